@@ -82,6 +82,20 @@ struct PlaceholderTests {
         #expect(signalToNoiseRatio(blurred, try Resampler.resample(source, to: thumb.size)) > 17)
     }
 
+    @Test("F08 a ThumbHash has the alpha of its image, and the colour of what is visible")
+    func alpha() throws {
+        let clear = try TestImages.makePixels(width: 64, height: 48, alpha: .straight) { x, _ in
+            x < 32 ? [0, 0, 0, 0] : [250, 20, 20, 255]
+        }
+        let result = try ThumbHash.decode(try ThumbHash.encode(clear)), width = result.size.width
+        let alphas = (0..<width).map { Int(result[$0, 5].w) }
+        #expect(
+            alphas.prefix(width / 2).reduce(0, +) < 40 * width && alphas.suffix(width / 2).reduce(0, +) > 87 * width
+        )
+        let visible = result[width * 3 / 4, 5]
+        #expect(Int(visible.x) > 4 * Int(visible.y) && visible.x > 150, "\(visible)")
+    }
+
     @Test("F08 text and bytes that are no hash are errors, and no text stops the program")
     func invalid() throws {
         for text in [

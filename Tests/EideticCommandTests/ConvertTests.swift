@@ -32,18 +32,122 @@ struct ConvertTests {
         #expect(before.pixels.withUnsafeBytes { Array($0) } == after.pixels.withUnsafeBytes { Array($0) })
     }
 
-    @Test("F05 an animation keeps its frames as GIF, and is not written in other formats but for its first frame")
+    @Test("F05 an animation keeps its frames, and is not written in a format without animations but for one of them")
     func animations() async throws {
         let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")
-        let gif = directory.path(of: "out.gif"), webp = directory.path(of: "out.webp")
-        #expect(try await EideticProgram.run("convert", "--size", "32x32", source, gif).status == .exited(0))
-        #expect(try ImageDecoder.header(of: try directory.contents(of: "out.gif"))?.frameCount == 3)
-        let refused = try await EideticProgram.run("convert", source, webp)
+        for name in ["out.gif", "out.webp", "out.png"] {
+            let target = directory.path(of: name)
+            #expect(try await EideticProgram.run("convert", "--size", "32x32", source, target).status == .exited(0))
+            let header = try #require(try ImageDecoder.header(of: try directory.contents(of: name)))
+            #expect(header.frameCount == 3 && header.durations == Array(repeating: .milliseconds(100), count: 3))
+        }
+        let jpeg = directory.path(of: "out.jpg")
+        let refused = try await EideticProgram.run("convert", source, jpeg)
         #expect(refused.status == .exited(1))
-        #expect(refused.errorText.hasSuffix("an animation cannot be written as WebP; use GIF, or --first-frame\n"))
-        #expect((try? directory.contents(of: "out.webp")) == nil)
-        #expect(try await EideticProgram.run("convert", "--first-frame", source, webp).status == .exited(0))
-        #expect(try ImageDecoder.header(of: try directory.contents(of: "out.webp"))?.frameCount == 1)
+        #expect(refused.errorText.contains("an animation cannot be written as JPEG; use PNG, WebP, GIF"))
+        #expect((try? directory.contents(of: "out.jpg")) == nil)
+        #expect(try await EideticProgram.run("convert", "--frame", "3", source, jpeg).status == .exited(0))
+        #expect(abs(Int(try ImageDecoder.decode(try directory.contents(of: "out.jpg")).pixels[9, 9].x) - 80) < 6)
+        let missing = try await EideticProgram.run("convert", "--frame", "4", source, jpeg)
+        #expect(
+            missing.status == .exited(1) && missing.errorText.contains("there is no frame 4; the image has 3 frames")
+        )
+    }
+
+    @Test("F05 --frames writes each frame, and --animate joins images to an animation")
+    func frames() async throws {
+        let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")
+        let target = directory.path(of: "f.png")
+        #expect(try await EideticProgram.run("convert", "--frames", source, target).status == .exited(0))
+        let parts = (1...3).map { directory.path(of: "f-\($0).png") }
+        let words = ["convert", "--animate", "40", "--loop", "2"] + parts + [directory.path(of: "joined.webp")]
+        let joined = try await Subprocess.run(EideticProgram.path, arguments: words)
+        #expect(joined.status == .exited(0), "\(joined.errorText)")
+        let header = try #require(try ImageDecoder.header(of: try directory.contents(of: "joined.webp")))
+        #expect(header.durations == Array(repeating: .milliseconds(40), count: 3) && header.loopCount == 2)
+        let other = try directory.write(try TestImages.encoded(as: .png, width: 9, height: 9), to: "small.png")
+        let refused = try await Subprocess.run(
+            EideticProgram.path,
+            arguments: ["convert", "--animate", "40", parts[0], other, directory.path(of: "no.webp")]
+        )
+        #expect(
+            refused.status == .exited(1) && refused.errorText.contains("image 2 has 9x9 pixels, the first one 64x48")
+        )
+    }
+
+    @Test("F05 --max-bytes and --max-size limit the file, --progressive and --background form a JPEG")
+    func limits() async throws {
+        let source = try TestImages.encoded(as: .png, width: 400, height: 300)
+        func convert(_ options: String...) async throws -> [UInt8] {
+            let words = ["convert", "--format=jpeg"] + options + ["-", "-"]
+            let result = try await Subprocess.run(EideticProgram.path, arguments: words, input: source)
+            try #require(result.status == .exited(0), "\(result.errorText)")
+            return result.output
+        }
+        let full = try await convert()
+        let small = try await convert("--max-bytes", "\(full.count / 2)")
+        #expect(small.count <= full.count / 2 && Double(small.count) > 0.9 * Double(full.count / 2))
+        let size = try ImageDecoder.header(of: try await convert("--max-size", "100x100"))?.size
+        #expect(size == PixelSize(width: 100, height: 75))
+        let progressive = try await convert("--progressive")
+        #expect(zip(progressive, progressive.dropFirst()).contains { $0 == (0xff, 0xc2) })
+        let round = try await convert("--round", "40", "--background", "#ff0000")
+        let corner = try ImageDecoder.decode(round).pixels[0, 0]
+        #expect(corner.x > 200 && corner.y < 60)
+    }
+
+    @Test("F05 --metadata keep keeps EXIF and the colours of a profile; without it nothing is kept")
+    func metadata() async throws {
+        var options = EncodeOptions()
+        let exif: [UInt8] =
+            Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+        options.metadata = ImageMetadata(exif: exif, xmp: Array("<x:xmpmeta/>".utf8))
+        let input = try ImageEncoder.encode(try TestImages.gradient(width: 40, height: 30), as: .jpeg, options: options)
+        for (format, expected) in [("webp", options.metadata), ("png", options.metadata), ("gif", ImageMetadata())] {
+            let kept = try await EideticProgram.run(
+                "convert",
+                "--metadata=keep",
+                "--format",
+                format,
+                "-",
+                "-",
+                input: input
+            )
+            #expect(try ImageMetadata(of: kept.output) == expected, "\(format): \(kept.errorText)")
+            let plain = try await EideticProgram.run("convert", "--format", format, "-", "-", input: input)
+            #expect(try ImageMetadata(of: plain.output) == ImageMetadata())
+        }
+    }
+
+    @Test("F05 --out converts many files, and one that fails does not stop the others")
+    func many() async throws {
+        var words = ["convert", "--out", directory.path(of: "out"), "--format", "webp", "--size", "20x20"]
+        for index in 0..<9 { words.append(try directory.write(try TestImages.encoded(as: .png), to: "a#\(index).png")) }
+        words.append(try directory.write(Array("text".utf8), to: "bad.png"))
+        words.append(try directory.write(try TestImages.encoded(as: .jpeg), to: "a#1.jpg"))
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words)
+        #expect(result.status == .exited(1) && result.outputText.hasPrefix("10 of 11 images converted; "))
+        #expect(result.errorText.contains("bad.png: "))
+        let names = try FileSystem().entryNames(in: directory.path(of: "out")).sorted()
+        #expect(names == ((0..<9).map { "a#\($0).webp" } + ["a#1-2.webp"]).sorted())
+        for name in names {
+            #expect(try ImageDecoder.header(of: directory.contents(of: "out/\(name)"))?.size.width == 20)
+        }
+    }
+
+    @Test(
+        "F05 options and files that do not fit together are refused",
+        arguments: [
+            ["a.png"], ["a.png", "b.png", "c.png"], ["--frame", "1", "--frames", "a.gif", "b.png"],
+            ["--frames", "a.gif", "-"],
+            ["--frame", "0", "a", "b.png"], ["--animate", "5", "a.png"], ["--animate", "0", "a", "b.gif"],
+            ["--animate", "5", "--out", "d", "a.png"], ["--max-bytes", "0", "a", "b.png"],
+            ["--metadata", "no", "a", "b.png"],
+        ]
+    )
+    func refused(_ options: [String]) async throws {
+        let result = try await Subprocess.run(EideticProgram.path, arguments: ["convert"] + options)
+        #expect(result.status == .exited(2) && !result.errorText.isEmpty)
     }
 
     @Test("F05 a lower quality makes a smaller file")

@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import EideticTestSupport
 import Testing
@@ -50,6 +51,19 @@ struct InspectTests {
         let line = try #require(try result.lines(InspectLine.self).first)
         #expect(line.path == path)
         #expect(line.error?.hasPrefix("notAnImage: ") == true)
+    }
+
+    @Test("F08 --hash shows the placeholders of an image, which are null for a file that is none")
+    func hashes() async throws {
+        let path = try directory.write(try TestImages.encoded(as: .png), to: "a.png")
+        let bad = try directory.write(Array("<html>".utf8), to: "b.png")
+        let placeholder = try ImagePlaceholder(of: try TestImages.gradient(width: 64, height: 48).pixels)
+        let json = try await EideticProgram.run("inspect", "--hash", "--json", path, bad)
+        #expect(json.outputText.contains("\"blurhash\":\"\(placeholder.blurHash)\""))
+        #expect(json.outputText.contains("\"color\":\"\(placeholder.dominantColor)\""))
+        #expect(json.outputText.hasSuffix("\"blurhash\":null,\"thumbhash\":null,\"color\":null}\n"))
+        let text = try await EideticProgram.run("inspect", "--hash", path)
+        #expect(text.outputText.contains("thumbhash \(placeholder.thumbHashText), \(placeholder.dominantColor)\n"))
     }
 
     @Test("invalid files do not stop the others")

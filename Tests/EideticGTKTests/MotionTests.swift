@@ -19,6 +19,9 @@ struct MotionTests {
     @Test("L22 loads of low priority wait while a scrolled window moves")
     func scrolling() async throws { try await Scene.play("scrolling") }
 
+    @Test("L22 if the shared pipeline is replaced while the user scrolls, the loads of the new one wait")
+    func scrollingShared() async throws { try await Scene.play("scrolling-shared") }
+
     @Test(
         "L22 loads of low priority of a widget wait while a button is held in the scrolled window around it, and moved",
         .enabled(if: Subprocess.executablePath(for: "xdotool") != nil, "xdotool is not installed")

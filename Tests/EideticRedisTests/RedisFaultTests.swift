@@ -61,12 +61,17 @@ struct RedisFaultTests {
     @Test("L09 a reply that stops in the middle costs one time-out, and no further operation waits")
     func stopsWithinReply() async throws {
         let server = try ScriptedRedis { _ in .send("$500\r\nabc") }
-        let tier = try Self.tier(server.url, timeout: .milliseconds(200))
+        let tier = try Self.tier(server.url, timeout: .seconds(1)), clock = ContinuousClock()
+        var slowCount = 0
         for _ in 0..<100 {
+            let start = clock.now
             let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
             #expect(error?.code == .timedOut)
+            if clock.now - start > .milliseconds(500) { slowCount += 1 }
         }
-        #expect(server.commands.count == 1)
+        #expect(slowCount == 1)
+        // The second one is sent if the start of the reply came late, and fails as long after that.
+        #expect((1...2).contains(server.commands.count))
     }
 
     @Test(
@@ -111,7 +116,8 @@ struct RedisFaultTests {
             let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
             #expect(error?.code == .timedOut)
         }
-        #expect(stopped.commands.count { $0[0] == "GETRANGE" } == 1)
+        // A second one may be sent just after the first has failed, if the connection was slow to come.
+        #expect((1...2).contains(stopped.commands.count { $0[0] == "GETRANGE" }))
     }
 
     @Test("L09 a server that is busy sending for longer than an operation may take is not left alone")

@@ -145,6 +145,26 @@ extension Scenes {
         view.cancel()
     }
 
+    /// Scrolls a window while the shared pipeline is replaced: loads of the new one wait, those of the old one do not.
+    static func scrollingShared(_ stage: Stage) async throws {
+        let scrolled = stage.add(gtk_scrolled_window_new(), width: 200, height: 200)
+        let tall = gtk_picture_new()
+        gtk_widget_set_size_request(tall, 100, 5_000)
+        gtk_scrolled_window_set_child(OpaquePointer(scrolled), tall)
+        ScrollObserver.observe(OpaquePointer(scrolled))
+        await stage.present()
+        let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
+        let (old, new) = (stage.pipeline, ImagePipeline(.init()))
+        ImagePipeline.shared = old
+        gtk_adjustment_set_value(adjustment, 10)
+        stage.expect(old.isUserInteracting, otherwise: "not scrolling")
+        ImagePipeline.shared = new
+        gtk_adjustment_set_value(adjustment, 20)
+        stage.expect(new.isUserInteracting && !old.isUserInteracting, otherwise: "the old pipeline waits")
+        await stage.wait(for: "the end of scrolling") { !new.isUserInteracting }
+        stage.expect(!old.isUserInteracting, otherwise: "still scrolling")
+    }
+
     /// Scrolls a window: loads of low priority wait until it stops.
     static func scrolling(_ stage: Stage) async throws {
         let scrolled = stage.add(gtk_scrolled_window_new(), width: 200, height: 200)

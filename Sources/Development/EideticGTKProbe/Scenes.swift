@@ -32,6 +32,7 @@ enum Scenes {
         "reuse": reuse,
         "dragging": dragging,
         "scrolling": scrolling,
+        "scrolling-shared": scrollingShared,
         "sizes": sizes,
         "small-requests": smallRequests,
         "transition": transition,

@@ -115,9 +115,8 @@ extension ImageCache {
         in disk: DiskCache.Blocking
     ) throws(EideticError) -> DiskCache.Metadata? {
         guard let record = DerivedImageRecord(metadata) else { return metadata }
-        guard record.isStill || !key.options.needsAllFrames, let original = try disk.original(for: key.text), record.describes(original) else {
-            return nil
-        }
+        let hasFrames = record.isStill || !key.options.needsAllFrames
+        guard hasFrames, let original = try disk.original(for: key.text), record.describes(original) else { return nil }
         return original.metadata
     }
 }

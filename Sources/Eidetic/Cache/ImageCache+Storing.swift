@@ -16,8 +16,8 @@ extension ImageCache {
     ///   - key: The image's key.
     ///   - tiers: The tiers to fill; both by default.
     ///   - metadata: The metadata of the disk entry.
-    /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of writing,
-    ///   and those of decoding if the image is not decoded yet.
+    /// - Throws: `encodingFailed`, `invalidArgument` for a partial image, an impossible key, or a cropped image under a
+    ///   key without a size, the errors of writing, and those of decoding if the image is not decoded yet.
     nonisolated(nonsending) public func insert(
         _ image: Image,
         bytes: [UInt8]? = nil,
@@ -85,6 +85,10 @@ extension ImageCache {
         }
         var key = resolved(key)
         if key.rendering.size == nil, key.rendering.transform == nil, image.isDownscaled {
+            guard image.hasSourceProportions else {
+                let reason = "a cropped or transformed image needs a key with its rendering"
+                throw EideticError(.invalidArgument, message: "\(key.text): \(reason)")
+            }
             var rendering = key.rendering
             rendering.size = image.size
             key = key.with(rendering: rendering)
@@ -128,6 +132,16 @@ extension ImageCache {
 extension Image {
     /// A Boolean value indicating whether the image has fewer pixels than its resource.
     var isDownscaled: Bool { size.pixelCount < sourceSize.pixelCount }
+
+    /// A Boolean value indicating whether one scale of both sides, which are rounded, leads from the resource to the
+    /// image.
+    fileprivate var hasSourceProportions: Bool {
+        func scales(_ side: Int, of source: Int) -> ClosedRange<Double> {
+            // A side is never rounded down to zero.
+            (side == 1 ? 0 : Double(side) - 0.5) / Double(source)...(Double(side) + 0.5) / Double(source)
+        }
+        return scales(size.width, of: sourceSize.width).overlaps(scales(size.height, of: sourceSize.height))
+    }
 
     private var hasAlpha: Bool { frames.contains { $0.pixels.alpha != .opaque } }
 

@@ -10,9 +10,8 @@ public import EideticStore
 /// ```
 ///
 /// The key of an image that a pipeline loads is its URL's text, or is made from an ``ImageRequest``. A cache and a
-/// pipeline with the same tiers find each other's images. On disk, however, a pipeline searches for the bytes of
-/// resources only: a smaller or transformed image that was inserted without those bytes is found on disk by caches, and
-/// by a pipeline only as long as it is in memory.
+/// pipeline with the same tiers find each other's images. A smaller or transformed image that was inserted without the
+/// bytes of its resource stands for that size alone.
 ///
 /// Asynchronous functions read and write on threads of the disk cache, and decode and encode on threads of the pipeline
 /// or, without one, of this cache.

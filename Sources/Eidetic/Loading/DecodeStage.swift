@@ -88,7 +88,9 @@ extension DecodeStage {
             try decode(encodedImage, by: policy, context: context)
         }
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
-        encodedImage.storeOnce(isDecoded: true)
+        encodedImage.storeOnce(isDecoded: true) {
+            policy.options.isCropping ? nil : try? ImagePlaceholder(of: image.pixels)
+        }
         let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
         let transformTimer = StepTimer()

@@ -28,13 +28,15 @@ extension EncodedImage {
     ///
     /// It must be called only when they have proved to be an image.
     ///
-    /// - Parameter isDecoded: A Boolean value indicating whether they were decoded, and not only their header was read:
-    ///   only then other machines receive them.
-    func storeOnce(isDecoded: Bool) {
+    /// - Parameters:
+    ///   - isDecoded: A Boolean value indicating whether they were decoded, and not only their header was read: only
+    ///     then other machines receive them.
+    ///   - makePlaceholder: Makes the placeholder that is stored with them; called once, while they are written.
+    func storeOnce(isDecoded: Bool, makePlaceholder: @escaping PlaceholderMaker = { nil }) {
         guard !validation.exchange(true, ordering: .acquiringAndReleasing) else { return }
         reportReplacement(isRepeated: false)
         publish(isDecoded: isDecoded)
-        guard let write = writer?() else { return }
+        guard let write = writer?(makePlaceholder) else { return }
         // The task holds the bytes, so that loads that start meanwhile find them here and need no network.
         Task.detached { [self] in
             var failure: EideticError?

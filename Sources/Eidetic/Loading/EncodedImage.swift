@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import EideticFetch
 import EideticHTTP
@@ -9,11 +10,16 @@ final class EncodedImage: Sendable {
     /// A function that is called with the checksum of new bytes; `isRepeated` from the second call on.
     typealias ReplacementHandler = @Sendable (_ checksum: UInt64, _ isRepeated: Bool) -> Void
 
+    /// A function that makes the placeholder that is stored with the bytes; `nil` if there is none.
+    typealias PlaceholderMaker = @Sendable () -> ImagePlaceholder?
+
     /// A function that begins to write the bytes to disk, and returns the function that completes the write.
     ///
     /// The background task that covers the write starts in the first of them, so it must be called as soon as the write
     /// is decided.
-    typealias Writer = @Sendable () -> @Sendable () async throws(EideticError) -> Void
+    typealias Writer = @Sendable (_ makePlaceholder: @escaping PlaceholderMaker) -> Completion
+    /// A function that completes a write.
+    typealias Completion = @Sendable () async throws(EideticError) -> Void
 
     /// A function that begins to store the bytes in the shared tier, and returns the function that completes it.
     typealias Publisher = @Sendable () -> @Sendable () async -> Void

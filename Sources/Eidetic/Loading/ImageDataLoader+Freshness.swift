@@ -133,7 +133,8 @@ extension ImageDataLoader {
     private func allowsStorage(of response: ResponseFreshness.Response, for load: Load) -> Bool {
         if load.request.usesCookies, Vary(response.fields).names.contains("cookie") { return false }
         let fields = load.policy.cacheFields
-        if usesHTTPFreshness {
+        // An image with another status than those of success and of redirects is stored by the same rules.
+        if usesHTTPFreshness || !(200..<400).contains(response.status) {
             return Storability.isStorable(status: response.status, fields: response.fields, request: fields)
         }
         return Storability.isPermitted(status: response.status, fields: response.fields, request: fields)

@@ -57,7 +57,9 @@ extension ImageDataLoader {
     ///
     /// - SeeAlso: RFC 9111, sections 3 and 5.2.2.10.
     private func sharedTimeToLive(of fetched: Fetched, retention: Retention) -> Duration? {
+        // Another status may be acceptable to this program only.
         guard case .resource = retention.place, let origin = fetched.response.origin,
+            (200..<300).contains(fetched.final.status),
             ([fetched.final] + fetched.redirects + origin.responses).allSatisfy(\.isForSharedCaches)
         else { return nil }
         var timeToLive = retention.timeToLive ?? disk?.configuration.maximumAge ?? .seconds(7 * 24 * 3_600)

@@ -8,7 +8,7 @@ extension ImageDataLoader: RedirectCache {
     /// Returns the settings by which the downloader finds the entries of targets; `nil` if they are not used.
     func redirectEntries(for request: ImageRequest) -> RedirectEntries? {
         guard usesHTTPFreshness, disk != nil, request.resource.isStoredOnDisk,
-            request.cacheAccess.contains(.readOriginal)
+            request.access.contains(.readOriginal)
         else { return nil }
         let suffix = request.resource.identitySuffix(for: request.options)
         return RedirectEntries(

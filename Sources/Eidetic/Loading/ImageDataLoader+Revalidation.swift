@@ -26,7 +26,8 @@ extension ImageDataLoader {
         validating stored: StoredEntry?
     ) async throws(EideticError) -> Fetched {
         do throws(EideticError) {
-            let conditions = stored.map { Validators($0.fields).conditionalFields } ?? []
+            let isGet = job.request.resource.remotes.allSatisfy(\.isGet)
+            let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
             var headers = HTTPHeaders(conditions)
             if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
             let response = try await source.response(
@@ -131,6 +132,7 @@ extension ImageDataLoader {
             var record = retention.record
             (record.variants, record.selectingDigest) = (stored.record.variants, stored.record.selectingDigest)
             record.dependsOnHooks = record.dependsOnHooks || stored.record.dependsOnHooks
+            record.placeholder = stored.record.placeholder
             metadata.extendedData = record.encoded
             try await disk?.replaceMetadata(of: entry, with: metadata)
         } catch {
@@ -140,7 +142,8 @@ extension ImageDataLoader {
 
     /// Removes what caches have of an image that its server reports to be gone (404 and 410).
     private func removeIfGone(_ request: ImageRequest, after error: EideticError) async {
-        guard usesHTTPFreshness, !error.isRemembered, error.code == .httpStatus, [404, 410].contains(error.httpStatus),
+        guard usesHTTPFreshness, request.access.contains(.writeOriginal), !error.isRemembered,
+            error.code == .httpStatus, [404, 410].contains(error.httpStatus),
             case .remote = request.resource
         else { return }
         renditions.removeContent(of: request)

@@ -22,7 +22,9 @@ extension ImageDataLoader {
     /// - Returns: The image, or the reason to load it from the source.
     /// - Throws: `cancelled`.
     func sharedLookup(for job: Job, after step: LoadTrace.Step) async throws(EideticError) -> SharedSearch {
-        guard let shared, !job.tiers.isValidation, let key = sharedKey(for: job.load) else { return .miss(nil, nil) }
+        guard let shared, !job.tiers.isValidation, job.load.policy.access.contains(.readShared),
+            let key = sharedKey(for: job.load)
+        else { return .miss(nil, nil) }
         let timer = StepTimer()
         do throws(EideticError) {
             try await source.downloader.bodyBudget.waitForRoom(for: job.context)
@@ -128,11 +130,11 @@ extension ImageDataLoader {
 extension ImageDataLoader {
     /// Returns the key of a load in the shared tier; `nil` if its bytes are not for other machines.
     ///
-    /// Bytes that depend on cookies, credentials or header fields of the request, on hooks or a network of the user's
-    /// own, or on a server whose certificate is not verified, are not. The key contains a digest of the whole URLs,
-    /// because a `cacheKey` and ignored query items (as signatures) are promises to this process only; and of what all
-    /// requests of the downloader have in common: its own fields, by which a server may select one of several
-    /// variants, and the servers that it trusts.
+    /// Bytes that depend on cookies, credentials or header fields of the request, on another method than `GET`, on
+    /// hooks or a network of the user's own, or on a server whose certificate is not verified, are not. The key
+    /// contains a digest of the whole URLs, because a `cacheKey` and ignored query items (as signatures) are promises
+    /// to this process only; and of what all requests of the downloader have in common: its own fields, by which a
+    /// server may select one of several variants, and the servers that it trusts.
     func sharedKey(for load: Load) -> String? {
         let downloader = source.downloader, remotes = load.request.resource.remotes
         guard shared != nil, let server = load.server,
@@ -162,7 +164,7 @@ extension Downloader.Configuration {
 extension FetchRequest {
     /// A Boolean value indicating whether nothing in the request depends on who sends it, and its server is verified.
     fileprivate var isAnonymous: Bool {
-        credentials == nil && !usesCookies && !allowsInvalidCertificates
+        isGet && credentials == nil && !usesCookies && !allowsInvalidCertificates
             && headers.fields.allSatisfy { CacheControl.isRequestField($0.name) }
     }
 }

@@ -90,8 +90,8 @@ extension ImageDataLoader {
             }
             let key = key(of: target, keyOptions: entries.keyOptions)
             let write = writer(of: bytes, for: key, retention: retention, in: disk), remove = remover(for: request)
-            return {
-                let (complete, completeRemoval) = (write(), remove())
+            return { makePlaceholder in
+                let (complete, completeRemoval) = (write(makePlaceholder), remove { nil })
                 return { () async throws(EideticError) in
                     try await complete()
                     try await completeRemoval()
@@ -106,10 +106,12 @@ extension ImageDataLoader {
         retention: Retention,
         in disk: DiskCache
     ) -> EncodedImage.Writer {
-        {
+        { makePlaceholder in
             let work = Result { () throws(EideticError) in try disk.beginWork() }
             return { () async throws(EideticError) in
                 let work = try work.get()
+                var retention = retention
+                retention.record.placeholder = makePlaceholder()
                 let (key, metadata) = try await self.destination(for: key, retention: retention)
                 let bytes = try await self.serialized(bytes, for: key)
                 try await disk.insert(bytes, for: key, metadata: metadata, within: work)
@@ -137,7 +139,7 @@ extension ImageDataLoader {
 
     /// Returns the function that removes the entry of bytes which were replaced by ones that must not be stored.
     private func remover(for request: ImageRequest) -> EncodedImage.Writer {
-        { [disk] in
+        { [disk] _ in
             { () async throws(EideticError) in
                 guard let disk, try await disk.original(for: request.resourceKey) != nil else { return }
                 try await disk.removeOriginal(request.resourceKey)

@@ -127,10 +127,13 @@ final class ImageDataLoader: Sendable {
 // MARK: The stages of a job
 extension ImageDataLoader {
     private func run(_ job: Job) async throws(EideticError) -> EncodedImage {
-        guard job.tiers != .sourceOnly, job.load.policy.access.contains(.readOriginal),
+        let access = job.load.policy.access
+        guard job.tiers != .sourceOnly, !access.isDisjoint(with: [.readOriginal, .readShared]),
             job.request.resource.isStoredOnDisk
         else { return try await fetch(job) }
-        if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
+        if job.tiers.allowsMemory, access.contains(.readOriginal), let image = activeImages[job.request.dataKey] {
+            return image
+        }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer(job.context)
         var lookup = await diskLookup(for: job.load, context: job.context)

@@ -34,7 +34,9 @@ extension ImageDataSource {
         var request = job.load.policy.transport.applied(to: server)
         (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
         let timer = StepTimer(job.context)
-        if job.load.policy.showsPreviews, request.conditions.isEmpty, !modifiesBodies {
+        if job.load.policy.showsPreviews, request.conditions.isEmpty,
+            downloader.configuration.decryptor == nil
+        {
             let stream = try await downloader.stream(request, context: job.context)
             do throws(EideticError) {
                 return try await response(of: stream, from: server, job: job, timer: timer)
@@ -54,11 +56,6 @@ extension ImageDataSource {
         )
     }
 
-    /// A Boolean value indicating whether hooks change whole bodies, so that no part of one can be shown.
-    private var modifiesBodies: Bool {
-        downloader.configuration.responseModifier != nil || downloader.configuration.decryptor != nil
-    }
-
     private func mayRestart(_ request: FetchRequest) -> Bool {
         request.ignoresFailureList || downloader.configuration.alwaysRetries
     }
@@ -72,21 +69,26 @@ extension ImageDataSource {
     ) async throws(EideticError) -> Response {
         let data = PartialData(expectedCount: stream.expectedLength, limit: server.byteLimit)
         let throttle = downloader.makeProgressThrottle()
+        // A hook may refuse any other response, or make another one of it.
+        let isShown = downloader.configuration.acceptableStatus.contains(stream.status)
         let share = downloader.bodyBudget.makeShare(for: job.context)
         var chunks = stream.makeAsyncIterator(), received = 0
         while let chunk = try await chunks.next() {
             if !share.add(chunk.count) { try await share.waitUntilMayGrow() }
             received = data.append(chunk)
             let progress = FetchProgress(received: received, expected: stream.expectedLength)
-            job.report(.init(progress: progress, isReported: throttle.allows(progress), partialData: data))
+            job.report(
+                .init(progress: progress, isReported: throttle.allows(progress), partialData: isShown ? data : nil)
+            )
         }
         share.markComplete()
+        let response = try await downloader.response(of: stream, bytes: data.snapshot)
         return Response(
-            bytes: stream.status == 304 ? nil : data.snapshot,
-            fields: stream.headers.storableFields,
-            origin: stream.origin,
-            effectiveURL: stream.effectiveURL,
-            step: timer.step(.network, detail: "\(stream.status), \(ByteCount(received)), piece by piece"),
+            bytes: response.status == 304 ? nil : response.bytes,
+            fields: response.headers.storableFields,
+            origin: response.origin,
+            effectiveURL: response.effectiveURL,
+            step: timer.step(.network, detail: "\(response.status), \(ByteCount(received)), piece by piece"),
             server: server,
             share: share
         )

@@ -96,8 +96,9 @@ extension ImageLoader {
         context: JobContext?
     ) throws(EideticError) -> DecodeStage.Rendition {
         let timer = StepTimer()
+        let policy = stage.policy(for: load).options
         var options = DecodeOptions()
-        (options.frames, options.scale) = (stage.policy(for: load).options.frames, stage.policy(for: load).options.scale)
+        (options.frames, options.scale) = (policy.frames, policy.scale)
         let limits = stage.limits, scale = options.scale
         let decoded = try DerivedImageCoding.decode(found.bytes, options: options, limits: limits, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)

@@ -60,9 +60,9 @@ struct LoadPolicy: Sendable {
     var defersDecoding: Bool
     /// A Boolean value indicating whether the bytes are written to the disk cache.
     let writesToDisk: Bool
-    /// A Boolean value indicating whether the bytes may be stored in the shared tier: only what is stored on disk and
-    /// was decoded.
-    var isShared: Bool { writesToDisk && !defersDecoding }
+    /// A Boolean value indicating whether the bytes may be stored in the shared tier: only what was decoded.
+    var isShared: Bool { allowsSharing && !defersDecoding }
+    private let allowsSharing: Bool
     /// The caches that the request allows.
     let access: ImageRequest.CacheAccess
     /// The settings of downloads.
@@ -83,10 +83,10 @@ struct LoadPolicy: Sendable {
         requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
         defersDecoding = request.defersDecoding
-        writesToDisk =
-            request.resource.isStoredOnDisk && !options.contains(.cacheMemoryOnly)
-            && request.cacheAccess.contains(.writeOriginal)
-        access = request.cacheAccess
+        access = request.access
+        let isStored = request.resource.isStoredOnDisk && !options.contains(.cacheMemoryOnly)
+        writesToDisk = isStored && access.contains(.writeOriginal)
+        allowsSharing = isStored && access.contains(.writeShared)
         transport = TransportPolicy(options)
         cacheFields = request.cacheFields
     }

@@ -64,7 +64,7 @@ final class RenditionIndex: Sendable {
             timeToLive: Duration? = nil,
             hasSourceSize: Bool = true
         ) {
-            guard timeToLive != .zero, request.cacheAccess.contains(.writeMemory), !isOutdated(image) else { return }
+            guard timeToLive != .zero, request.access.contains(.writeMemory), !isOutdated(image) else { return }
             let (key, base, memory) = (request.imageKey, hasSourceSize ? request.baseKey : nil, index.memory)
             let insert = source == .disk ? memory.insertFromDisk : memory.insert
             insert(image, key, base, request.rendering.isCropped, timeToLive)

@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import EideticHTTP
 import EideticStore
@@ -24,6 +25,8 @@ struct ResponseRecord: Sendable, Hashable {
     /// A Boolean value indicating whether the response depends on fields that are no part of the image's identity, so
     /// that memory must not have the image.
     var dependsOnHooks = false
+    /// The placeholder of the image; `nil` if none was made.
+    var placeholder: ImagePlaceholder?
 
     private static let marker = "eidetic-http-1"
 
@@ -37,10 +40,16 @@ struct ResponseRecord: Sendable, Hashable {
             let response = Int64(parts[3]), let effectiveURL = UInt64(parts[6]), let variants = UInt64(parts[7])
         else { return }
         self.status = status
-        (requestTime, responseTime) = (Timestamp(nanoseconds: request), Timestamp(nanoseconds: response))
+        (requestTime, responseTime) = (Self.time(request), Self.time(response))
         redirectLifetime = Int64(parts[4]).map { .nanoseconds($0) }
         (mustRevalidateRedirects, dependsOnHooks) = (parts[5].contains("m"), parts[5].contains("h"))
         (self.effectiveURL, self.variants, selectingDigest) = (effectiveURL, variants, parts[8])
+        placeholder = ImagePlaceholder(word: parts[9])
+    }
+
+    /// Returns a time; `nil` for 0, as which an unknown one is stored.
+    private static func time(_ nanoseconds: Int64) -> Timestamp? {
+        nanoseconds == 0 ? nil : Timestamp(nanoseconds: nanoseconds)
     }
 
     /// The record as the extended data of an entry.
@@ -49,7 +58,8 @@ struct ResponseRecord: Sendable, Hashable {
         let lifetime = redirectLifetime.map { "\($0.inNanoseconds)" } ?? "-"
         let parts = [
             Self.marker, "\(status)", "\(requestTime?.nanoseconds ?? 0)", "\(responseTime?.nanoseconds ?? 0)", lifetime,
-            flags, "\(effectiveURL)", "\(variants)", selectingDigest, "",
+            flags, "\(effectiveURL)", "\(variants)", selectingDigest,
+            placeholder?.word ?? "",
         ]
         return Array(parts.joined(separator: " ").utf8)
     }

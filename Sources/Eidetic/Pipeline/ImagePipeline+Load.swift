@@ -21,6 +21,13 @@ struct PreparedLoad: Sendable {
 
     /// Returns the request after the processors, or throws their error.
     func processed() throws(EideticError) -> ImageRequest { try outcome?.result.get() ?? request }
+
+    /// Calls `body` with the request after the processors, without a copy of it; `nil` if they have failed.
+    func withRequest<Value>(_ body: (ImageRequest) -> Value?) -> Value? {
+        guard let outcome else { return body(request) }
+        guard case .success(let request) = outcome.result else { return nil }
+        return body(request)
+    }
 }
 
 /// The way of a load, from the request to the response.

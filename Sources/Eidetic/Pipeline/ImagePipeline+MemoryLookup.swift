@@ -64,9 +64,9 @@ extension ImagePipeline {
 
     /// Returns the response of a load that needs no other thread; otherwise, `nil`.
     func synchronousResponse(for load: PreparedLoad) -> ImageResponse? {
-        guard let request = synchronousRequest(for: load), let response = cachedResponse(for: request) else {
-            return nil
-        }
+        guard !hasInterceptors,
+            let response = load.withRequest({ isAnswered(withoutWaiting: $0) ? cachedResponse(for: $0) : nil })
+        else { return nil }
         counters.countLoad()
         counters.count(response)
         return response
@@ -74,7 +74,8 @@ extension ImagePipeline {
 
     /// Returns whether a new load would be answered from memory before its call returns.
     func respondsSynchronously(to load: PreparedLoad) -> Bool {
-        synchronousRequest(for: load).flatMap { try? memoryResponse(for: $0) } != nil
+        guard !hasInterceptors else { return false }
+        return load.withRequest { isAnswered(withoutWaiting: $0) ? try? memoryResponse(for: $0) : nil } != nil
     }
 
     /// Returns the response from memory; `nil` if the image is not there.
@@ -87,14 +88,12 @@ extension ImagePipeline {
         return ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
     }
 
-    /// Returns the processed request; `nil` if its load must suspend.
-    private func synchronousRequest(for load: PreparedLoad) -> ImageRequest? {
-        guard !hasInterceptors, let request = try? load.processed(),
-            LoadPolicy.allowsSynchronousResponse(request.options)
-        else { return nil }
-        guard LoadPolicy.waitsForStorage(request.options) else { return request }
+    /// Returns whether a request needs nothing that only a load that suspends can do.
+    private func isAnswered(withoutWaiting request: ImageRequest) -> Bool {
+        guard LoadPolicy.allowsSynchronousResponse(request.options) else { return false }
+        guard LoadPolicy.waitsForStorage(request.options) else { return true }
         let file = cachedCandidate(for: request)?.request ?? request
-        return dataLoader.unstoredImage(for: file) == nil ? request : nil
+        return dataLoader.unstoredImage(for: file) == nil
     }
 
     /// Returns the response from memory or, with `queryDiskDataSync`, from disk.

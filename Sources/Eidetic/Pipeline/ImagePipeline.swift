@@ -17,7 +17,7 @@ public final class ImagePipeline: Sendable {
     /// The tiers of the pipeline as a cache.
     ///
     /// It has no contents of its own: it finds the images that the pipeline has stored, and the pipeline finds those
-    /// that are inserted into it; on disk a pipeline searches for the bytes of resources only.
+    /// that are inserted into it.
     public let cache: ImageCache
 
     let memory: ImageMemoryCache

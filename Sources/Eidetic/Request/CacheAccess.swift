@@ -24,10 +24,14 @@ extension ImageRequest {
         public static let readOriginal = CacheAccess(rawValue: 16)
         /// The bytes are stored on disk.
         public static let writeOriginal = CacheAccess(rawValue: 32)
+        /// The bytes in the shared tier are found.
+        public static let readShared = CacheAccess(rawValue: 64)
+        /// The bytes are stored in the shared tier.
+        public static let writeShared = CacheAccess(rawValue: 128)
         /// All caches may be read.
-        public static let read: CacheAccess = [.readMemory, .readDerived, .readOriginal]
+        public static let read: CacheAccess = [.readMemory, .readDerived, .readOriginal, .readShared]
         /// All caches may be written.
-        public static let write: CacheAccess = [.writeMemory, .writeDerived, .writeOriginal]
+        public static let write: CacheAccess = [.writeMemory, .writeDerived, .writeOriginal, .writeShared]
         /// All caches may be read and written.
         public static let all: CacheAccess = [.read, .write]
     }

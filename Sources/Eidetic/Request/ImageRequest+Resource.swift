@@ -161,7 +161,10 @@ extension ImageRequest.Resource {
     /// Two users with different fields or passwords never share an image. A disk cache stores the digest only in a form
     /// that depends on a key of its directory.
     private static func identity(of request: FetchRequest, ignoringQueryItems ignored: Set<String>) -> String {
-        let url = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
+        let address = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
+        // The body may be as secret as a header field.
+        let body = request.body.map { SecretKeyPart.text(for: Digest(sha256: $0).hexadecimal) } ?? ""
+        let url = request.isGet ? address : "\(address)\n\(request.method)\(body)"
         guard !request.headers.isEmpty || request.credentials != nil else { return url }
         let significant = request.headers.fields.filter { !CacheControl.isRequestField($0.name) }
         guard !significant.isEmpty || request.credentials != nil else { return url }

@@ -49,6 +49,9 @@ public struct ImageRequest: Sendable, Hashable {
     public var cacheKey: String? { didSet { updateIdentity() } }
 
     /// The caches that the load may read and write; all by default.
+    ///
+    /// Without a ``cacheKey`` no cache has the response to another method than `GET`, so it is none then: the server
+    /// may answer differently each time (RFC 9111, section 2).
     public var cacheAccess: CacheAccess = .all { didSet { updateIdentity() } }
 
     private var identity: Identity
@@ -169,6 +172,7 @@ extension ImageRequest {
         let imageKey: CacheKey
         let baseKey: CacheKey?
         let allowsMemory: Bool
+        let access: CacheAccess
 
         init(
             of resource: Resource,
@@ -184,7 +188,8 @@ extension ImageRequest {
             imageKey = rendering.cacheKey(for: resourceKey, options: options)
             let fullSize = rendering.atFullSize
             baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: options) : nil
-            allowsMemory = cacheAccess.contains(.readMemory) && !resource.hasRemote { $0.limitsAge }
+            access = cacheKey == nil && resource.hasRemote { !$0.isGet } ? [] : cacheAccess
+            allowsMemory = access.contains(.readMemory) && !resource.hasRemote { $0.limitsAge }
         }
     }
 
@@ -198,6 +203,9 @@ extension ImageRequest {
             cacheAccess: cacheAccess
         )
     }
+
+    /// The caches that the load may read and write, after its method.
+    var access: CacheAccess { identity.access }
 
     /// The identity of the bytes.
     var resourceKey: String { identity.resourceKey }
@@ -246,7 +254,7 @@ extension ImageRequest {
             resourceKey: resourceKey,
             options: options,
             remotes: resource.remotes,
-            access: cacheAccess.intersection([.readOriginal, .writeOriginal])
+            access: access.intersection([.readOriginal, .writeOriginal, .readShared, .writeShared])
         )
     }
 

@@ -24,25 +24,39 @@ extension ImageSlot {
         /// the loaded image is there before it. False by default.
         public var usesCachedPreview: Bool
 
+        /// A Boolean value indicating whether the placeholder that is stored with the image on disk is shown meanwhile.
+        ///
+        /// It replaces ``placeholder`` when it is read, unless something else is shown by then. False by default.
+        public var usesStoredPlaceholder: Bool
+
+        /// Returns a presentation with a placeholder, such as `.placeholder(.blurHash(text))`.
+        public static func placeholder(_ image: Image?) -> Presentation { Presentation(placeholder: image) }
+
+        /// A presentation with the placeholder that is stored with the image on disk.
+        public static var storedPlaceholder: Presentation { Presentation(usesStoredPlaceholder: true) }
+
         /// Creates a presentation; by default it shows nothing but the loaded image.
         public init(
             placeholder: Image? = nil,
             failureImage: Image? = nil,
             indicator: IndicatorStyle = .none,
             transition: ImageTransition? = nil,
-            usesCachedPreview: Bool = false
+            usesCachedPreview: Bool = false,
+            usesStoredPlaceholder: Bool = false
         ) {
             self.placeholder = placeholder
             self.failureImage = failureImage
             self.indicator = indicator
             self.transition = transition
             self.usesCachedPreview = usesCachedPreview
+            self.usesStoredPlaceholder = usesStoredPlaceholder
         }
 
         /// Returns whether two presentations show the same until the load is finished.
         func hasSameAppearance(as other: Presentation) -> Bool {
             placeholder?.pixels === other.placeholder?.pixels && indicator == other.indicator
                 && usesCachedPreview == other.usesCachedPreview
+                && usesStoredPlaceholder == other.usesStoredPlaceholder
         }
     }
 

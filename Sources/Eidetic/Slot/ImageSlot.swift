@@ -1,3 +1,4 @@
+import EideticCodecs
 public import EideticCore
 public import EideticFetch
 
@@ -216,6 +217,7 @@ extension ImageSlot {
         } else {
             if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
                 show(presentation.placeholder)
+                if presentation.usesStoredPlaceholder { showStoredPlaceholder(of: load) }
             }
             if presentation.usesCachedPreview { showStoredPreview(of: load) }
         }
@@ -227,6 +229,17 @@ extension ImageSlot {
         Task { [weak self] in
             guard let image = await load.pipeline.storedPreview(for: load.prepared), let self, isCurrent(load),
                 task != nil, !isCachedImageShown, !isPreviewShown
+            else { return }
+            show(image)
+        }
+    }
+
+    /// Shows the placeholder that is stored with the image, unless anything else was shown meanwhile.
+    private func showStoredPlaceholder(of load: Load) {
+        let key = ImageCache.Key(load.request), cache = load.pipeline.cache, shown = shownImage?.pixels
+        Task { [weak self] in
+            guard let placeholder = try? await cache.placeholder(for: key), let image = try? placeholder.image(),
+                let self, isCurrent(load), task != nil, !isPreviewShown, shownImage?.pixels === shown
             else { return }
             show(image)
         }

@@ -3,8 +3,8 @@ import Glibc
 
 /// The search for an encoding of at most a number of bytes, in few attempts.
 ///
-/// The logarithm of the size is nearly a straight line over the parameter, so each attempt is read off the curve through
-/// the earlier ones.
+/// The logarithm of the size is nearly a straight line over the parameter, so each attempt is read off the curve
+/// through the earlier ones.
 package struct ByteCountSearch {
     /// The largest number of bytes.
     let limit: Int

@@ -20,8 +20,8 @@ public enum ImageEncoder {
     /// - Parameters:
     ///   - image: The image, in sRGB.
     ///   - format: One of ``supportedFormats``.
-    ///   - quality: The quality of a lossy format, from 0 to 1; WebP and AVIF at 1 are lossless. 0.85 by default. PNG is
-    ///     always lossless.
+    ///   - quality: The quality of a lossy format, from 0 to 1; WebP and AVIF at 1 are lossless. 0.85 by default. PNG
+    ///     is always lossless.
     /// - Returns: The encoded file.
     /// - Throws: `unsupportedFormat`, `invalidArgument` if `quality` is out of range, `encodingFailed` if the format
     ///   cannot hold the size, or `outOfMemory`; for a deferred image, the errors of decoding it.

@@ -23,7 +23,8 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF or HEIC file; there are none in other formats, nor where they are
     /// damaged.
     ///
-    /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many parts.
+    /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
+    ///   parts.
     public init(of bytes: [UInt8]) throws(EideticError) {
         self = try bytes.span.withUnsafeBytes { file throws(EideticError) in try Self.read(file) }
     }

@@ -55,8 +55,8 @@ public enum BlurHash {
     ///   - size: The size in pixels; 32 × 32 by default, which a view enlarges.
     ///   - punch: The factor of the contrast; 1 by default.
     /// - Returns: The blurred image.
-    /// - Throws: `invalidArgument` if the text is no BlurHash, the size is out of range (1 to 512 each way), or `punch` is
-    ///   not finite.
+    /// - Throws: `invalidArgument` if the text is no BlurHash, the size is out of range (1 to 512 each way), or `punch`
+    ///   is not finite.
     public static func decode(
         _ text: String,
         size: PixelSize = PixelSize(width: 32, height: 32),

@@ -1,58 +1,48 @@
-import Eidetic
 import EideticCodecs
 import EideticCommandLine
 import EideticCore
 
-/// The command `eidetic convert`, which encodes an image in another format or size.
+/// The command `eidetic convert`, which encodes images in another format or size.
 enum ConvertCommand {
-    static let format = TypedOption<ImageFormat>(
-        "format",
-        placeholder: "NAME",
-        expecting: "the name of a format such as png",
-        help: "the format to write (default: by the file extension, or the image's own)",
-        completion: .words(ImageEncoder.supportedFormats.map(\.rawValue)),
-        parse: { ImageFormat(name: $0) }
-    )
-
-    static let firstFrame = Option(name: "first-frame", help: "write only the first frame of an animation")
-
     static let command: Command = .init(
         name: "convert",
-        summary: "convert an image to another format or size",
+        summary: "convert images to another format or size",
         operands: Operands(
-            synopsis: "IN OUT",
+            synopsis: "IN OUT | --animate MS IN… OUT | --out DIR IN…",
             help: "image files; - is standard input or standard output",
-            count: 2...2,
+            count: 1...Int.max,
             completion: .files
         ),
-        options: RenderingOptions.all + [CommonOptions.quality.definition, format.definition, firstFrame],
+        options: RenderingOptions.all + EncodingOptions.all + FrameOptions.all + [outputDirectory.definition],
         notes: [
             "The format of OUT follows from its file extension, and is PNG for standard output. OUT is replaced only after "
-                + "the image is encoded. The image is upright and in sRGB.",
-            "An animation is written as an animation, which only GIF can be; with other formats it fails, unless "
-                + "--first-frame is given.",
+                + "the image is encoded. The image is upright and in sRGB, or with --metadata keep in its own colours.",
+            "An animation is written as an animation (\(animated)); with other formats it fails, unless --frame is given.",
+            "With --out, the files are converted on all processors, and written under their own names with the extension "
+                + "of their format; one that fails does not stop the others.",
             "Formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
         ],
         run: run
     )
 
+    static let outputDirectory = TypedOption<String>(
+        "out",
+        placeholder: "DIR",
+        help: "convert all images IN, and write them to this directory",
+        completion: .directories
+    )
+
+    private static var animated: String { ImageEncoder.animatedFormats.map(\.displayName).joined(separator: ", ") }
+
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        if let problem = RenderingOptions.problem(in: arguments) {
+        if let problem = problem(in: arguments) {
             return CommandRunner.usageError([problem], path: [Program.root, command])
         }
-        let (input, output) = (arguments.operands[0], arguments.operands[1])
-        let outputFormat = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
-        guard let format = arguments[Self.format] ?? outputFormat else {
-            let problem = "\"\(output)\" has no known file extension; use --format"
-            return CommandRunner.usageError([problem], path: [Program.root, command])
+        if let directory = arguments[outputDirectory] {
+            return BatchConversion(arguments, directory: directory).run(arguments.operands)
         }
         do throws(EideticError) {
-            let bytes = try convert(input, to: format, arguments: arguments)
-            do throws(EideticError) {
-                try FileContents.write(bytes, to: output)
-            } catch {
-                throw EideticError(error.code, message: "\(output): \(error.message)")
-            }
+            try convert(arguments)
             return .success
         } catch {
             Diagnostics.report(error.message)
@@ -60,42 +50,78 @@ enum ConvertCommand {
         }
     }
 
-    private static func convert(
-        _ input: String,
-        to format: ImageFormat,
-        arguments: Arguments
-    ) throws(EideticError) -> [UInt8] {
-        do throws(EideticError) {
-            let bytes = try FileContents.read(input, limit: DecodeLimits.standard.encodedBytes)
-            let frameCount = try ImageDecoder.header(of: bytes)?.frameCount ?? 1
-            guard frameCount == 1 || format == .gif || arguments.contains(firstFrame) else {
-                throw lossOfFrames(as: format)
+    /// Returns the reason why options cannot be combined; `nil` if they can.
+    private static func problem(in arguments: Arguments) -> String? {
+        if let problem = RenderingOptions.problem(in: arguments) ?? FrameOptions.problem(in: arguments) {
+            return problem
+        }
+        let count = arguments.operands.count
+        if arguments[outputDirectory] != nil {
+            return arguments.contains(FrameOptions.animate.definition) ? "--animate and --out cannot be combined" : nil
+        }
+        if arguments[FrameOptions.animate] != nil { return count < 2 ? "--animate requires IN and OUT" : nil }
+        guard count == 2 else {
+            return count < 2 ? "there is no OUT" : "there are \(count - 1) images and one OUT; use --out or --animate"
+        }
+        if arguments.contains(FrameOptions.frames), arguments.operands[1] == "-" {
+            return "--frames requires a file OUT"
+        }
+        let isKnown = arguments[EncodingOptions.format] != nil || outputFormat(of: arguments) != nil
+        return isKnown ? nil : "\"\(arguments.operands[1])\" has no known file extension; use --format"
+    }
+
+    private static func outputFormat(of arguments: Arguments) -> ImageFormat? {
+        let output = arguments.operands.last ?? "-"
+        return arguments[EncodingOptions.format] ?? (output == "-" ? .png : ImageFormat(fileName: output))
+    }
+
+    private static func convert(_ arguments: Arguments) throws(EideticError) {
+        let conversion = ImageConversion(arguments), output = arguments.operands.last ?? "-"
+        guard let format = outputFormat(of: arguments) else {
+            throw EideticError(.invalidArgument, message: "\"\(output)\" has no known file extension; use --format")
+        }
+        var sources: [ImageConversion.Source] = []
+        for input in arguments.operands.dropLast() { sources.append(try source(at: input, for: conversion)) }
+        if let duration = arguments[FrameOptions.animate] {
+            sources = [try ImageConversion.animation(of: sources, duration: duration)]
+        } else if arguments.contains(FrameOptions.frames) {
+            sources = ImageConversion.frames(of: sources[0])
+        }
+        for (index, source) in sources.enumerated() {
+            let bytes = try named(arguments.operands[0]) { () throws(EideticError) in
+                try conversion.encode(source, as: format)
             }
-            let image = try changedImage(from: bytes, arguments: arguments)
-            return try ImageEncoder.encode(image, as: format, quality: arguments[CommonOptions.quality] ?? 0.85)
-        } catch {
-            throw EideticError(error.code, message: "\(input): \(error.message)")
+            let path = arguments.contains(FrameOptions.frames) ? numbered(output, number: index + 1) : output
+            try named(path) { () throws(EideticError) in try FileContents.write(bytes, to: path) }
         }
     }
 
-    private static func lossOfFrames(as format: ImageFormat) -> EideticError {
-        EideticError(
-            .unsupportedFormat,
-            message: "an animation cannot be written as \(format.displayName); use GIF, or --first-frame"
-        )
+    /// Reads, decodes and changes the image in a file.
+    static func source(
+        at path: String,
+        for conversion: ImageConversion
+    ) throws(EideticError) -> ImageConversion.Source {
+        try named(path) { () throws(EideticError) in
+            try conversion.source(from: FileContents.read(path, limit: DecodeLimits.standard.encodedBytes))
+        }
     }
 
-    private static func changedImage(from bytes: [UInt8], arguments: Arguments) throws(EideticError) -> Image {
-        let rendering = RenderingOptions.rendering(from: arguments)
-        let image = try ImageDecoder.decode(bytes, options: decodeOptions(for: arguments, rendering: rendering))
-        return try rendering.transform?.apply(to: image) ?? image
+    /// Calls a function, whose errors then begin with a path.
+    static func named<Result>(
+        _ path: String,
+        body: () throws(EideticError) -> Result
+    ) throws(EideticError) -> Result {
+        do throws(EideticError) {
+            return try body()
+        } catch {
+            throw EideticError(error.code, message: "\(path): \(error.message)")
+        }
     }
 
-    private static func decodeOptions(for arguments: Arguments, rendering: ImageRequest.Rendering) -> DecodeOptions {
-        var options = DecodeOptions()
-        options.target = rendering.target ?? rendering.transform?.decodeTarget
-        options.premultipliesAlpha = rendering.transform != nil
-        options.frames = arguments.contains(firstFrame) ? .first : .all
-        return options
+    /// Returns the path of a frame's file: `a-2.png` of `a.png`.
+    static func numbered(_ path: String, number: Int) -> String {
+        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        guard let dot = path[start...].lastIndex(of: "."), dot > start else { return "\(path)-\(number)" }
+        return "\(path[..<dot])-\(number)\(path[dot...])"
     }
 }

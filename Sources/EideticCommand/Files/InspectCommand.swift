@@ -4,6 +4,8 @@ import EideticCore
 
 /// The command `eidetic inspect`, which shows the headers of image files without decoding them.
 enum InspectCommand {
+    static let hash = Option(name: "hash", help: "decode the images, and show BlurHash, ThumbHash and dominant colour")
+
     static let command = Command(
         name: "inspect",
         summary: "show format, size, orientation and frames of image files",
@@ -13,7 +15,7 @@ enum InspectCommand {
             count: 1...Int.max,
             completion: .files
         ),
-        options: [CommonOptions.json],
+        options: [hash, CommonOptions.json],
         notes: [
             "Width and height are those stored in the file; for orientations 5 to 8, the upright image has them exchanged.",
             "In JSON, \"loop\" is the number of times that an animation plays (0: forever); \"error\" is null for a valid "
@@ -26,7 +28,7 @@ enum InspectCommand {
     private static func run(_ arguments: Arguments) -> ExitStatus {
         var status = ExitStatus.success
         for path in arguments.operands where TextStream.output.failure == nil {
-            let inspection = Inspection(of: path)
+            let inspection = Inspection(of: path, makesPlaceholder: arguments.contains(hash))
             if inspection.error != nil { status = .failure }
             write(inspection, asJSON: arguments.contains(CommonOptions.json))
         }

@@ -12,16 +12,24 @@ struct Inspection {
     private(set) var header: ImageHeader?
     /// The reason why there is no header.
     private(set) var error: EideticError?
+    /// The descriptions of the image; `nil` if they are not wanted, or it cannot be decoded.
+    private(set) var placeholder: ImagePlaceholder?
+    private let makesPlaceholder: Bool
     private var byteCount = ByteCount.zero
 
     /// Inspects a file; blocks.
-    init(of path: String) {
-        self.path = path
+    init(of path: String, makesPlaceholder: Bool) {
+        (self.path, self.makesPlaceholder) = (path, makesPlaceholder)
         do throws(EideticError) {
             let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
             byteCount = ByteCount(bytes.count)
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
             header = try ImageDecoder.header(of: bytes)
+            guard makesPlaceholder else { return }
+            // Hashes need few pixels, which many decoders make faster.
+            var options = DecodeOptions()
+            options.size = PixelSize(width: 256, height: 256)
+            placeholder = try ImagePlaceholder(of: ImageDecoder.decode(bytes, options: options).pixels)
         } catch {
             self.error = error
         }
@@ -29,7 +37,7 @@ struct Inspection {
 
     /// The output with `--json`.
     var json: JSON {
-        .object([
+        let members: [(name: String, value: JSON)] = [
             ("path", .string(path)),
             ("format", .optional(format?.rawValue)),
             ("mime", .optional(format?.mimeType)),
@@ -41,7 +49,17 @@ struct Inspection {
             ("durations_ms", header.map { .array($0.durations.map { .number($0.inMilliseconds) }) } ?? .null),
             ("alpha", header.map { .bool($0.hasAlpha) } ?? .null),
             ("error", .optional(error?.description)),
-        ])
+        ]
+        return .object(members + hashes)
+    }
+
+    /// The descriptions as members of the JSON object; none if they are not wanted.
+    private var hashes: [(name: String, value: JSON)] {
+        guard makesPlaceholder else { return [] }
+        return [
+            ("blurhash", .optional(placeholder?.blurHash)), ("thumbhash", .optional(placeholder?.thumbHashText)),
+            ("color", .optional(placeholder?.dominantColor.description)),
+        ]
     }
 
     /// The output as text: `photo.jpg: JPEG, 4000x3000, upright 3000x4000 (orientation 6), 4.5 MB`.
@@ -54,6 +72,10 @@ struct Inspection {
         }
         if header.hasAlpha { parts.append("with alpha") }
         if header.frameCount > 1 { parts.append(animationText(for: header)) }
+        if let placeholder {
+            let hashes = "blurhash \(placeholder.blurHash), thumbhash \(placeholder.thumbHashText)"
+            return "\(path): \(parts.joined(separator: ", ")), \(byteCount), \(hashes), \(placeholder.dominantColor)"
+        }
         return "\(path): \((parts + [byteCount.description]).joined(separator: ", "))"
     }
 

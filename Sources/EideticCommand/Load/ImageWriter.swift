@@ -47,8 +47,8 @@ struct ImageWriter: Sendable {
     /// - Throws: `unsupportedFormat` for an animation that must be encoded in a format without animations.
     func write(_ image: Image, encodedBytes: [UInt8]?, item: LoadArguments.Item) throws(EideticError) -> String {
         if !encodesImages, let encodedBytes { return try write(encodedBytes, format: image.format, item: item) }
-        let format = format ?? Self.ownFormat(of: image)
-        guard !image.isAnimated || format == .gif else {
+        let format = format ?? image.ownEncodableFormat
+        guard !image.isAnimated || ImageEncoder.animatedFormats.contains(format) else {
             throw EideticError(
                 .unsupportedFormat,
                 message:
@@ -61,13 +61,6 @@ struct ImageWriter: Sendable {
             format: format,
             item: item
         )
-    }
-
-    /// Returns the format of an image that is encoded again: its own, if that can hold it.
-    private static func ownFormat(of image: Image) -> ImageFormat {
-        guard ImageEncoder.supportedFormats.contains(image.format) else { return .png }
-        // A transform may have made it transparent.
-        return image.format == .jpeg && image.pixels.alpha != .opaque ? .png : image.format
     }
 
     private func write(

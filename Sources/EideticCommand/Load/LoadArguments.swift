@@ -46,7 +46,7 @@ struct LoadArguments: Sendable {
     init(_ arguments: Arguments, urls: [String]) {
         items = Self.items(for: urls, isNamed: arguments[LoadCommand.outputDirectory] != nil)
         rendering = RenderingOptions.rendering(from: arguments)
-        format = arguments[ConvertCommand.format]
+        format = arguments[EncodingOptions.format]
         quality = arguments[CommonOptions.quality]
         concurrency = arguments[LoadCommand.concurrency] ?? 6
         network = NetworkArguments(arguments)

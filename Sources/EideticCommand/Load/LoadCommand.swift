@@ -47,7 +47,7 @@ enum LoadCommand {
             completion: .files
         ),
         options: RenderingOptions.all + [
-            ConvertCommand.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
+            EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
             continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
             SharedOption.url.definition, show.definition, progressive, explain, imageOption.definition,
             CommonOptions.json,
@@ -61,7 +61,7 @@ enum LoadCommand {
                 + "of each load with their times and results.",
             "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
             "--continue sends no request for what is there; it reads the file \(OutputRecord.fileName) in DIR, which is removed "
-                + "when all images are written. A changed animation is written as GIF; with other formats it fails, unless "
+                + "when all images are written. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
                 + "--option firstFrameOnly is given. Without --format an image keeps its format, and becomes PNG where that "
                 + "cannot be written or cannot be transparent.",
             "Images that are loaded with --header or --user are cached separately.",

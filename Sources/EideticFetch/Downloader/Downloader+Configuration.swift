@@ -79,6 +79,14 @@ extension Downloader {
         /// The value of the `User-Agent` field; `eidetic/VERSION` by default.
         public var userAgent = "eidetic/\(Version.current)"
 
+        /// The statuses of responses whose body is returned; 200 to 299 by default.
+        ///
+        /// Any other status is the error `httpStatus`. Redirects are followed, and 304 confirms what a cache has,
+        /// whatever the set contains; the remainder of a body that is resumed (206) belongs to it. A body with a status
+        /// beyond 299 is stored on disk only if RFC 9111, section 3, allows it, as for 404 and 410, or for any status
+        /// with an explicit lifetime.
+        public var acceptableStatus = Set(200...299)
+
         /// The largest number of redirects that are followed; 10 by default.
         public var maximumRedirects = 10
 
@@ -143,7 +151,11 @@ extension Downloader {
         /// It is called in the task of the caller, and not for redirects.
         public var requestModifier: (@Sendable (FetchRequest) async throws(EideticError) -> FetchRequest)?
 
-        /// A function that replaces each successful response, or refuses it by throwing; called before `decryptor`.
+        /// A function that replaces each response, or refuses it by throwing; called before `decryptor`.
+        ///
+        /// It sees every status, as 304, 404 and 500, with the body up to the byte limit of the request; redirects that
+        /// are followed are not passed to it. The status that it returns decides: about success, a retry, and how long
+        /// a failure is remembered. Previews are made of the body as it arrives, before this function is called.
         public var responseModifier: (@Sendable (FetchResponse) async throws(EideticError) -> FetchResponse)?
 
         /// A function that decrypts the body of a response; called on a thread for blocking work.

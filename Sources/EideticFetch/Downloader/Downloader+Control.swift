@@ -1,4 +1,5 @@
 public import EideticCore
+public import EideticHTTP
 
 /// Settings that can change while downloads run.
 extension Downloader {
@@ -28,6 +29,16 @@ extension Downloader {
     public var maximumBytesPerSecond: Int? {
         get { scheduler.read { $0.maximumBytesPerSecond } }
         set { scheduler.setRateLimit(newValue) }
+    }
+
+    /// The header fields of every request; at first those of ``Configuration/headers``.
+    ///
+    /// New ones apply to the requests that are made from now on, also after redirects and in further attempts. They are
+    /// no part of the identity of an image: what a cache has of the earlier ones it has for the new ones, too. An
+    /// invalid field fails the requests with `invalidArgument`.
+    public var headers: HTTPHeaders {
+        get { ownHeaders }
+        set { ownHeaders = newValue }
     }
 
     /// The number of downloads that wait for a slot, and the number of those that run.

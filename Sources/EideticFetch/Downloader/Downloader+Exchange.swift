@@ -14,8 +14,10 @@ extension Downloader {
     /// The last response of an attempt, complete or with a body that is still arriving.
     struct Reply: Sendable {
         let redirect: Redirect
-        let head: ResponseHead
+        var head: ResponseHead
         var outcome: ExchangeOutcome
+        /// The URL that the hook for responses has set; `nil` for that of the server.
+        var effectiveURL: String?
         /// The stream of the body; `nil` for a body that is complete.
         var stream: FetchStream.Source?
     }
@@ -32,7 +34,8 @@ extension Downloader {
     ///   - download: The download.
     ///   - partialBody: The part of the body that an earlier attempt received.
     ///   - firstOutcome: The outcome of the first exchange, if it has ended already.
-    /// - Returns: The response of the last exchange, whose status is 2xx or 304.
+    /// - Returns: The response of the last exchange, after the hook, whose status is acceptable or 304; for a stream
+    ///   the hook is yet to be called, and decides about the status.
     /// - Throws: The error of the attempt, and the data for the next one.
     func followRedirects(
         of download: Download,
@@ -61,14 +64,15 @@ extension Downloader {
                 )
             }
             guard let next = try redirect(after: head, outcome: outcome, plan: plan) else {
-                return Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: result.stream)
+                let reply = Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: result.stream)
+                return plan.download.isStreamed ? reply : try await modified(reply, isResumed: plan.partialBody != nil)
             }
             plan.redirect = next
             if let reply = await useEntry(of: &plan) { return reply }
         }
     }
 
-    /// Returns the next request of a chain of redirects; `nil` if `head` is that of an acceptable response.
+    /// Returns the next request of a chain of redirects; `nil` if `head` is that of the last response.
     private func redirect(
         after head: ResponseHead,
         outcome: ExchangeOutcome,
@@ -80,7 +84,9 @@ extension Downloader {
             if let next = try plan.redirect.next(after: head, location: outcome.redirectTarget, limit: limit) {
                 return next
             }
-            try plan.redirect.checkStatus(of: head)
+            if configuration.responseModifier == nil {
+                try checkStatus(of: head, redirect: plan.redirect, isResumed: plan.partialBody != nil)
+            }
             return nil
         } catch {
             // An overloaded server does not invalidate the partial body.
@@ -99,7 +105,7 @@ extension Downloader {
     /// - Returns: The reply if the entry is fresh; otherwise, `nil`.
     private func useEntry(of plan: inout ExchangePlan) async -> Reply? {
         let redirect = plan.redirect
-        guard redirect.conditions.isEmpty, plan.partialBody == nil,
+        guard redirect.conditions.isEmpty, redirect.method == "GET", plan.partialBody == nil,
             let entries = redirect.originalRequest.redirectEntries, let target = redirect.targetRequest,
             let entry = await entries.entry(for: target)
         else { return nil }
@@ -119,7 +125,9 @@ extension Downloader {
     ///
     /// A body is not resumed if the caller requested a range, because positions count from the beginning of the body.
     private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
-        guard !plan.download.isStreamed, headers(for: plan.redirect, resuming: nil)["Range"] == nil else { return nil }
+        guard !plan.download.isStreamed, plan.redirect.method == "GET",
+            headers(for: plan.redirect, resuming: nil)["Range"] == nil
+        else { return nil }
         let isResumed = outcome.head?.status == 206 && plan.partialBody?.file == nil
         return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
     }
@@ -212,7 +220,9 @@ extension Downloader {
             headers: headers(for: redirect, resuming: plan.partialBody),
             credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
             context: download.context,
-            requiresImage: redirect.originalRequest.requiresImage && (download.isStreamed || !transformsBodies),
+            requiresImage: redirect.originalRequest.requiresImage
+                && (download.isStreamed ? configuration.responseModifier == nil : !transformsBodies),
+            bodies: bodies(for: redirect.originalRequest),
             partialBody: plan.partialBody,
             channel: channel,
             filePath: transformsBodies ? nil : redirect.filePath,

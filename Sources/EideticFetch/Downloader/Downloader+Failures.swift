@@ -6,7 +6,9 @@ extension Downloader {
     /// Throws the error that a request failed with permanently before, unless it ignores that or asks for a new
     /// response.
     func checkFailures(of request: FetchRequest) throws(EideticError) {
-        guard !request.ignoresFailureList, !failures.isEmpty, !request.cacheControl.refusesCached else { return }
+        guard request.isGet, !request.ignoresFailureList, !failures.isEmpty, !request.cacheControl.refusesCached else {
+            return
+        }
         try failures.check(request)
     }
 
@@ -21,7 +23,7 @@ extension Downloader {
         of request: FetchRequest,
         after responses: [ResponseFreshness.Response]
     ) {
-        guard !error.isRemembered, !request.cacheControl.noStore else { return }
+        guard request.isGet, !error.isRemembered, !request.cacheControl.noStore else { return }
         let now = configuration.time.now
         let limits = responses.compactMap { ResponseFreshness.explicitRemainder(of: $0, at: now) }
         failures.record(error, for: request, limit: limits.min())

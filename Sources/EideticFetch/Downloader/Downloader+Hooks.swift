@@ -5,7 +5,56 @@ extension Downloader {
     /// A Boolean value indicating whether hooks transform bodies before their format can be detected.
     var transformsBodies: Bool { configuration.responseModifier != nil || configuration.decryptor != nil }
 
-    /// Passes a complete response through the hooks, and then checks that it is an image.
+    /// Returns the decision about which responses to a request are returned.
+    func bodies(for request: FetchRequest) -> BodyPolicy {
+        BodyPolicy(
+            acceptableStatus: configuration.acceptableStatus,
+            keepsAll: configuration.responseModifier != nil || request.isSingleExchange
+        )
+    }
+
+    /// Checks the status of the last response.
+    ///
+    /// - Throws: `httpStatus` for one that is neither acceptable nor 304.
+    func checkStatus(of head: ResponseHead, redirect: Redirect, isResumed: Bool) throws(EideticError) {
+        let request = redirect.originalRequest
+        guard head.status != 304, !request.isSingleExchange,
+            !bodies(for: request).accepts(head, isResumed: isResumed)
+        else { return }
+        throw redirect.statusError(of: head)
+    }
+
+    /// Returns a reply as the hook for responses has modified it.
+    ///
+    /// - Throws: The error of the hook; `httpStatus` if the status is not acceptable then.
+    func modified(_ reply: Reply, isResumed: Bool) async throws(Failure) -> Reply {
+        guard let modify = configuration.responseModifier else { return reply }
+        var reply = reply
+        do throws(EideticError) {
+            let received = reply.redirect.response(head: reply.head, outcome: reply.outcome)
+            let response = try await modify(received.withoutShare)
+            if response.status != reply.head.status { reply.head.reasonPhrase = "" }
+            (reply.head.status, reply.head.headers) = (response.status, response.headers)
+            (reply.outcome.body, reply.effectiveURL) = (response.bytes, response.effectiveURL)
+            try checkStatus(of: reply.head, redirect: reply.redirect, isResumed: isResumed)
+            return reply
+        } catch {
+            throw Failure(
+                error: error,
+                retryAfter: reply.head.retryAfter(now: configuration.time.now),
+                responses: reply.redirect.redirects + [reply.head.cached]
+            )
+        }
+    }
+
+    /// Returns the response of a reply that the hook for responses has modified.
+    func response(of reply: Reply) -> FetchResponse {
+        var response = reply.redirect.response(head: reply.head, outcome: reply.outcome)
+        if let effectiveURL = reply.effectiveURL { response.effectiveURL = effectiveURL }
+        return response
+    }
+
+    /// Passes a complete response through the decryptor, and then checks that it is an image.
     func applyHooks(to response: FetchResponse, key: DownloadKey) async throws(Failure) -> FetchResponse {
         guard transformsBodies else { return response }
         do throws(EideticError) {
@@ -21,7 +70,6 @@ extension Downloader {
     ) async throws(EideticError) -> FetchResponse {
         let (share, origin) = (response.share, response.origin)
         var response = response.withoutShare
-        if let modify = configuration.responseModifier { response = try await modify(response) }
         response.origin = origin
         if let decrypt = configuration.decryptor, response.status != 304 {
             let encrypted = response
@@ -35,7 +83,7 @@ extension Downloader {
         return response
     }
 
-    private func checkImage(_ response: FetchResponse, url: String) throws(EideticError) {
+    func checkImage(_ response: FetchResponse, url: String) throws(EideticError) {
         guard case .format = ImageFormat.detect(in: response.bytes, isComplete: true) else {
             throw .notAnImage(
                 url: url,

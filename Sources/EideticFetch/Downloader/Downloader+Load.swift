@@ -32,8 +32,7 @@ extension Downloader {
         let request = download.request
         do throws(Failure) {
             let reply = try await loadWithRetries(download, firstOutcome: firstOutcome)
-            let loaded = reply.redirect.response(head: reply.head, outcome: reply.outcome)
-            let response = try await applyHooks(to: loaded, key: download.key)
+            let response = try await applyHooks(to: response(of: reply), key: download.key)
             recordSuccess(of: request)
             return response
         } catch {
@@ -48,7 +47,7 @@ extension Downloader {
         firstOutcome: ExchangeOutcome?
     ) async throws(Failure) -> Reply {
         let key = download.key
-        let mayResume = firstOutcome == nil && !download.isStreamed
+        let mayResume = firstOutcome == nil && !download.isStreamed && download.request.isGet
         var partialBody =
             mayResume ? await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key)) : nil
         var firstOutcome = firstOutcome
@@ -67,7 +66,7 @@ extension Downloader {
                 return reply
             } catch {
                 partialBody = error.partialBody
-                if error.wasStopped, error.error.isTransportFailure, freeRetries > 0 {
+                if error.wasStopped, error.error.isTransportFailure, freeRetries > 0, download.request.isIdempotent {
                     freeRetries -= 1
                 } else if let delay = retryDelay(after: error, attemptCount: attemptCount, request: download.request) {
                     Log.write(.info, category: .fetch, message: "retrying in \(delay): \(error.error.message)")
@@ -112,7 +111,8 @@ extension Downloader {
     private func filePath(of key: DownloadKey) -> String? { transformsBodies ? nil : key.filePath }
 
     private func retryDelay(after failure: Failure, attemptCount: Int, request: FetchRequest) -> Duration? {
-        guard request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient else { return nil }
+        guard request.isIdempotent, request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient
+        else { return nil }
         let delay = configuration.retryPolicy.delay(
             afterAttempt: attemptCount,
             retryAfter: failure.retryAfter,

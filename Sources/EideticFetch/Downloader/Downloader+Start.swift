@@ -74,7 +74,8 @@ extension Downloader {
             state.recordExchange(redirect, outcome: outcome)
             return .failure(.cancelled)
         }
-        guard outcome.error == nil, let head = outcome.head, head.isSuccess || head.status == 304
+        guard outcome.error == nil, let head = outcome.head,
+            head.status == 304 || bodies(for: redirect.originalRequest).accepts(head, isResumed: false)
         else { return nil }
         state.recordExchange(redirect, outcome: outcome)
         recordSuccess(of: redirect.originalRequest)

@@ -5,8 +5,9 @@ extension Downloader {
     /// Requests the resource of `request`, and returns as soon as the response is known to be acceptable.
     ///
     /// A stream suits bodies that are used while they arrive, such as previews and large files. It occupies one slot
-    /// until it ends. Hooks that transform bodies are not called. `onFinish` is called when the end has been read or
-    /// the stream is released, with a response without its body.
+    /// until it ends. The `decryptor` is not called, and the `responseModifier` by ``response(of:bytes:)`` only, so
+    /// that with one the stream may have any status. `onFinish` is called then, else when the end has been read; or
+    /// when the stream is released, with a response without its body.
     ///
     /// - Parameters:
     ///   - request: The request. Retries end as soon as the response is known to be acceptable.
@@ -38,6 +39,34 @@ extension Downloader {
         }
     }
 
+    /// Returns the response of a stream that was read to its end, as the hook for responses has modified it.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - bytes: Its body.
+    /// - Returns: The response.
+    /// - Throws: The error of the hook; with one, `httpStatus` and `notAnImage` for what it returns.
+    package func response(of stream: FetchStream, bytes: [UInt8]) async throws(EideticError) -> FetchResponse {
+        var outcome = ExchangeOutcome(head: stream.head)
+        outcome.body = bytes
+        let reply = Reply(redirect: stream.redirect, head: stream.head, outcome: outcome)
+        guard configuration.responseModifier != nil else { return response(of: reply) }
+        let request = stream.redirect.originalRequest
+        do throws(Failure) {
+            let response = response(of: try await modified(reply, isResumed: false))
+            do throws(EideticError) {
+                if request.requiresImage, response.status != 304 { try checkImage(response, url: request.url) }
+            } catch {
+                throw Failure(error: error, responses: response.origin?.responses ?? [])
+            }
+            recordEnd(of: request, result: .success(response.withoutBody), responses: [])
+            return response
+        } catch {
+            recordEnd(of: request, result: .failure(error.error), responses: error.responses)
+            throw error.error
+        }
+    }
+
     /// Returns a filter for the progress reports of one download, with the configured interval.
     package func makeProgressThrottle() -> ProgressThrottle {
         ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
@@ -59,6 +88,8 @@ extension Downloader {
     private func makeStream(of reply: Reply) -> FetchStream {
         let source = reply.stream ?? makeFinishedSource(with: reply.outcome)
         return FetchStream(head: reply.head, redirect: reply.redirect, source: source) { [self] outcome in
+            // The hook for responses is yet to be called.
+            if outcome.error == nil, configuration.responseModifier != nil { return }
             let response = reply.redirect.response(head: reply.head, outcome: outcome)
             recordEnd(
                 of: reply.redirect.originalRequest,

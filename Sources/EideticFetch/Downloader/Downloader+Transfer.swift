@@ -4,13 +4,14 @@ import EideticHTTP
 extension Downloader {
     /// Returns a request in the form in which another process can make it: with the fields that this downloader adds.
     ///
-    /// - Returns: `nil` for a request that only this downloader can make, because of a certificate that is not
-    ///   verified, pinned keys, credentials that need a challenge, a proxy of its own, or hooks that change the body.
+    /// - Returns: `nil` for a request that only this downloader can make, because of its method, a certificate that is
+    ///   not verified, pinned keys, credentials that need a challenge, a proxy of its own, or hooks that change the
+    ///   body.
     /// - Throws: The error of the `requestModifier`.
     package func requestForTransfer(_ request: FetchRequest) async throws(EideticError) -> FetchRequest? {
         var request = request
         if let modify = configuration.requestModifier { request = try await modify(request) }
-        guard !transformsBodies, !request.allowsInvalidCertificates, !request.usesCookies,
+        guard request.isGet, !transformsBodies, !request.allowsInvalidCertificates, !request.usesCookies,
             configuration.pinnedPublicKeys.isEmpty, configuration.certificateAuthorityFile == nil,
             configuration.proxy == .environment
         else { return nil }

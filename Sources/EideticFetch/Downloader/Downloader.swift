@@ -23,23 +23,14 @@ public final class Downloader: Sendable {
     let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
     /// The work on files: complete bodies, and parts of bodies.
     let fileWork: BackgroundWorkGroup
-    /// The header fields of every request.
-    let commonHeaders: HTTPHeaders
-    /// The error of an invalid header field in the configuration.
-    private let invalidField: EideticError?
+    private let fields: Guarded<CommonFields>
     private let coalescer = Coalescer()
     private let lastID = Atomic<UInt64>(0)
 
     /// Creates a downloader with its own thread, connections and queue.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
-        let defaults: HTTPHeaders = ["Accept": types]
-        let commonHeaders = defaults.merging(configuration.headers)
-        self.commonHeaders = commonHeaders
-        var fields = commonHeaders
-        fields.add(configuration.userAgent, for: "User-Agent")
-        invalidField = fields.validationError
+        fields = Guarded(CommonFields(configuration.headers, of: configuration))
         let failures = FailureList(policy: configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
         let bodyBudget = BodyBudget(limit: configuration.bodyMemoryLimit)
@@ -173,8 +164,20 @@ public final class Downloader: Sendable {
 
     /// Throws `invalidArgument` if the request cannot be sent.
     func validate(_ request: FetchRequest) throws(EideticError) {
-        if let invalidField { throw invalidField }
+        if let error = fields.withLock({ $0.error }) { throw error }
         try request.validate()
+    }
+
+    /// The header fields of every request.
+    var commonHeaders: HTTPHeaders { fields.withLock { $0.all } }
+
+    /// The header fields of the user's own among those.
+    var ownHeaders: HTTPHeaders {
+        get { fields.withLock { $0.own } }
+        set {
+            let changed = CommonFields(newValue, of: configuration)
+            fields.withLock { $0 = changed }
+        }
     }
 
     func cancelAllDownloads() { coalescer.cancelAll() }
@@ -183,6 +186,25 @@ public final class Downloader: Sendable {
     package var jobCount: Int { coalescer.activeJobCount }
 
     func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
+}
+
+/// The header fields of every request of a downloader.
+private struct CommonFields: Sendable {
+    /// The fields of the user's own.
+    let own: HTTPHeaders
+    /// The same, and those that the configuration implies.
+    let all: HTTPHeaders
+    /// The error of an invalid field; `nil` if all are valid.
+    let error: EideticError?
+
+    init(_ own: HTTPHeaders, of configuration: Downloader.Configuration) {
+        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
+        let defaults: HTTPHeaders = ["Accept": types]
+        (self.own, all) = (own, defaults.merging(own))
+        var fields = all
+        fields.add(configuration.userAgent, for: "User-Agent")
+        error = fields.validationError
+    }
 }
 
 extension Downloader {

@@ -7,8 +7,8 @@ package import EideticHTTP
 /// and retried only until the response is known to be acceptable. A stream can be iterated once. Over HTTP/2 libcurl
 /// itself may buffer up to 32 MiB more.
 package struct FetchStream: AsyncSequence, Sendable {
-    /// The HTTP status: 2xx, or 304.
-    package let status: Int
+    /// The HTTP status: an acceptable one, or 304; any, if a hook decides about it.
+    package var status: Int { head.status }
     /// The header fields of the last response.
     package let headers: HTTPHeaders
     /// The URL of the response, after all redirects.
@@ -18,6 +18,8 @@ package struct FetchStream: AsyncSequence, Sendable {
 
     /// The exchanges that led to the response.
     package let origin: ResponseOrigin
+    let head: ResponseHead
+    let redirect: Redirect
     private let source: Source
 
     /// Creates a stream; `onEnd` is called once, with the outcome of the exchange.
@@ -27,7 +29,7 @@ package struct FetchStream: AsyncSequence, Sendable {
         source: Source,
         onEnd: @escaping @Sendable (ExchangeOutcome) -> Void
     ) {
-        status = head.status
+        (self.head, self.redirect) = (head, redirect)
         headers = head.headers
         effectiveURL = redirect.url
         origin = ResponseOrigin(redirect: redirect, head: head)

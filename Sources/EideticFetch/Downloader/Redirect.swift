@@ -7,6 +7,8 @@ final class Redirect: Sendable {
     let url: String
     let origin: Origin
     let headers: HTTPHeaders
+    let method: String
+    let body: [UInt8]?
     let credentials: Credentials?
     /// The number of redirects that led here.
     let redirectCount: Int
@@ -30,6 +32,7 @@ final class Redirect: Sendable {
         url = request.url
         origin = request.origin
         headers = request.headers
+        (method, body) = (request.method, request.body)
         credentials = request.credentials
         redirectCount = 0
         isCrossOrigin = false
@@ -43,7 +46,10 @@ final class Redirect: Sendable {
         url = target.text
         origin = target.origin
         let isSameOrigin = target.origin == previous.origin
-        headers = isSameOrigin ? previous.headers : previous.headers.filter(Self.isSafeForOtherOrigins)
+        let becomesGet = head.status == 303 || [301, 302].contains(head.status) && previous.method == "POST"
+        (method, body) = becomesGet ? ("GET", nil) : (previous.method, previous.body)
+        let kept = isSameOrigin ? previous.headers : previous.headers.filter(Self.isSafeForOtherOrigins)
+        headers = becomesGet ? kept.filter { !$0.lowercased().hasPrefix("content-") } : kept
         isCrossOrigin = previous.isCrossOrigin || !isSameOrigin
         credentials = isSameOrigin ? previous.credentials : nil
         redirectCount = previous.redirectCount + 1
@@ -56,6 +62,7 @@ final class Redirect: Sendable {
     private init(_ target: Redirect, cachedTarget: FetchRequest, conditions: HTTPHeaders) {
         key = target.key
         (url, origin, headers, credentials) = (target.url, target.origin, target.headers, target.credentials)
+        (method, body) = (target.method, target.body)
         (redirectCount, isCrossOrigin) = (target.redirectCount, target.isCrossOrigin)
         redirects = target.redirects
         self.conditions = conditions
@@ -71,6 +78,7 @@ final class Redirect: Sendable {
     var targetRequest: FetchRequest? {
         guard var request = try? FetchRequest(url: url) else { return nil }
         (request.headers, request.credentials) = (headers, credentials)
+        (request.method, request.body) = (method, body)
         request.allowsInvalidCertificates = originalRequest.allowsInvalidCertificates
         request.usesCookies = originalRequest.usesCookies
         return request
@@ -90,7 +98,7 @@ final class Redirect: Sendable {
     /// Returns the next request of the chain, or `nil` if `head` is no redirect.
     ///
     /// - Throws: `badRedirect` for too many redirects, a missing or invalid target, a scheme other than http and https,
-    ///   and a redirect from https to http.
+    ///   a redirect from https to http, and one of a body to another origin.
     func next(after head: ResponseHead, location target: String?, limit: Int) throws(EideticError) -> Redirect? {
         guard head.isRedirect else { return nil }
         let location = head.headers["Location"]
@@ -109,16 +117,15 @@ final class Redirect: Sendable {
         guard origin.scheme == "http" || parsed.origin.scheme == "https" else {
             throw failure("a redirect from https to http is not followed")
         }
-        return Redirect(after: self, head: head, to: parsed)
+        let next = Redirect(after: self, head: head, to: parsed)
+        guard next.body == nil || !next.isCrossOrigin else { throw failure("a body is not sent to another origin") }
+        return next
     }
 
-    /// Checks the status of the last response.
-    ///
-    /// - Throws: `httpStatus` for a status other than 2xx and 304.
-    func checkStatus(of head: ResponseHead) throws(EideticError) {
-        guard !head.isSuccess, head.status != 304 else { return }
+    /// The error of a response whose status is not acceptable.
+    func statusError(of head: ResponseHead) -> EideticError {
         let reason = head.reasonPhrase.isEmpty ? "" : " \(head.reasonPhrase.prefix(200).printable)"
-        throw EideticError(
+        return EideticError(
             .httpStatus,
             message: "\(url): the server responded with status \(head.status)\(reason)",
             httpStatus: head.status

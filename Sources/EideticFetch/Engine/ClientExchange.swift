@@ -32,6 +32,7 @@ struct ClientExchange: Sendable {
             message.minimumBytesPerSecond = original.minimumBytesPerSecond
             message.allowsInvalidCertificates = original.allowsInvalidCertificates
             message.usesCookies = original.usesCookies
+            (message.method, message.body) = (request.redirect.method, request.redirect.body)
             (message.headers, message.credentials) = (request.headers, request.credentials)
             // Conditions are among the header fields; caches are asked by the downloader alone.
             (message.conditions, message.redirectEntries, message.modifications) = (HTTPHeaders(), nil, nil)
@@ -50,9 +51,9 @@ struct ClientExchange: Sendable {
         if head.isRedirect, let location = head.headers["Location"] {
             outcome.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }
-        guard head.isSuccess else { return outcome }
+        guard request.keepsBody(of: head) else { return outcome }
         do throws(EideticError) { try await deliver(response.bytes, head: head, to: &outcome) } catch {
-            outcome.error = error
+            if request.accepts(head) { outcome.error = error }
         }
         return outcome
     }

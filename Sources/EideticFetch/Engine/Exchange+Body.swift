@@ -16,7 +16,7 @@ extension Exchange {
             return .paused
         }
         recordActivity(byteCount: chunk.count)
-        guard head?.isSuccess == true else {
+        guard keepsBody else {
             ignoredBytes += chunk.count
             return ignoredBytes <= Self.ignoredBodyLimit ? .accepted : .refused
         }
@@ -27,8 +27,7 @@ extension Exchange {
     /// Delivers a decoded chunk; returns `false` if the exchange failed.
     func deliver(_ chunk: UnsafeRawBufferPointer) -> Bool {
         guard chunk.count <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
-            fail(bodyTooLong("the body is longer than the limit"))
-            return false
+            return refuseBody(bodyTooLong("the body is longer than the limit"))
         }
         guard append(chunk) else { return false }
         receivedBytes += chunk.count
@@ -125,7 +124,7 @@ extension Exchange {
 
     /// Checks a complete body, and commits its file.
     func finishBody() {
-        guard head?.isSuccess == true, finishDecoding() else { return }
+        guard keepsBody, finishDecoding(), keepsBody else { return }
         if let resumedLength, receivedBytes != resumedLength {
             // The partial body does not match the remainder that this server sent.
             hasUnrequestedRange = receivedBytes > resumedLength || request.filePath != nil
@@ -134,6 +133,19 @@ extension Exchange {
         }
         guard isRecognised || recogniseBody(isComplete: true), let file else { return }
         _ = attemptWrite { () throws(SystemError) in try file.commit() }
+    }
+
+    /// Ends the exchange because of its body; of a response that is not acceptable anyway only the body is dropped.
+    ///
+    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    func refuseBody(_ error: EideticError) -> Bool {
+        guard let head, !request.accepts(head) else {
+            fail(error)
+            return false
+        }
+        (keepsBody, body, decoder) = (false, [], nil)
+        decodingList.remove(self)
+        return true
     }
 
     /// Removes the file of an incomplete body.

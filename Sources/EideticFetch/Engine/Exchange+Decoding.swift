@@ -9,7 +9,7 @@ extension Exchange {
     ///
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func startDecoding(_ head: ResponseHead) -> Bool {
-        decoder = nil
+        (decoder, keepsBody) = (nil, request.keepsBody(of: head))
         let codings = head.contentCodings
         if head.hasUnrequestedTransferCoding {
             return refuse(head, fault: "the response has a transfer coding that was not requested")
@@ -18,8 +18,12 @@ extension Exchange {
         guard codings.count <= 1 else {
             return refuse(head, fault: "the response has \(codings.count) content codings; at most one is accepted")
         }
-        guard let name = codings.first, head.isSuccess else { return true }
+        guard let name = codings.first, keepsBody else { return true }
         guard let coding = BodyDecoder.Coding(name: name) else {
+            guard request.accepts(head) else {
+                keepsBody = false
+                return true
+            }
             return refuse(head, fault: "the content coding \(name.prefix(40).printable) is not supported")
         }
         decoder = BodyDecoder(coding)
@@ -37,8 +41,7 @@ extension Exchange {
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func decode(_ chunk: UnsafeRawBufferPointer, with decoder: BodyDecoder) -> Bool {
         guard chunk.count <= request.fetchRequest.byteLimit.bytes - decoder.receivedBytes else {
-            fail(bodyTooLong("the body is longer than the limit"))
-            return false
+            return refuseBody(bodyTooLong("the body is longer than the limit"))
         }
         decoder.append(chunk)
         // The clock advances between two turns only.
@@ -68,11 +71,11 @@ extension Exchange {
                 return true
             }
             guard let step = decoder.decodeStep() else {
-                fail(decodingError("the body is not coded as \(decoder.coding.rawValue)"))
-                return false
+                return refuseBody(decodingError("the body is not coded as \(decoder.coding.rawValue)"))
             }
             decodedInTurn += step.consumed + step.bytes.count
             if !step.bytes.isEmpty, !deliver(step.bytes) { return false }
+            if !keepsBody { return true }
         }
         decodingList.remove(self)
         return true
@@ -83,8 +86,7 @@ extension Exchange {
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func finishDecoding() -> Bool {
         guard let decoder, decoder.receivedBytes > 0, !decoder.isComplete else { return true }
-        fail(decodingError("the body ends before its end as \(decoder.coding.rawValue)"))
-        return false
+        return refuseBody(decodingError("the body ends before its end as \(decoder.coding.rawValue)"))
     }
 
     private func decodingError(_ fault: String) -> EideticError {

@@ -50,12 +50,11 @@ extension Exchange {
         guard incomingHead.status >= 200 else { return true }
         (incomingHead.requestTime, incomingHead.responseTime) = (requestTime, time.now)
         head = incomingHead
-        guard incomingHead.isSuccess else { return true }
+        guard keepsBody else { return true }
         guard startBody(for: incomingHead) else { return false }
         guard !incomingHead.hasContentCoding, let length = incomingHead.contentLength else { return true }
         guard length <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
-            fail(bodyTooLong("a length of \(length) bytes was announced"))
-            return false
+            return refuseBody(bodyTooLong("a length of \(length) bytes was announced"))
         }
         expectedLength = receivedBytes + length
         if collectsBody { body.reserveCapacity(body.count + min(length, 16 << 20)) }

@@ -14,7 +14,8 @@ extension Exchange {
     /// reused.
     private func hasOnlyCommonOptions(_ options: EngineOptions) -> Bool {
         !request.fetchRequest.usesCookies && !request.fetchRequest.allowsInvalidCertificates
-            && request.credentials == nil && options.pinnedPublicKeys[request.origin.host] == nil
+            && request.credentials == nil && request.redirect.method == "GET"
+            && options.pinnedPublicKeys[request.origin.host] == nil
     }
 
     /// Sets all options of the handle.
@@ -30,6 +31,7 @@ extension Exchange {
         set(CURLOPT_PIPEWAIT, to: isSecure ? 1 : 0)
         if !handle.hasOnlyCommonOptions { setTLSOptions(options) }
         setCredentials()
+        setMethod()
         setHeaders(reusing: &lastHeaderList)
         if request.fetchRequest.usesCookies {
             // An empty file name enables cookies without reading any.
@@ -129,6 +131,18 @@ extension Exchange {
         }
     }
 
+    private func setMethod() {
+        let method = request.redirect.method
+        guard method != "GET" else { return }
+        if let body = request.redirect.body ?? (method == "POST" ? [] : nil) {
+            eidetic_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+            // A copy of nothing would be a body that is read from standard input.
+            var bytes = body.isEmpty ? [0] : body
+            _ = bytes.withUnsafeMutableBytes { eidetic_curl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
+        }
+        set(CURLOPT_CUSTOMREQUEST, to: method)
+    }
+
     private func setHeaders(reusing lastHeaderList: inout HeaderList?) {
         var headers = request.headers
         if case .bearer(let token) = request.credentials { headers["Authorization"] = "Bearer \(token)" }
@@ -136,6 +150,14 @@ extension Exchange {
         let encodings = headers["Accept-Encoding"]
         if encodings != nil { headers["Accept-Encoding"] = nil }
         handle.setAcceptedEncodings(encodings ?? BodyDecoder.Coding.accepted)
+        if request.redirect.method != "GET" {
+            // Fields that libcurl would add by itself to a body.
+            let unwanted = ["Expect", "Content-Type"].filter { headers[$0] == nil }
+            let list = HeaderList(headers, removing: unwanted)
+            handle.headerList = list
+            eidetic_curl_set_list(easy, CURLOPT_HTTPHEADER, list.pointer)
+            return
+        }
         // Most requests have the same fields as the previous one.
         let list = lastHeaderList.flatMap { $0.fields.fields == headers.fields ? $0 : nil } ?? HeaderList(headers)
         lastHeaderList = list

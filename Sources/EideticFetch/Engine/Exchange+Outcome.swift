@@ -14,7 +14,7 @@ extension Exchange {
         discardFile()
         outcome.redirectTarget = string(for: CURLINFO_REDIRECT_URL) ?? redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
-        outcome.body = consumeBody()
+        outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? consumeBody() : []
         if let share, outcome.error == nil { share.markComplete() }
         (outcome.share, share) = (outcome.error == nil ? share : nil, nil)
         return outcome
@@ -32,7 +32,7 @@ extension Exchange {
     ///
     /// An error within the body of such a response is ignored.
     var isCompleteWithoutBody: Bool {
-        guard let head, !head.isSuccess else { return false }
+        guard let head, !request.accepts(head) else { return false }
         // The first 401 of Digest authentication is a challenge; libcurl sends another request.
         if head.status == 401, case .digest = request.credentials { return false }
         return true

@@ -83,6 +83,8 @@ final class Exchange {
     var incomingHead = ResponseHead()
     var headBytes = 0
     var ignoredBytes = 0
+    /// A Boolean value indicating whether the body is kept.
+    var keepsBody = false
     var receivedBytes = 0
     /// The length of the complete body; `nil` if it is unknown.
     var expectedLength: Int?

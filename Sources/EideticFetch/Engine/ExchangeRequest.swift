@@ -16,6 +16,7 @@ final class ExchangeRequest: Sendable {
     /// The priority and the cancellation of the download.
     let context: JobContext
     let requiresImage: Bool
+    let bodies: BodyPolicy
     /// The part of the body that an earlier attempt received; the remainder is requested.
     let partialBody: PartialBody?
     /// The channel for the chunks of the body; `nil` for any other destination.
@@ -33,6 +34,7 @@ final class ExchangeRequest: Sendable {
         credentials: Credentials?,
         context: JobContext,
         requiresImage: Bool,
+        bodies: BodyPolicy,
         partialBody: PartialBody? = nil,
         channel: BodyChannel? = nil,
         filePath: String? = nil,
@@ -45,6 +47,7 @@ final class ExchangeRequest: Sendable {
         self.credentials = credentials
         self.context = context
         self.requiresImage = requiresImage
+        self.bodies = bodies
         self.partialBody = partialBody
         self.channel = channel
         self.filePath = filePath
@@ -54,6 +57,14 @@ final class ExchangeRequest: Sendable {
 
     /// Throws `invalidArgument` if the credentials cannot be sent; hooks may have returned them.
     func validate() throws(EideticError) { try credentials?.validate() }
+
+    /// Returns whether a response is returned as it is.
+    func accepts(_ head: ResponseHead) -> Bool { bodies.accepts(head, isResumed: partialBody != nil) }
+
+    /// Returns whether the body of a response is kept.
+    func keepsBody(of head: ResponseHead) -> Bool {
+        accepts(head) || bodies.keepsAll && !head.isRedirect && head.status != 304
+    }
 
     var url: String { redirect.url }
     var origin: Origin { redirect.origin }

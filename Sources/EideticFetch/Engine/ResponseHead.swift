@@ -19,11 +19,6 @@ struct ResponseHead: Sendable, Hashable {
         .init(status: status, fields: headers.fields, requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// A Boolean value indicating whether the status is 2xx.
-    ///
-    /// The body of any other response, such as an error page, is ignored.
-    var isSuccess: Bool { (200..<300).contains(status) }
-
     /// A Boolean value indicating whether the status is that of a redirect.
     var isRedirect: Bool {
         switch status {

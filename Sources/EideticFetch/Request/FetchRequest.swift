@@ -17,6 +17,20 @@ public struct FetchRequest: Sendable, Hashable {
     /// Empty by default.
     public var headers = HTTPHeaders()
 
+    /// The request method; `GET` by default.
+    ///
+    /// `CONNECT`, `HEAD` and `TRACE` are refused. A request with another method than `GET` is not sent again after a
+    /// failure of the transport unless the method is idempotent (RFC 9110, section 9.2.2), its failures are not
+    /// remembered, and its response is not resumed. After a redirect it becomes a `GET` without a body where RFC 9110,
+    /// section 15.4, has it so (303, and `POST` after 301 and 302).
+    public var method = "GET"
+
+    /// The body; `nil`, the default, for none.
+    ///
+    /// A request with the method `GET` has none. The time in which it is sent counts for ``timeout``. It is not sent to
+    /// another origin: such a redirect is refused.
+    public var body: [UInt8]?
+
     /// The longest time without a received byte; more than zero, 15 seconds by default.
     ///
     /// A long download that keeps receiving bytes does not time out. Time during which the process is stopped, or the
@@ -92,6 +106,7 @@ public struct FetchRequest: Sendable, Hashable {
 
     /// Throws `invalidArgument` if the request cannot be sent.
     func validate() throws(EideticError) {
+        try validateMethod()
         guard timeout > .zero, totalTimeout.map({ $0 > .zero }) ?? true else {
             throw EideticError(.invalidArgument, message: "\(url): the time-out must be greater than zero")
         }
@@ -104,6 +119,23 @@ public struct FetchRequest: Sendable, Hashable {
         try headers.validate()
         try credentials?.validate()
     }
+
+    private func validateMethod() throws(EideticError) {
+        guard method.isHTTPToken, !["CONNECT", "HEAD", "TRACE"].contains(method) else {
+            throw EideticError(.invalidArgument, message: "\(url): the method \"\(method)\" cannot be sent")
+        }
+        guard body == nil || !isGet else {
+            throw EideticError(.invalidArgument, message: "\(url): a request with the method GET has no body")
+        }
+    }
+
+    /// A Boolean value indicating whether the method is `GET`, whose responses caches keep.
+    package var isGet: Bool { method == "GET" }
+
+    /// A Boolean value indicating whether a repetition has the effect of one request.
+    ///
+    /// - SeeAlso: RFC 9110, section 9.2.2.
+    var isIdempotent: Bool { ["GET", "PUT", "DELETE", "OPTIONS"].contains(method) }
 
     /// The cache directives of the request.
     package var cacheControl: CacheControl { CacheControl(headers.fields) }

@@ -31,6 +31,13 @@ public struct FetchResponse: Sendable {
         return response
     }
 
+    /// The response without its body.
+    var withoutBody: FetchResponse {
+        var response = withoutShare
+        response.bytes = []
+        return response
+    }
+
     /// Creates a response.
     public init(status: Int, headers: HTTPHeaders, bytes: [UInt8], effectiveURL: String) {
         self.init(status: status, headers: headers, bytes: bytes, effectiveURL: effectiveURL, metrics: FetchMetrics())

@@ -3,8 +3,8 @@ internal import CGTK
 
 /// The finger or mouse button that the user holds down in a widget, and drags.
 ///
-/// Its controller sees the events before all others, and handles none, so that gestures of other widgets work as without
-/// it.
+/// Its controller sees the events before all others, and handles none, so that gestures of other widgets work as
+/// without it.
 @MainActor
 final class DragTracker {
     /// The function that is called for each movement of a drag.

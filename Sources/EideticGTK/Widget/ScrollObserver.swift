@@ -4,8 +4,8 @@ public import Eidetic
 
 /// An observer of a scrolled window that delays loads of low priority while the user scrolls or drags.
 ///
-/// Each ``ImageWidget`` has the scrolled windows around it observed for its pipeline, so that only programs with views of
-/// their own call ``observe(_:pipeline:)``.
+/// Each ``ImageWidget`` has the scrolled windows around it observed for its pipeline, so that only programs with views
+/// of their own call ``observe(_:pipeline:)``.
 @MainActor
 public final class ScrollObserver {
     /// A pipeline whose loads are delayed.
@@ -88,16 +88,23 @@ public final class ScrollObserver {
 // MARK: Movement
 extension ScrollObserver {
     private func userMoved() {
-        if timer != 0 { g_source_remove(timer) } else { delay() }
+        if timer != 0 { g_source_remove(timer) }
+        delayLoads(of: targets.compactMap(\.current))
         startTimer()
     }
 
-    private func delay() {
-        delayedPipelines = targets.compactMap(\.current)
-        for pipeline in delayedPipelines {
-            Self.scrollingCounts[ObjectIdentifier(pipeline), default: 0] += 1
-            pipeline.isUserInteracting = true
-        }
+    /// Delays the loads of these pipelines in place of those before; the shared one may have been replaced.
+    private func delayLoads(of pipelines: [ImagePipeline]) {
+        guard !pipelines.elementsEqual(delayedPipelines, by: ===) else { return }
+        for pipeline in pipelines { Self.changeCount(by: 1, for: pipeline) }
+        for pipeline in delayedPipelines { Self.changeCount(by: -1, for: pipeline) }
+        delayedPipelines = pipelines
+    }
+
+    private static func changeCount(by change: Int, for pipeline: ImagePipeline) {
+        let count = scrollingCounts[ObjectIdentifier(pipeline), default: 0] + change
+        scrollingCounts[ObjectIdentifier(pipeline)] = count > 0 ? count : nil
+        pipeline.isUserInteracting = count > 0
     }
 
     private func startTimer() {
@@ -119,13 +126,7 @@ extension ScrollObserver {
     private func movementSettled() {
         if drag.isHeld { return startTimer() }
         timer = 0
-        let pipelines = delayedPipelines
-        delayedPipelines = []
-        for pipeline in pipelines {
-            let remaining = Self.scrollingCounts[ObjectIdentifier(pipeline), default: 1] - 1
-            Self.scrollingCounts[ObjectIdentifier(pipeline)] = remaining > 0 ? remaining : nil
-            pipeline.isUserInteracting = remaining > 0
-        }
+        delayLoads(of: [])
     }
 }
 #endif

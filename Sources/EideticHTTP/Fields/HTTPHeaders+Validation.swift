@@ -6,7 +6,7 @@ extension HTTPHeaders {
     /// - Throws: `invalidArgument` for a name that is not a token, or a value with a line break or a NUL.
     package func validate() throws(EideticError) {
         for field in fields {
-            guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
+            guard field.name.isHTTPToken else {
                 throw EideticError(
                     .invalidArgument,
                     message: "\"\(field.name)\" is not a valid name of a header field"
@@ -30,17 +30,19 @@ extension HTTPHeaders {
             return error
         }
     }
+}
 
-    /// Returns a Boolean value indicating whether a byte may be part of a token (RFC 9110, section 5.6.2).
+extension String {
+    /// A Boolean value indicating whether the text is a token (RFC 9110, section 5.6.2).
+    package var isHTTPToken: Bool { !isEmpty && utf8.allSatisfy(Self.isTokenByte) }
+
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
-}
 
-extension String {
     /// A Boolean value indicating whether the text cannot be a part of a line of HTTP.
     package var containsLineBreakOrNUL: Bool { utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

@@ -86,30 +86,42 @@ extension HiredisConnection {
         )
     }
 
+    /// The number of bytes that hiredis gets at a time: after each reply it moves all that are left.
+    private static let pieceSize = 1 << 14
+
     /// Receives bytes that have arrived, by way of a buffer; at most as many as it holds, so that a server that never
     /// stops to send does not keep the thread from all else.
     ///
+    /// - Parameters:
+    ///   - buffer: The buffer.
+    ///   - limit: The largest number of bytes of an incomplete reply.
+    ///   - onReply: Called with each reply that is complete now.
     /// - Returns: `false` if the server has closed the connection; otherwise, `true`.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(EideticError) -> Bool {
+    /// - Throws: `connectionLost`, and `badResponse` for a reply that is malformed or above the limit.
+    func receive(
+        into buffer: UnsafeMutableRawBufferPointer,
+        limit: Int,
+        onReply: (RedisReply) -> Void
+    ) throws(EideticError) -> Bool {
         let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
         guard count > 0 else {
             guard count < 0 else { return false }
             if errno == EINTR || errno == EAGAIN { return true }
             throw systemError()
         }
-        let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-        guard redisReaderFeed(context.pointee.reader, bytes, count) == REDIS_OK else {
-            throw EideticError(.badResponse, message: "Redis at \(server): the reply is malformed")
+        for start in stride(from: 0, to: count, by: Self.pieceSize) {
+            let piece = UnsafeRawBufferPointer(rebasing: buffer[start..<min(start + Self.pieceSize, count)])
+            let bytes = piece.baseAddress?.assumingMemoryBound(to: CChar.self)
+            guard redisReaderFeed(context.pointee.reader, bytes, piece.count) == REDIS_OK else {
+                throw EideticError(.badResponse, message: "Redis at \(server): the reply is malformed")
+            }
+            while let reply = try nextReply(limit: limit) { onReply(reply) }
         }
         return true
     }
 
     /// Returns the next complete reply, if any.
-    ///
-    /// - Parameter limit: The largest number of bytes of an incomplete reply.
-    /// - Returns: The reply; `nil` if it is not complete.
-    /// - Throws: `badResponse` for a reply that is malformed or above the limit.
-    func nextReply(limit: Int) throws(EideticError) -> RedisReply? {
+    private func nextReply(limit: Int) throws(EideticError) -> RedisReply? {
         var pointer: UnsafeMutableRawPointer?
         guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
         guard let pointer else {

@@ -93,9 +93,8 @@ final class RedisLink {
     func receive(into buffer: UnsafeMutableRawBufferPointer, at now: Duration) {
         guard let connection else { return }
         do throws(EideticError) {
-            let isOpen = try connection.receive(into: buffer)
             responseTime = now
-            while let reply = try connection.nextReply(limit: limits.replyLimit) { complete(with: reply) }
+            let isOpen = try connection.receive(into: buffer, limit: limits.replyLimit) { complete(with: $0) }
             if !isOpen {
                 disconnect(after: EideticError(.connectionLost, message: "Redis at \(server) closed the connection"))
             }

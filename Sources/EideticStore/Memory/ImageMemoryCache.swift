@@ -112,8 +112,8 @@ public final class ImageMemoryCache: Sendable {
         mode: ContentMode
     ) -> (image: Image, timeToLive: Duration?)? {
         for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
-            let timeToLive = images.timeToLive(of: entry.key)
-            if let image = images.value(for: entry.key) { return (image, timeToLive) }
+            // In this order: an evicted image that is still in use has a time again once it is found.
+            if let image = images.value(for: entry.key) { return (image, images.timeToLive(of: entry.key)) }
             decodedSizes.remove(entry, for: base)
         }
         return nil

@@ -100,6 +100,38 @@ struct ImageCacheStoringTests {
         #expect(try await fixture.cache.image(for: "b")?.size == fullSize)
     }
 
+    @Test("C07 a cropped image is not taken for a thumbnail of its resource")
+    func cropped() async throws {
+        let fixture = try ImageCacheFixture(), size = PixelSize(width: 400, height: 300)
+        let cropped = try TestImage.image(width: 50, height: 50, sourceSize: size)
+        #expect(throws: EideticError.self) { try fixture.cache.blocking.insert(cropped, for: "a") }
+        #expect(try fixture.cache.blocking.tiers(containing: "a") == .none)
+        let key = ImageCache.Key("a", rendering: .init(size: cropped.size, contentMode: .fill))
+        try await fixture.cache.insert(cropped, for: key)
+        #expect(fixture.cache[key]?.size == cropped.size)
+        // Rounded sides are no crop, whichever of them was rounded.
+        for (width, height) in [(74, 100), (1, 1), (75, 100), (300, 400)] {
+            let thumbnail = try TestImage.image(
+                width: width,
+                height: height,
+                sourceSize: PixelSize(width: 300, height: 401)
+            )
+            try await fixture.cache.insert(thumbnail, for: "b\(width)")
+        }
+    }
+
+    @Test("C07 an image that is made from an evicted one in use expires with it")
+    func evictedSource() throws {
+        let memory = ImageMemoryCache(costLimit: .mebibytes(10)), image = try TestImage.image(width: 64, height: 48)
+        memory.insert(image, for: CacheKey("large"), base: CacheKey("base"), timeToLive: .seconds(60))
+        memory.images.trim(toCost: .zero)
+        let size = PixelSize(width: 8, height: 6)
+        let found = memory.largerImage(for: CacheKey("small"), base: CacheKey("base"), size: size, mode: .fit)
+        let timeToLive = try #require(found?.timeToLive)
+        #expect((.seconds(50)...(.seconds(60))).contains(timeToLive))
+        withExtendedLifetime(image) {}
+    }
+
     @Test("C16 the key hook changes keys, and the serializer the bytes on disk; its errors reach the caller")
     func hooks() async throws {
         var configuration = ImageCache.Configuration()

@@ -5,9 +5,11 @@ import Glibc
 struct OriginConnection {
     private let descriptor: Int32
     private let number: Int
+    private let readsBodies: Bool
     private let registry: OriginRegistry
 
-    init(descriptor: Int32, number: Int, registry: OriginRegistry) {
+    init(descriptor: Int32, number: Int, readsBodies: Bool, registry: OriginRegistry) {
+        self.readsBodies = readsBodies
         self.descriptor = descriptor
         self.number = number
         self.registry = registry
@@ -73,6 +75,23 @@ struct OriginConnection {
             let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
             headers[line[..<colon].lowercased()] = String(value)
         }
-        return ScriptedOrigin.Request(method: words[0], path: words[1], headers: headers, connection: number)
+        var request = ScriptedOrigin.Request(method: words[0], path: words[1], headers: headers, connection: number)
+        guard readsBodies, let length = headers["content-length"].flatMap({ Int($0) }) else { return request }
+        guard let body = readBody(length: length) else { return nil }
+        request.body = body
+        return request
+    }
+
+    private func readBody(length: Int) -> [UInt8]? {
+        var body = [UInt8](repeating: 0, count: length), received = 0
+        while received < length {
+            let count = body.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress.map { $0 + received }, length - received, 0)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            received += count
+        }
+        return body
     }
 }

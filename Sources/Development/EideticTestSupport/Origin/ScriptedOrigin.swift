@@ -38,6 +38,8 @@ package final class ScriptedOrigin: Sendable {
         package let headers: [String: String]
         /// The number of the connection, from 1.
         package let connection: Int
+        /// The body; empty unless the server reads bodies.
+        package var body: [UInt8] = []
     }
 
     /// A function that returns the steps for a request; called on the connection's thread.
@@ -52,8 +54,16 @@ package final class ScriptedOrigin: Sendable {
     private let registry = OriginRegistry()
 
     /// Starts the server; it accepts connections as soon as this returns.
+    ///
+    /// - Parameters:
+    ///   - address: The address to listen on.
+    ///   - readsBodies: A Boolean value indicating whether it reads the body of a request before the script is called;
+    ///     false by default.
+    ///   - script: The function that returns the steps for a request.
+    /// - Throws: The error of listening.
     package init(
         on address: ListeningAddress = .loopback,
+        readsBodies: Bool = false,
         script: @escaping Script
     ) throws(EideticError) {
         listener = try ListeningSocket(on: address)
@@ -64,7 +74,8 @@ package final class ScriptedOrigin: Sendable {
             while let connection = listener.accept() {
                 guard let number = hall.register(connection) else { continue }
                 Thread.start(name: "origin-\(number)") {
-                    OriginConnection(descriptor: connection, number: number, registry: hall).run(script)
+                    OriginConnection(descriptor: connection, number: number, readsBodies: readsBodies, registry: hall)
+                        .run(script)
                     hall.closeConnection(number)
                 }
             }

@@ -35,15 +35,15 @@ final class WebPAnimationWriter {
     /// Adds a frame.
     func add(_ frame: Image.Frame) throws(EideticError) {
         let pixels = try frame.pixels.unpremultiplied(), size = pixels.size
-        var picture = WebPPicture()
-        guard WebPPictureInit(&picture) != 0 else { throw error }
-        defer { WebPPictureFree(&picture) }
-        (picture.use_argb, picture.width, picture.height) = (1, Int32(size.width), Int32(size.height))
+        var source = WebPPicture()
+        guard WebPPictureInit(&source) != 0 else { throw error }
+        defer { WebPPictureFree(&source) }
+        (source.use_argb, source.width, source.height) = (1, Int32(size.width), Int32(size.height))
         let isImported = pixels.withUnsafeBytes {
-            WebPPictureImportRGBA(&picture, $0.bytePointer, Int32(pixels.bytesPerRow)) != 0
+            WebPPictureImportRGBA(&source, $0.bytePointer, Int32(pixels.bytesPerRow)) != 0
         }
         guard isImported else { throw Self.memoryError(size: size) }
-        guard WebPAnimEncoderAdd(encoder, &picture, time, &config) != 0 else { throw error }
+        guard WebPAnimEncoderAdd(encoder, &source, time, &config) != 0 else { throw error }
         // Durations have 24 bits; the sum must fit as well.
         let milliseconds = Int32(min(max(frame.duration.inMilliseconds.rounded(), 0), 16_777_215))
         let (sum, overflow) = time.addingReportingOverflow(milliseconds)

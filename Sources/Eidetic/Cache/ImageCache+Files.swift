@@ -1,0 +1,47 @@
+public import EideticCore
+import EideticStore
+
+extension ImageCache {
+    /// Writes the encoded bytes of a resource on disk to a file of their own, for programs that need a path.
+    ///
+    /// The file that ``path(for:)`` names ends with data of the cache, has no extension, and may be evicted. This one
+    /// has the encoded bytes alone, and the extension of their format; it belongs to the caller, who removes it. Its
+    /// name depends on the key alone, and an existing file is replaced in one step.
+    ///
+    /// - Parameters:
+    ///   - key: The image's key; its rendering does not matter.
+    ///   - directory: The path of the directory; it is created with mode 0700 if it is missing.
+    /// - Returns: The path of the file; `nil` if the disk does not have the resource.
+    /// - Throws: The errors of reading and writing, and `cancelled`.
+    public func writeFile(for key: Key, to directory: String) async throws(EideticError) -> String? {
+        guard let disk else { return nil }
+        let (text, serializer) = (resolved(key).text, configuration.serializer)
+        return try await disk.read { blocking throws(EideticError) in
+            guard let entry = try blocking.read(text) else { return nil }
+            let name = String(disk.path(for: text).split(separator: "/").last ?? "")
+            return try Self.write(try serializer.decoded(entry).bytes, to: "\(directory)/\(name)", in: directory)
+        }
+    }
+
+    /// Writes a file, with the extension of its format; blocks.
+    private static func write(
+        _ bytes: [UInt8],
+        to path: String,
+        in directory: String
+    ) throws(EideticError) -> String {
+        var path = path
+        if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) {
+            path += ".\(format.fileExtension)"
+        }
+        let files = FileSystem()
+        do throws(SystemError) {
+            try files.makeDirectories(directory)
+            try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
+                try files.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes))
+            }
+            return path
+        } catch {
+            throw EideticError(error)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+public import EideticCodecs
+public import EideticCore
+
+extension ImageCache {
+    /// Returns the placeholder of an image that is on disk; its bytes are neither read nor decoded.
+    ///
+    /// A pipeline makes it when it stores an image that it has loaded and decoded. It is kept when the server confirms
+    /// the image. There is none for an image whose bytes alone were loaded, or that was first loaded with `fill` or
+    /// `stretch`.
+    ///
+    /// - Parameter key: The image's key, in any size.
+    /// - Returns: `nil` if the disk does not have the image, or has it without a placeholder.
+    /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading.
+    public func placeholder(for key: Key) async throws(EideticError) -> ImagePlaceholder? {
+        guard let original = try await disk?.original(for: resolved(key).text) else { return nil }
+        return ResponseRecord(original.metadata).placeholder
+    }
+}
