@@ -29,8 +29,23 @@ struct SessionWakeTests {
         let delegate = StoringDelegate(), application = Application()
         // The handler is called after the wake has begun to wait for it.
         delegate.onCall = { Task { @MainActor in delegate.completion?() } }
-        for await _ in delegate.handleEvents(ofBackgroundURLSession: "books", for: application) {}
+        let wake = delegate.handleEvents(ofBackgroundURLSession: "books", for: application)
+        // The session learns of the wake, so that it can tell the application if no event is left.
+        #expect(BackgroundSessionWakes.shared.isHolding("books"))
+        for await _ in wake {}
         #expect(delegate.identifier == "books")
+        #expect(!BackgroundSessionWakes.shared.isHolding("books"))
+    }
+
+    @Test("B14 a wake for a session that is cancelled is not waited for any longer")
+    @MainActor
+    func cancelledWake() async {
+        let delegate = StoringDelegate(), application = Application()
+        let wake = delegate.handleEvents(ofBackgroundURLSession: "cancelled-wake", for: application)
+        let task = Task { for await _ in wake {} }
+        task.cancel()
+        await task.value
+        #expect(!BackgroundSessionWakes.shared.isHolding("cancelled-wake"))
     }
 
     @Test("B14 without an implementation the wake ends when the session has delivered its events")

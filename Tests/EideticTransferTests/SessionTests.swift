@@ -14,8 +14,8 @@ struct SessionTests {
     init() throws { directory = try TemporaryDirectory() }
 
     /// Creates a session as a new process would.
-    private func makeSession(_ delegate: RecordingDelegate?) throws -> BackgroundURLSession {
-        BackgroundURLSession(configuration: .init(identifier: "s"), delegate: delegate, provider: model)
+    private func makeSession(_ delegate: RecordingDelegate?, identifier: String = "s") throws -> BackgroundURLSession {
+        BackgroundURLSession(configuration: .init(identifier: identifier), delegate: delegate, provider: model)
     }
 
     private func request(_ path: String = "/a") throws -> BackgroundURLSession.Request {
@@ -306,12 +306,13 @@ struct SessionTests {
     @Test("B14 didFinishEvents follows the last event, once, and completes the wake of the session")
     func finishesEvents() async throws {
         let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
+        // The wakes are those of the process, and other tests have sessions at the same time.
+        let session = try makeSession(delegate, identifier: "finish")
         let task = try session.downloadTask(with: try request())
         task.resume()
         try await task.waitUntilAccepted()
         let wake = AsyncStream<Void>.makeStream()
-        BackgroundSessionWakes.shared.hold({ wake.continuation.finish() }, for: "s")
+        BackgroundSessionWakes.shared.hold({ wake.continuation.finish() }, for: "finish")
         try model.finish(model.transfer(0), body: "x", in: directory)
         let number = model.state.withLock { $0.lastNumber }
         model.notify(.sessionFinished(lastEvent: number))

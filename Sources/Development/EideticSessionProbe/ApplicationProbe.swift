@@ -111,14 +111,16 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
     ) {
         write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(error.map { "\($0.code)" } ?? "ok")")
         // The wake ends with the last event.
-        performInBackground(named: "report") { [self] in await reportCompletion() }
+        startReport()
     }
+
+    private func startReport() { performInBackground(named: "report") { [self] in await reportCompletion() } }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {
         say("finished events, \(completion == nil ? "not woken" : "woken")")
         completion?()
         completion = nil
-        // An earlier process may have been killed before it had handed over all.
-        if !(0..<count).allSatisfy(isComplete) { startHandOver() }
+        // An earlier process may have been killed before it had handed over all, or had reported that all is handled.
+        if (0..<count).allSatisfy(isComplete) { startReport() } else { startHandOver() }
     }
 }

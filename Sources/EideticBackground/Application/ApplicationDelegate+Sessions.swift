@@ -21,6 +21,9 @@ extension ApplicationDelegate {
         for application: Application
     ) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
+        // The session says that its events are finished, also if none is left, while the wake has not ended.
+        let wake = BackgroundSessionWakes.shared.begin(identifier)
+        continuation.onTermination = { _ in BackgroundSessionWakes.shared.end(wake, of: identifier) }
         self.application(application, handleEventsForBackgroundURLSession: identifier) { continuation.finish() }
         return stream
     }

@@ -48,7 +48,7 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
         didWriteData progress: TransferProgress
     )
 
-    /// Called when all events that were waiting for this process have been handled.
+    /// Called when all events that were waiting for this process have been handled; after a wake also if none was.
     ///
     /// An application that stored the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)` calls it here.

@@ -11,8 +11,8 @@ struct DeliveryQueue {
         case transferEnded(TransferEvent)
         /// A task has ended that the transfer process does not know.
         case taskFailed(identifier: UInt64, EideticError)
-        /// All transfers have ended, and the events up to this number were handled.
-        case sessionFinished(lastEvent: UInt64)
+        /// All events that were waiting for this process are handled.
+        case sessionFinished
     }
 
     struct Entry: Sendable {
@@ -61,7 +61,17 @@ struct DeliveryQueue {
     mutating func insertFinish(lastEvent: UInt64) -> Bool {
         guard lastFinish != lastEvent else { return false }
         lastFinish = lastEvent
-        append(.sessionFinished(lastEvent: lastEvent), task: nil)
+        append(.sessionFinished, task: nil)
+        return true
+    }
+
+    /// Adds the end of all events for a wake, unless an event or another end is waiting or being delivered; returns
+    /// whether it was added.
+    mutating func insertFinishIfEmpty() -> Bool {
+        guard isEmpty else { return false }
+        // The same end, announced by the transfer process, does not follow.
+        if let last = handled.ranges.last { lastFinish = last.upperBound - 1 }
+        append(.sessionFinished, task: nil)
         return true
     }
 

@@ -4,6 +4,9 @@ import EideticCore
 extension SessionCore {
     /// Connects, and connects again when the transfer process has ended, until the session is invalid.
     func run(with provider: any TransferServiceProvider) async {
+        let wakes = BackgroundSessionWakes.shared, identifier = configuration.identifier
+        let observer = wakes.addObserver(of: identifier) { [signal] in signal.send() }
+        defer { wakes.removeObserver(observer, of: identifier) }
         var backOff = ReconnectionDelay()
         while !withState({ $0.isInvalid }) {
             do throws(EideticError) {
@@ -11,7 +14,7 @@ extension SessionCore {
                 try await serve(connection) { backOff.reset() }
             } catch {
                 guard error.isReconnectable else { return fail(error) }
-                let message = "session \(configuration.identifier): \(error); connecting again"
+                let message = "session \(identifier): \(error); connecting again"
                 Log.write(.info, category: .background, message: message)
                 // The task is never cancelled.
                 try? await Task.sleep(for: backOff.next())
@@ -44,8 +47,22 @@ extension SessionCore {
             }
             try await flush(to: connection.service)
             if withState({ $0.isInvalid && $0.acknowledgements.isEmpty }) { return }
+            try await finishWake(on: connection.service)
             if withState({ $0.dirty.isEmpty && $0.acknowledgements.isEmpty }) { _ = await signals.next() }
         }
+    }
+
+    /// Reports the end of all events to an application that was woken if the transfer process has none either.
+    ///
+    /// It announces an end after events only, and an earlier process may have acknowledged them, or this one before it
+    /// was told of the wake.
+    private func finishWake(on service: any TransferService) async throws(EideticError) {
+        let wakes = BackgroundSessionWakes.shared, identifier = configuration.identifier
+        guard wakes.isHolding(identifier), withState({ !$0.awaitsEvent }) else { return }
+        guard try await !service.transfers(in: identifier).contains(where: \.state.isTerminal) else { return }
+        // An end that was announced came before the reply, and has ended the wake when the queue is empty.
+        let isAdded = withState { wakes.isHolding(identifier) && $0.queue.insertFinishIfEmpty() }
+        if isAdded { deliverEvents() }
     }
 
     /// Adopts the transfers that the transfer process has, and marks the tasks that it lacks.
@@ -130,6 +147,11 @@ extension SessionCore {
         let reasons = status?.reasons.map(\.text) ?? []
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }
+}
+
+extension SessionCore.State {
+    /// A Boolean value indicating whether an event waits here, or is known to come.
+    fileprivate var awaitsEvent: Bool { !queue.isEmpty || tasks.values.contains { $0.record.current.hasEnded } }
 }
 
 /// The delay before a connection is attempted again: 10 ms, and twice as much after each failure, up to 5 s.

@@ -124,10 +124,13 @@ extension SessionCore {
         return isHandled || isDelivered ? .handled : .unheard
     }
 
-    /// Reports the end of all transfers, which is handled also if nobody hears it.
+    /// Reports the end of all events, which is handled also if nobody hears it.
     private func deliverFinish() async -> Delivery {
+        let wakes = BackgroundSessionWakes.shared, identifier = configuration.identifier
+        // A wake that begins later, on the main actor, has an end of its own.
+        let wake = await MainActor.run { wakes.last(of: identifier) }
         await pass(.didFinishEvents) { $0.urlSessionDidFinishEvents(forBackgroundURLSession: $1) }
-        BackgroundSessionWakes.shared.complete(configuration.identifier)
+        if let wake { wakes.complete(identifier, through: wake) }
         return .handled
     }
 
