@@ -14,7 +14,7 @@ struct CommandLineTests {
             (["inspect", "--jsn", "a"], "eidetic inspect: unknown option --jsn; did you mean \"--json\"?"),
             (["inspect", "--json=yes", "a"], "eidetic inspect: --json takes no value"),
             (["inspect", "-x", "a"], "eidetic inspect: unknown option -x"),
-            (["convert", "a", "b", "c"], "eidetic convert: unexpected operand \"c\""),
+            (["convert", "a", "b", "c"], "eidetic convert: there are 2 images and one OUT; use --out or --animate"),
             (
                 ["convert", "--size", "0x5", "a", "b.png"],
                 "invalid value \"0x5\" for --size: expected a size such as 640x480"
