@@ -7,6 +7,18 @@ struct ImageWidgetTests {
     @Test("L01 one call shows an image in a GtkPicture and in a GtkImage")
     func images() async throws { try await Scene.play("images") }
 
+    @Test("L01 L26 a widget without a pipeline loads with the shared one: from the network, then from the disk at home")
+    func defaultForm() async throws {
+        let server = try await Nginx(), home = try TemporaryDirectory(named: "home")
+        let url = try server.addFile(try RunningGallery.encodedImage(number: 0), at: "a.png")
+        for source in ["network", "disk"] {
+            let environment = ["EIDETIC_SCENE_URL": url, "HOME": home.path, "XDG_CACHE_HOME": nil]
+            #expect(try await Scene.play("default-form", environment: environment).contains("source \(source)"))
+        }
+        #expect(access(home.path(of: ".cache/eidetic/default/CACHEDIR.TAG"), F_OK) == 0)
+        #expect(try await server.requests().count == 1)
+    }
+
     @Test("L15 an image in memory is set when the call returns, and on the screen in the next frame")
     func memoryHit() async throws { try await Scene.play("memory-hit") }
 

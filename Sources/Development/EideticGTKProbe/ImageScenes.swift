@@ -3,6 +3,7 @@ import CGTK
 import Eidetic
 import EideticCore
 import EideticGTK
+import Glibc
 
 extension Scenes {
     /// Shows an image in a `GtkPicture` and a `GtkImage`, with one call each.
@@ -22,6 +23,23 @@ extension Scenes {
         let screen = try await stage.screenshot()
         stage.expect(screen[50, 50].looks(like: .red), otherwise: "GtkPicture: \(screen[50, 50])")
         stage.expect(screen[150, 50].looks(like: .green), otherwise: "GtkImage: \(screen[150, 50])")
+    }
+
+    /// Shows the image at `EIDETIC_SCENE_URL` without a pipeline, and waits until the shared one has stored it.
+    static func defaultForm(_ stage: Stage) async throws {
+        let url = getenv("EIDETIC_SCENE_URL").map { String(cString: $0) } ?? ""
+        let widget = stage.add(gtk_picture_new())
+        await stage.present()
+        var response: ImageResponse?
+        ImageWidget(widget).setImage(url) { response = try? $0.get() }
+        await stage.wait(for: "the image") { response != nil }
+        print("source \(response.map { "\($0.source)" } ?? "none")")
+        await stage.waitForFrames(2)
+        let screen = try await stage.screenshot()
+        let expected = Colour(red: 250, green: 60, blue: 0)
+        stage.expect(screen[50, 50].looks(like: expected), otherwise: "\(screen[50, 50])")
+        let path = ImageCache.shared.path(for: .init(ImageRequest(url))) ?? ""
+        await stage.wait(for: "the entry on disk") { access(path, F_OK) == 0 }
     }
 
     /// Shows an image from memory: it is visible when the call returns.

@@ -8,6 +8,7 @@ enum Scenes {
         "animation": animation,
         "background": background,
         "buttons": buttons,
+        "default-form": defaultForm,
         "deaths": deaths,
         "deaths-within": deathsWithin,
         "flood": flood,
