@@ -82,7 +82,8 @@ extension Exchange {
     ///
     /// - Returns: `false` if the body is not an image and the exchange failed; otherwise, `true`.
     private func recognise(_ start: UnsafeRawBufferPointer, isComplete: Bool) -> Bool {
-        if request.requiresImage {
+        // What an error page has to say is for a hook, or for the downloader whose network this is.
+        if request.requiresImage, head.map(request.accepts) ?? true {
             switch ImageFormat.detect(in: start, isComplete: isComplete) {
             case .format: break
             case .needsMoreBytes: return true
