@@ -51,7 +51,8 @@ extension Probe {
                 application.endBackgroundTask(output)
                 for await state in application.states where state == .background {
                     // A consumer that has received a state holds the process until it requests the next one.
-                    while pipeline.cachedImage(for: request) != nil { await Task.yield() }
+                    // A look-up would use an image that is being released, and so bring it back.
+                    while pipeline.memoryUsage > .zero { await Task.yield() }
                     printLine("memory is empty in the background")
                     guard plan.usesSharedPipeline else { continue }
                     while await !DisplayGate.shared.isHeld { await Task.yield() }

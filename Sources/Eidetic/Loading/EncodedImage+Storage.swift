@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import Synchronization
 
@@ -36,7 +37,8 @@ extension EncodedImage {
         guard !validation.exchange(true, ordering: .acquiringAndReleasing) else { return }
         reportReplacement(isRepeated: false)
         publish(isDecoded: isDecoded)
-        guard let write = writer?(makePlaceholder) else { return }
+        let maker = PlaceholderSource(makePlaceholder)
+        guard let write = writer?({ maker.make() }) else { return }
         // The task holds the bytes, so that loads that start meanwhile find them here and need no network.
         Task.detached { [self] in
             var failure: EideticError?
@@ -74,5 +76,21 @@ extension EncodedImage {
         let failure = writer != nil && isValidated ? try await storage.value() : nil
         if publisher != nil, isValidated { try await publication.value() }
         return failure
+    }
+}
+
+/// A function that makes a placeholder of an image, and releases the image with it, so that the write does not keep it in
+/// memory.
+private final class PlaceholderSource: Sendable {
+    private let function: Guarded<EncodedImage.PlaceholderMaker?>
+
+    init(_ function: @escaping EncodedImage.PlaceholderMaker) { self.function = Guarded(function) }
+
+    func make() -> ImagePlaceholder? {
+        let function = function.withLock { function in
+            defer { function = nil }
+            return function
+        }
+        return function?()
     }
 }
