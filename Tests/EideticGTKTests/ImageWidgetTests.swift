@@ -1,5 +1,6 @@
 #if GTK
 import EideticTestSupport
+import Glibc
 import Testing
 
 @Suite("GTK widgets", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))

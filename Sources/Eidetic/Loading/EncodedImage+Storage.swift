@@ -79,8 +79,8 @@ extension EncodedImage {
     }
 }
 
-/// A function that makes a placeholder of an image, and releases the image with it, so that the write does not keep it in
-/// memory.
+/// A function that makes a placeholder of an image, and releases the image with it, so that the write does not keep it
+/// in memory.
 private final class PlaceholderSource: Sendable {
     private let function: Guarded<EncodedImage.PlaceholderMaker?>
 
