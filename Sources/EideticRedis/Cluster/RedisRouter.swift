@@ -33,12 +33,12 @@ final class RedisRouter: Sendable {
     /// - Returns: The replies, among which the only errors are those about the type of a key.
     /// - Throws: The error of the connection, or of the server.
     func replies(to commands: [RedisCommand], for key: String) async throws(EideticError) -> [RedisReply] {
-        let slot = KeySlot.slot(of: key)
         var results = [RedisReply](repeating: .null, count: commands.count)
-        var (open, target, isAsking) = (Array(commands.indices), server(for: slot), false)
+        var (open, target, isAsking) = (Array(commands.indices), server(for: key), false)
         let deadline = time.uptime + engine.limits.timeout
         for _ in 0...Self.redirectionLimit {
             guard time.uptime < deadline else {
+                let slot = KeySlot.slot(of: key)
                 throw EideticError(.timedOut, message: "Redis: redirections for slot \(slot) took too long")
             }
             let replies = try await replies(to: open.map { commands[$0] }, from: target, asking: isAsking)
@@ -49,7 +49,7 @@ final class RedisRouter: Sendable {
             open = outcome.redirected.map { open[$0] }
             (target, isAsking) = (redirection.server, !redirection.isPermanent)
         }
-        throw EideticError(.cacheUnavailable, message: "Redis: too many redirections for slot \(slot)")
+        throw EideticError(.cacheUnavailable, message: "Redis: too many redirections for slot \(KeySlot.slot(of: key))")
     }
 
     /// Returns which of the replies are redirections, and the last of those.
@@ -82,8 +82,11 @@ final class RedisRouter: Sendable {
         }
     }
 
-    private func server(for slot: Int) -> RedisServer {
-        state.withLock { $0.owners[slot] ?? $0.candidates[0] }
+    private func server(for key: String) -> RedisServer {
+        state.withLock { state in
+            let owner = state.owners.isEmpty ? nil : state.owners[KeySlot.slot(of: key)]
+            return owner ?? state.candidates[0]
+        }
     }
 
     /// Forgets a node that does not respond, so that another one is asked who has its slots now.

@@ -31,6 +31,7 @@ final class HiredisConnection: @unchecked Sendable {
         _ = fcntl(context.pointee.fd, F_SETFD, FD_CLOEXEC)
         if context.pointee.err != 0 { throw lastError(isConnected: false) }
         redisSetTimeout(context, limit)
+        context.pointee.reader.pointee.fn = RedisReply.functions
     }
 
     deinit { redisFree(context) }
@@ -46,9 +47,8 @@ final class HiredisConnection: @unchecked Sendable {
             _ = redisAppendFormattedCommand(context, bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count)
         }
         var pointer: UnsafeMutableRawPointer?
-        guard redisGetReply(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
-        defer { freeReplyObject(pointer) }
-        let reply = RedisReply(pointer)
+        guard redisGetReply(context, &pointer) == REDIS_OK, let pointer else { throw lastError(isConnected: true) }
+        let reply = RedisReply(adopting: pointer)
         if let text = reply.errorText { throw EideticError(serverError: text, of: server) }
         return reply
     }
@@ -132,8 +132,7 @@ extension HiredisConnection {
             }
             return nil
         }
-        defer { freeReplyObject(pointer) }
-        return RedisReply(pointer)
+        return RedisReply(adopting: pointer)
     }
 
     private func lastError(isConnected: Bool) -> EideticError {
@@ -153,27 +152,6 @@ extension HiredisConnection {
             default: .connectionLost
             }
         return EideticError(code, message: "Redis at \(server): \(text)")
-    }
-}
-
-extension RedisReply {
-    /// Copies a reply of hiredis.
-    fileprivate init(_ pointer: UnsafeMutableRawPointer?) {
-        guard let reply = pointer?.assumingMemoryBound(to: redisReply.self).pointee else {
-            self = .null
-            return
-        }
-        let bytes = UnsafeRawBufferPointer(start: reply.str, count: reply.str == nil ? 0 : reply.len)
-        self =
-            switch reply.type {
-            case REDIS_REPLY_STRING: .bytes(Array(bytes))
-            case REDIS_REPLY_STATUS: .status(String(decoding: bytes, as: UTF8.self))
-            case REDIS_REPLY_ERROR: .error(String(decoding: bytes, as: UTF8.self))
-            case REDIS_REPLY_INTEGER: .integer(Int(reply.integer))
-            case REDIS_REPLY_ARRAY:
-                .array((0..<reply.elements).map { RedisReply(UnsafeMutableRawPointer(reply.element[$0])) })
-            default: .null
-            }
     }
 }
 

@@ -11,6 +11,8 @@ final class RedisLink {
     private var sent = RequestQueue<RedisRequest>()
     /// The replies to the first of the requests that were sent.
     private var replies: [RedisReply] = []
+    /// The requests that are completed by the bytes that are being received, with their replies.
+    private var completed: [(request: RedisRequest, replies: [RedisReply])] = []
     /// The number of the first requests that were sent, and have failed before their replies arrived.
     private var expiredCount = 0
     /// The uptime at which the server has sent something for the last time.
@@ -92,6 +94,8 @@ final class RedisLink {
     /// Receives what has arrived, and completes requests.
     func receive(into buffer: UnsafeMutableRawBufferPointer, at now: Duration) {
         guard let connection else { return }
+        // Once for all: each task that is resumed may wake a thread.
+        defer { resumeCompleted() }
         do throws(EideticError) {
             responseTime = now
             let isOpen = try connection.receive(into: buffer, limit: limits.replyLimit) { complete(with: $0) }
@@ -137,11 +141,15 @@ final class RedisLink {
         guard let request = sent.first else { return }
         replies.append(reply)
         guard replies.count == request.commands.count else { return }
-        let complete = replies
+        completed.append((request, replies))
         replies = []
         _ = sent.removeFirst()
         expiredCount = max(0, expiredCount - 1)
-        request.waiter.resume(returning: .success(complete))
+    }
+
+    private func resumeCompleted() {
+        for (request, replies) in completed { request.waiter.resume(returning: .success(replies)) }
+        completed.removeAll(keepingCapacity: true)
     }
 }
 #endif
