@@ -76,13 +76,13 @@ extension ImageCache {
 
     /// Removes all images, from memory before the first suspension.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
-        if tiers.contains(.memory) { memory.images.removeAll() }
+        if tiers.contains(.memory) { memory.removeAll() }
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
     }
 
     func removeFromMemory(_ key: Key) {
         let key = resolved(key)
-        memory.images.remove(key.imageKey)
+        memory.remove(key.imageKey)
         if let base = key.baseKey { memory.removeAll(forBase: base) }
     }
 }

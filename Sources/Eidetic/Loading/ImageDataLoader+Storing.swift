@@ -141,7 +141,9 @@ extension ImageDataLoader {
     private func remover(for request: ImageRequest) -> EncodedImage.Writer {
         { [disk] _ in
             { () async throws(EideticError) in
-                guard let disk, try await disk.original(for: request.resourceKey) != nil else { return }
+                guard let disk else { return }
+                let isSearched = disk.configuration.tiers.isEmpty
+                if isSearched, try await disk.original(for: request.resourceKey) == nil { return }
                 try await disk.removeOriginal(request.resourceKey)
             }
         }

@@ -70,7 +70,7 @@ final class RenditionIndex: Sendable {
             insert(image, key, base, request.rendering.isCropped, timeToLive)
             index.add(key, to: resourceKey)
             // A concurrent replacement may have searched the cache before the image was in it.
-            if isOutdated(image) { memory.images.remove(key) }
+            if isOutdated(image) { memory.remove(key) }
         }
 
         private func isOutdated(_ image: Image) -> Bool {
@@ -107,7 +107,7 @@ final class RenditionIndex: Sendable {
         }
         // Another rendition may have been made from the new bytes already.
         func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isRepeated }
-        for key in keys where isOld(memory.images.peek(key)) { memory.images.remove(key) }
+        for key in keys where isOld(memory.peek(key)) { memory.remove(key) }
         if let base = request.baseKey { memory.removeAll(forBase: base, where: isOld) }
     }
 
@@ -124,7 +124,7 @@ final class RenditionIndex: Sendable {
     }
 
     private func removeEvicted(among known: [String: Set<CacheKey>]) {
-        let evicted = known.mapValues { $0.filter { !memory.images.contains($0) } }
+        let evicted = known.mapValues { $0.filter { !memory.contains($0) } }
         state.withLock { state in
             for (resourceKey, keys) in evicted {
                 state.keys[resourceKey]?.subtract(keys)

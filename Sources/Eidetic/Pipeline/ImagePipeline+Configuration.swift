@@ -17,6 +17,11 @@ extension ImagePipeline {
         /// A given cache observes the application's life only if its owner has it do so.
         public var memoryCache: ImageMemoryCache?
 
+        /// The cache of the application behind the pipeline's own memory cache; none by default.
+        ///
+        /// A ``memoryCache`` that is set has a tier of its own.
+        public var memoryTier: (any ImageMemoryTier)?
+
         /// The treatment of images in memory when the application enters the background; by default they are removed.
         ///
         /// An image that is displayed is found again all the same.

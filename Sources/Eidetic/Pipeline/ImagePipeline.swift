@@ -41,7 +41,12 @@ public final class ImagePipeline: Sendable {
             !configuration.interceptors.isEmpty
         )
         let memory =
-            configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
+            configuration.memoryCache
+            ?? ImageMemoryCache(
+                costLimit: configuration.memoryLimit,
+                hooks: misses.hooks,
+                tier: configuration.memoryTier
+            )
         self.memory = memory
         let renditions = RenditionIndex(memory: memory)
         dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
@@ -108,7 +113,7 @@ public final class ImagePipeline: Sendable {
     public func cancelAll() { imageLoader.cancelAll() }
 
     /// Removes all images from memory; the disk cache keeps its entries.
-    public func removeAllFromMemory() { memory.images.removeAll() }
+    public func removeAllFromMemory() { memory.removeAll() }
 
     /// The number of bytes of the decoded images in memory.
     ///

@@ -33,6 +33,11 @@ extension DiskCache.Blocking {
     /// Returns `true` if `read` would find an entry; see ``DiskCache/contains(_:)``.
     public func contains(_ key: String) throws(EideticError) -> Bool {
         if let info = try info(for: key), !info.isExpired { return true }
+        if !cache.configuration.tiers.isEmpty,
+            case .entry? = try cache.findFurtherEntry(for: key, allowingExpired: false)
+        {
+            return true
+        }
         for bundle in cache.configuration.bundles where try bundle.path(for: key, using: cache.files) != nil {
             return true
         }

@@ -55,6 +55,13 @@ extension DiskCache {
         /// volume of mode 0777 in a container.
         public var requiresPrivateDirectory = true
 
+        /// The caches to search, in order, for keys without an entry in the cache, before ``bundles``; none by default.
+        ///
+        /// Their entries are used as they are, and neither copied nor changed: the metadata of one that its server has
+        /// confirmed stays as it was. Listings, limits and statistics count the entries of the directory alone. A tier
+        /// that fails is logged, and counts as one without the entry.
+        public var tiers: [Tier] = []
+
         /// Read-only directories to search, in order, for keys without an entry in the cache; none by default.
         ///
         /// Their files have no checksums.

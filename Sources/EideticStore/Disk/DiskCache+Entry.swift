@@ -11,7 +11,8 @@ extension DiskCache {
         /// The metadata of the value.
         public let metadata: Metadata
 
-        package init(key: String, bytes: [UInt8], metadata: Metadata) {
+        /// Creates an entry.
+        public init(key: String, bytes: [UInt8], metadata: Metadata = Metadata()) {
             (self.key, self.bytes, self.metadata) = (key, bytes, metadata)
         }
     }

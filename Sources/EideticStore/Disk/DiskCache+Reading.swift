@@ -67,7 +67,7 @@ extension DiskCache {
     /// A Boolean value indicating whether ages count from the latest access, which is the file's modification time.
     private var expiresAfterAccess: Bool { configuration.ageBasis == .access }
 
-    /// Finds an entry in the cache, or else in one of its bundles.
+    /// Finds an entry in the cache, or else in its tiers or bundles.
     func findEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         guard Self.isValidKey(key) else { return .absent }
         try checkOpened()
@@ -77,11 +77,7 @@ extension DiskCache {
         if case .entry(let entry) = result {
             return .entry(Entry(key: key, bytes: entry.bytes, metadata: entry.metadata))
         }
-        for bundle in configuration.bundles {
-            guard let bytes = try bundle.read(key, using: files) else { continue }
-            return .entry(Entry(key: key, bytes: bytes, metadata: Metadata()))
-        }
-        return result
+        return try findFurtherEntry(for: key, allowingExpired: allowingExpired) ?? result
     }
 
     private func findOwnEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {

@@ -45,6 +45,7 @@ extension DiskCache {
 
     func removeEntry(for key: String) throws(EideticError) -> URL? {
         guard Self.isValidKey(key) else { return nil }
+        removeFromTiers(key)
         let key = storedKeyForReading(key)
         let hash = CacheKey(key)
         let hooks = currentHooks
@@ -57,6 +58,7 @@ extension DiskCache {
 
     func removeAllEntries() throws(EideticError) {
         try inWriteTransaction { ledger throws(SystemError) in try ledger.removeAll() }
+        emptyTiers()
         currentHooks.didRemoveAll?()
     }
 

@@ -61,17 +61,18 @@ extension DiskCache {
             )
         }
         try checkWritable()
-        let key = try storedKeyForWriting(key)
+        let storedKey = try storedKeyForWriting(key)
         let hooks = currentHooks
-        hooks.willAdd?(key, bytes.count)
-        try encodeAndStore(bytes, for: key, metadata: metadata)
-        hooks.didAdd?(key, bytes.count)
+        hooks.willAdd?(storedKey, bytes.count)
+        var metadata = metadata
+        if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
+        try encodeAndStore(bytes, for: storedKey, metadata: metadata)
+        if metadata.kind == .original { insertIntoTiers(bytes, for: key, metadata: metadata) }
+        hooks.didAdd?(storedKey, bytes.count)
         scheduleReconciliationIfNeeded()
     }
 
     private func encodeAndStore(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
-        var metadata = metadata
-        if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
         try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
             let body = UnsafeRawBufferPointer(bytes)
             let footer = EntryFile.encodedFooter(for: body, key: key, metadata: metadata)

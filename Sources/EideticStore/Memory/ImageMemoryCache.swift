@@ -19,6 +19,9 @@ public final class ImageMemoryCache: Sendable {
     /// The images by the keys of their decodes.
     public let images: MemoryCache<Image>
 
+    /// The cache behind this one; `nil` if there is none.
+    public let tier: (any ImageMemoryTier)?
+
     /// The memory that must stay available when an image from disk is inserted.
     package let watermark: ByteCount
 
@@ -35,12 +38,14 @@ public final class ImageMemoryCache: Sendable {
     ///   - eviction: The rule that selects the images to evict.
     ///   - watermark: The memory that must stay available when an image from disk is inserted; 64 MiB by default.
     ///   - hooks: The functions that are called when images are inserted and removed.
+    ///   - tier: The cache behind this one; none by default.
     public convenience init(
         costLimit: ByteCount? = nil,
         countLimit: Int = .max,
         eviction: EvictionRule = .mostBytes,
         watermark: ByteCount = .mebibytes(64),
-        hooks: MemoryHooks<Image> = MemoryHooks()
+        hooks: MemoryHooks<Image> = MemoryHooks(),
+        tier: (any ImageMemoryTier)? = nil
     ) {
         self.init(
             costLimit: costLimit ?? MemoryLimits.standard,
@@ -48,6 +53,7 @@ public final class ImageMemoryCache: Sendable {
             eviction: eviction,
             watermark: watermark,
             hooks: hooks,
+            tier: tier,
             time: SystemTime()
         )
     }
@@ -59,6 +65,7 @@ public final class ImageMemoryCache: Sendable {
         eviction: EvictionRule = .mostBytes,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
+        tier: (any ImageMemoryTier)? = nil,
         time: any TimeSource
     ) {
         let images = MemoryCache<Image>(
@@ -69,25 +76,25 @@ public final class ImageMemoryCache: Sendable {
             hooks: hooks,
             time: time
         )
-        self.init(images: images, watermark: watermark, availableMemory: AvailableMemory(time: time))
+        self.init(images: images, tier: tier, watermark: watermark, availableMemory: AvailableMemory(time: time))
     }
 
-    package init(images: MemoryCache<Image>, watermark: ByteCount, availableMemory: AvailableMemory) {
-        self.images = images
+    package init(
+        images: MemoryCache<Image>,
+        tier: (any ImageMemoryTier)? = nil,
+        watermark: ByteCount,
+        availableMemory: AvailableMemory
+    ) {
+        (self.images, self.tier) = (images, tier)
         self.watermark = watermark
         self.availableMemory = availableMemory
     }
 
     deinit { observations.withLock { for observation in $0 { observation.cancel() } } }
 
-    /// Returns the image of exactly this decode.
-    ///
-    /// - Complexity: O(1); no allocation.
-    package func image(for key: CacheKey) -> Image? { images.value(for: key) }
-
     /// Returns the image of exactly this decode, if its pixels are decoded already.
     package func decodedImage(for key: CacheKey) -> Image? {
-        guard let image = images.value(for: key), image.isDecoded else { return nil }
+        guard let image = image(for: key), image.isDecoded else { return nil }
         return image
     }
 
@@ -101,7 +108,7 @@ public final class ImageMemoryCache: Sendable {
     /// - Returns: The smallest image that has all requested pixels. A vector image is returned for exactly this decode
     ///   only, since each size is drawn separately.
     package func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
-        images.value(for: key) ?? largerImage(for: key, base: base, size: size, mode: mode)?.image
+        image(for: key) ?? largerImage(for: key, base: base, size: size, mode: mode)?.image
     }
 
     /// Returns the smallest other decode of the same bytes that is large enough, and the time until it expires.
@@ -114,7 +121,8 @@ public final class ImageMemoryCache: Sendable {
         for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
             // In this order: an evicted image that is still in use has a time again once it is found.
             if let image = images.value(for: entry.key) { return (image, images.timeToLive(of: entry.key)) }
-            decodedSizes.remove(entry, for: base)
+            // The tier does not say how long an image that is made from its own may be used.
+            if tier?.image(for: entry.key) == nil { decodedSizes.remove(entry, for: base) }
         }
         return nil
     }
@@ -122,7 +130,7 @@ public final class ImageMemoryCache: Sendable {
     /// Returns the largest complete image with this base key, to be shown until a better one is loaded.
     package func largestImage(forBase base: CacheKey) -> Image? {
         for entry in decodedSizes.entries(for: base).reversed() where !entry.isCropped {
-            if let image = images.value(for: entry.key) { return image }
+            if let image = image(for: entry.key) { return image }
             decodedSizes.remove(entry, for: base)
         }
         return nil
@@ -137,8 +145,8 @@ public final class ImageMemoryCache: Sendable {
     ///   - base: The base key of the encoded image.
     ///   - shouldRemove: The condition. Its argument is `nil` for an image that is not in the cache itself.
     package func removeAll(forBase base: CacheKey, where shouldRemove: (Image?) -> Bool) {
-        for entry in decodedSizes.entries(for: base) where shouldRemove(images.peek(entry.key)) {
-            images.remove(entry.key)
+        for entry in decodedSizes.entries(for: base) where shouldRemove(peek(entry.key)) {
+            remove(entry.key)
             decodedSizes.remove(entry, for: base)
         }
     }
@@ -154,6 +162,7 @@ public final class ImageMemoryCache: Sendable {
         timeToLive: Duration? = nil
     ) {
         images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
+        tier?.insert(image, for: key, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
         let entry = DecodedSizeIndex.Entry(
             key: key,
@@ -162,7 +171,7 @@ public final class ImageMemoryCache: Sendable {
             isVector: image.format == .svg,
             isCropped: isCropped
         )
-        decodedSizes.insert(entry, for: base) { [images] in images.contains($0) }
+        decodedSizes.insert(entry, for: base) { contains($0) }
     }
 
     /// Inserts an image that was read from disk.

@@ -1,0 +1,141 @@
+public import EideticCore
+
+/// A cache of encoded images that a disk cache searches after its own directory: a class of the application.
+///
+/// The functions are called on the threads of the disk cache, several at once, and may block. A key may contain what a
+/// URL contains, also secrets. Whoever writes entries elsewhere stores their ``DiskCache/Entry/encoded`` form, which
+/// has all metadata, and checksums that are verified when it is read.
+public protocol EncodedImageTier: AnyObject, Sendable {
+    /// Returns the entry for a key; `nil` if there is none. The disk cache decides whether it has expired.
+    func entry(for key: String) throws(EideticError) -> DiskCache.Entry?
+    /// Stores an entry in place of an earlier one; called only if the tier is written.
+    func insert(_ entry: DiskCache.Entry) throws(EideticError)
+    /// Removes an entry; no effect if there is none.
+    func remove(_ key: String) throws(EideticError)
+    /// Removes all entries; called only if the tier is written.
+    func removeAll() throws(EideticError)
+}
+
+/// A disk cache as a tier of another one.
+private final class DirectoryTier: EncodedImageTier {
+    private let cache: DiskCache.Blocking
+
+    init(_ cache: DiskCache) { self.cache = cache.blocking }
+
+    func entry(for key: String) throws(EideticError) -> DiskCache.Entry? {
+        try cache.read(key, allowingExpired: true)
+    }
+
+    func insert(_ entry: DiskCache.Entry) throws(EideticError) {
+        try cache.insert(entry.bytes, for: entry.key, metadata: entry.metadata)
+    }
+
+    func remove(_ key: String) throws(EideticError) { try cache.removeOriginal(key) }
+
+    func removeAll() throws(EideticError) { try cache.removeAll() }
+}
+
+extension DiskCache.Entry {
+    /// The bytes of the entry's file: the value, followed by key, metadata and checksums.
+    public var encoded: [UInt8] { SharedEntry.encode(self) }
+
+    /// Decodes the bytes of an entry's file.
+    ///
+    /// - Parameters:
+    ///   - encoded: The bytes.
+    ///   - key: The key that the entry must have.
+    /// - Throws: `checksumMismatch` for bytes that are damaged, or of another key.
+    public init(encoded: consuming [UInt8], for key: String) throws(EideticError) {
+        self = try SharedEntry.decode(encoded, expecting: key)
+    }
+}
+
+extension DiskCache {
+    /// A place in the row of caches behind a disk cache.
+    public struct Tier: Sendable, Hashable {
+        let cache: any EncodedImageTier
+        let isWritten: Bool
+        private let identity: ObjectIdentifier
+
+        /// Creates a place for a cache of the application.
+        ///
+        /// - Parameters:
+        ///   - cache: The cache.
+        ///   - isWritten: Whether new entries are stored there as well, and all are removed with those before; `false`
+        ///     by default. A single entry is removed from each tier, as it would be found again.
+        public init(_ cache: any EncodedImageTier, isWritten: Bool = false) {
+            (self.cache, self.isWritten, identity) = (cache, isWritten, ObjectIdentifier(cache))
+        }
+
+        /// Creates a place for another directory.
+        ///
+        /// - Parameters:
+        ///   - cache: The cache of the directory.
+        ///   - isWritten: Whether new entries are stored there as well; `false` by default.
+        public init(_ cache: DiskCache, isWritten: Bool = false) {
+            (self.cache, self.isWritten, identity) = (DirectoryTier(cache), isWritten, ObjectIdentifier(cache))
+        }
+
+        /// Returns `true` for the same cache in the same role.
+        public static func == (left: Tier, right: Tier) -> Bool {
+            left.identity == right.identity && left.isWritten == right.isWritten
+        }
+
+        /// Hashes the identity of the cache.
+        public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+    }
+
+    /// Finds an entry in the tiers or else in the bundles; `nil` if there is none.
+    func findFurtherEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult? {
+        var isExpired = false
+        for tier in configuration.tiers {
+            guard let entry = entry(for: key, in: tier) else { continue }
+            let storageTime = entry.metadata.storageTime
+            isExpired = limits.isExpired(entry.metadata, modified: storageTime, at: time.now)
+            if allowingExpired || !isExpired { return .entry(entry) }
+        }
+        for bundle in configuration.bundles {
+            guard let bytes = try bundle.read(key, using: files) else { continue }
+            return .entry(Entry(key: key, bytes: bytes, metadata: Metadata()))
+        }
+        return isExpired ? .expired : nil
+    }
+
+    /// Reads an entry from a tier; an error is logged and counts as a miss.
+    private func entry(for key: String, in tier: Tier) -> Entry? {
+        let entry = attempt("read from") { () throws(EideticError) in try tier.cache.entry(for: key) }
+        return entry ?? nil
+    }
+
+    /// Stores a new entry in the tiers that are written.
+    func insertIntoTiers(_ bytes: [UInt8], for key: String, metadata: Metadata) {
+        for tier in configuration.tiers where tier.isWritten {
+            let entry = Entry(key: key, bytes: bytes, metadata: metadata)
+            attempt("written to") { () throws(EideticError) in try tier.cache.insert(entry) }
+        }
+    }
+
+    /// Removes an entry from all tiers, as it would be found again.
+    func removeFromTiers(_ key: String) {
+        for tier in configuration.tiers {
+            attempt("removed from") { () throws(EideticError) in try tier.cache.remove(key) }
+        }
+    }
+
+    /// Empties the tiers that are written.
+    func emptyTiers() {
+        for tier in configuration.tiers where tier.isWritten {
+            attempt("removed from") { () throws(EideticError) in try tier.cache.removeAll() }
+        }
+    }
+
+    @discardableResult
+    private func attempt<Value>(_ action: String, body: () throws(EideticError) -> Value) -> Value? {
+        do throws(EideticError) {
+            return try body()
+        } catch {
+            Log.write(.warning, category: .store, message: "not \(action) a further tier: \(error)")
+            return nil
+        }
+    }
+}
