@@ -380,6 +380,17 @@ let package = Package(
             dependencies: ["EideticFetch", "EideticHTTP", "EideticTestSupport"],
             swiftSettings: strict
         ),
+        // What reads the bytes of others: replayed here, fuzzed by script/fuzz.
+        .testTarget(
+            name: "EideticFuzzTests",
+            dependencies: [
+                "CPixels", "Eidetic", "EideticCodecs", "EideticCommand", "EideticCore", "EideticFetch", "EideticHTTP",
+                "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer", "EideticWire",
+                "LifecycleCore",
+            ],
+            exclude: ["Driver"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "EideticTests",
             dependencies: ["Eidetic", "EideticTestSupport"],
@@ -457,6 +468,61 @@ for target in package.targets where target.path == nil && target.type != .test {
         target.path = "Sources/Development/\(target.name)"
     } else if !target.name.hasPrefix("Eidetic") && target.name != "LifecycleCore" {
         target.path = "Sources/C/\(target.name)"
+    }
+}
+
+// EIDETIC_FUZZ, the path of libFuzzer without its entry point, adds the program of script/fuzz, and instruments all
+// code: edges, the address sanitizer, and in C the undefined-behaviour sanitizer.
+let fuzzer = Context.environment["EIDETIC_FUZZ"]
+if let fuzzer { makeFuzzer(linking: fuzzer) }
+
+@MainActor
+func makeFuzzer(linking runtime: String) {
+    package.products = []
+    let tests = package.targets.first { $0.name == "EideticFuzzTests" }
+    package.targets.removeAll { $0.name == "EideticFuzzTests" || $0.name == "eidetic-app" }
+    package.targets += [
+        .target(name: "CFuzz", path: "Sources/C/CFuzz"),
+        .executableTarget(
+            name: "EideticFuzz",
+            dependencies: (tests?.dependencies ?? []) + ["CFuzz"],
+            path: "Tests/EideticFuzzTests",
+            exclude: ["ReplayTests.swift"],
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-sanitize=address", "-use-ld=lld", runtime, "-lstdc++"])]
+        ),
+    ]
+    // An executable is not linked to another one; without its entry point the command is a library.
+    guard let index = package.targets.firstIndex(where: { $0.name == "EideticCommand" }) else { return }
+    let command = package.targets[index]
+    package.targets[index] = .target(
+        name: command.name,
+        dependencies: command.dependencies.filter {
+            if case .byNameItem("eidetic-app", _) = $0 { false } else { true }
+        },
+        exclude: ["Main.swift"],
+        swiftSettings: strict
+    )
+}
+
+// Checks of sizes by the C library need no unsafe flag, so they are in every release build. The stack protector is in
+// those of the scripts; who builds Eidetic as a dependency adds it with `-Xcc -fstack-protector-strong`.
+let hardening: [CSetting] =
+    [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
+    + (isDevelopment ? [.unsafeFlags(["-fstack-protector-strong"], .when(configuration: .release))] : [])
+let instrumentation: [CSetting] = [
+    .unsafeFlags([
+        "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer",
+    ])
+]
+for target in package.targets where target.type != .system {
+    if target.path?.hasPrefix("Sources/C/") == true {
+        target.cSettings = (target.cSettings ?? []) + (fuzzer == nil ? hardening : instrumentation)
+    } else if fuzzer != nil {
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])
+            ]
     }
 }
 

@@ -11,6 +11,12 @@ struct OrientationTests {
         .left: { (2 - $1, $0) },
     ]
 
+    /// The colour of a stored pixel, another one at each position.
+    private static func color(x: Int, y: Int) -> SIMD4<UInt8> {
+        let high = 16 * (x >> 8) + y >> 8
+        return SIMD4(UInt8(x & 255), UInt8(y & 255), UInt8(high), 255)
+    }
+
     /// Returns a PNG of six different pixels with an EXIF block.
     private static func png(exif: [UInt8]) -> [UInt8] {
         var png = PNGWriter(width: 3, height: 2, colorType: 0)
@@ -47,6 +53,42 @@ struct OrientationTests {
                 }
             }
         }
+    }
+
+    @Test(
+        "F02 every pixel is at its place, also at the ends of rows and where several processors share the work",
+        arguments: ImageOrientation.allCases,
+        [(1, 1), (3, 5), (4, 4), (17, 16), (33, 19), (601, 443)]
+    )
+    func everyPixel(_ orientation: ImageOrientation, sides: (width: Int, height: Int)) throws {
+        var png = PNGWriter(width: sides.width, height: sides.height, colorType: 2)
+        png.addChunk("eXIf", content: Self.exif(orientation: UInt8(orientation.rawValue), isLittleEndian: true))
+        var rows: [UInt8] = []
+        for y in 0..<sides.height {
+            rows.append(0)
+            for x in 0..<sides.width {
+                let color = Self.color(x: x, y: y)
+                rows += [color.x, color.y, color.z]
+            }
+        }
+        png.addPixels(rows)
+        let pixels = try ImageDecoder.decode(png.finished).pixels
+        let last = (x: sides.width - 1, y: sides.height - 1)
+        // The stored position, as in the table above, in an image of this size.
+        let stored: [ImageOrientation: (Int, Int) -> (Int, Int)] = [
+            .up: { ($0, $1) }, .upMirrored: { (last.x - $0, $1) }, .down: { (last.x - $0, last.y - $1) },
+            .downMirrored: { ($0, last.y - $1) }, .leftMirrored: { ($1, $0) }, .right: { ($1, last.y - $0) },
+            .rightMirrored: { (last.x - $1, last.y - $0) }, .left: { (last.x - $1, $0) },
+        ]
+        let position = try #require(stored[orientation])
+        var wrongCount = 0
+        for y in 0..<pixels.size.height {
+            for x in 0..<pixels.size.width {
+                let (column, row) = position(x, y)
+                if pixels[x, y] != Self.color(x: column, y: row) { wrongCount += 1 }
+            }
+        }
+        #expect(wrongCount == 0)
     }
 
     @Test("F02 pixels stay as stored if the options disable the orientation") func untouched() throws {

@@ -42,13 +42,10 @@ extension PixelBuffer {
     /// Returns the pixels of a rectangle inside the buffer.
     package func cropped(to area: PixelRect) throws(EideticError) -> PixelBuffer {
         guard area.size != size else { return self }
-        let source = unsafeBytes, rowLength = 4 * area.size.width
-        return try PixelBuffer(size: area.size, alpha: alpha) { target, stride in
-            for row in 0..<area.size.height {
-                let start = (area.y + row) * bytesPerRow + 4 * area.x
-                let line = UnsafeMutableRawBufferPointer(rebasing: target[row * stride..<row * stride + rowLength])
-                line.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + rowLength]))
-            }
+        let start = area.y * bytesPerRow + 4 * area.x
+        let part = UnsafeRawBufferPointer(rebasing: unsafeBytes[start...])
+        return try PixelBuffer(size: area.size, alpha: alpha) { target, _ in
+            part.copyRows(of: area.size, stride: bytesPerRow, to: target, orientation: .up)
         }
     }
 }

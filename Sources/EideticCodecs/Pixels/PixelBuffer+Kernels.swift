@@ -48,15 +48,7 @@ extension PixelBuffer {
     /// Returns the pixels without padding between rows.
     func packed() throws(EideticError) -> PixelBuffer {
         guard bytesPerRow != 4 * size.width else { return self }
-        return try map(toAlpha: alpha) { source, target in
-            guard let sourcePixels = source.pixels, let targetPixels = target.pixels else { return }
-            for y in 0..<source.height {
-                (targetPixels + y * target.stride).update(
-                    from: sourcePixels + y * source.stride,
-                    count: 4 * source.width
-                )
-            }
-        }
+        return try PixelBuffer(size: size, alpha: alpha) { target, _ in copy(to: target, orientation: .up) }
     }
 
     /// Returns CMYK pixels converted to RGB by multiplication.
@@ -68,15 +60,12 @@ extension PixelBuffer {
     func oriented(_ orientation: ImageOrientation) throws(EideticError) -> PixelBuffer {
         guard orientation != .up else { return self }
         let upright = orientation.swapsDimensions ? size.transposed : size
-        return try PixelBuffer(size: upright, alpha: alpha) { target, stride in
-            withUnsafeBytes { source in
-                eidetic_pixels_orient(
-                    source.kernelSource(stride: bytesPerRow, size: size),
-                    target.kernelTarget(stride: stride),
-                    Int32(orientation.rawValue)
-                )
-            }
-        }
+        return try PixelBuffer(size: upright, alpha: alpha) { target, _ in copy(to: target, orientation: orientation) }
+    }
+
+    /// Copies the pixels upright to memory of as many, row after row.
+    func copy(to target: UnsafeMutableRawBufferPointer, orientation: ImageOrientation) {
+        unsafeBytes.copyRows(of: size, stride: bytesPerRow, to: target, orientation: orientation)
     }
 
     private func map(toAlpha alpha: Alpha, kernel: Kernel) throws(EideticError) -> PixelBuffer {
@@ -84,6 +73,25 @@ extension PixelBuffer {
             withUnsafeBytes { source in
                 kernel(source.kernelSource(stride: bytesPerRow, size: size), target.kernelTarget(stride: stride))
             }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Copies pixels upright to memory of as many, row after row, on several threads if there are many.
+    func copyRows(
+        of size: PixelSize,
+        stride: Int,
+        to target: UnsafeMutableRawBufferPointer,
+        orientation: ImageOrientation
+    ) {
+        let upright = orientation.swapsDimensions ? size.transposed : size
+        // Safe to send: each band writes rows of its own, and both memories outlive the bands.
+        nonisolated(unsafe) let source = kernelSource(stride: stride, size: size)
+        nonisolated(unsafe) let target = target.kernelTarget(stride: 4 * upright.width)
+        RowBands.run(rowCount: upright.height, byteCount: 4 * upright.pixelCount) { rows in
+            let rows = eidetic_rows(first: rows.lowerBound, end: rows.upperBound)
+            eidetic_pixels_orient(source, rows, Int32(orientation.rawValue), target)
         }
     }
 }

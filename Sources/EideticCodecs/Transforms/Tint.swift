@@ -58,8 +58,7 @@ extension PixelBuffer {
     ) throws(EideticError) -> PixelBuffer {
         let source = try premultiplied()
         return try PixelBuffer(size: size, alpha: alpha ?? source.alpha) { target, stride in
-            let bytes = source.unsafeBytes.kernelSource(stride: source.bytesPerRow, size: size)
-            eidetic_pixels_orient(bytes, target.kernelTarget(stride: stride), 1)
+            source.copy(to: target, orientation: .up)
             kernel(target.kernelTarget(stride: stride))
         }
     }

@@ -40,8 +40,10 @@ void eidetic_pixels_blend(eidetic_pixels_source source, eidetic_pixels_target ta
 /// Returns 1 if every alpha is 255.
 int eidetic_pixels_are_opaque(eidetic_pixels_source source);
 
-/// Rotates and mirrors an image to its upright position; `orientation` is the EXIF value, 2 to 8.
-void eidetic_pixels_orient(eidetic_pixels_source source, eidetic_pixels_target target, int orientation);
+/// Rotates and mirrors an image to its upright position; `orientation` is the EXIF value, 1 to 8. Writes `rows` of the
+/// target only.
+void eidetic_pixels_orient(
+    eidetic_pixels_source source, eidetic_rows rows, int orientation, eidetic_pixels_target target);
 
 /// The size of a cell in pixels, at most 256 per side.
 typedef struct {

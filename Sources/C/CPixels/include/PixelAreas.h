@@ -16,4 +16,9 @@ typedef struct {
     size_t stride;
 } eidetic_pixels_target;
 
+/// A range of rows, without `end`.
+typedef struct {
+    size_t first, end;
+} eidetic_rows;
+
 #endif

@@ -42,5 +42,6 @@ struct Suite: Sendable {
         pipeline,
         load,
         derived,
+        transform,
     ]
 }

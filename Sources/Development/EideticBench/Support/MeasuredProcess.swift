@@ -24,6 +24,19 @@ struct MeasuredProcess {
         )
     }
 
+    /// Runs a program and returns the lines of its output, of 64 KiB at most.
+    static func outputLines(of command: [String]) throws(UsageError) -> [String] {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw UsageError(message: "cannot create a pipe: error \(errno)") }
+        defer { close(ends[0]) }
+        // Closed before the output is read, which then ends with that of the program.
+        defer { close(ends[1]) }
+        _ = try run(command, output: ends[1])
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = max(0, read(ends[0], &bytes, bytes.count))
+        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
     /// Returns the path of a program beside this one.
     static func path(ofProgramBesideThis name: String) throws(SystemError) -> String {
         let own = try FileSystem().linkTarget(of: "/proc/self/exe")

@@ -1,0 +1,56 @@
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Inputs that fuzzing found", .timeLimit(.minutes(5)))
+struct ReplayTests {
+    @Test("F07 each input that once broke a parser or decoder is read", arguments: FuzzTarget.all)
+    func found(_ target: FuzzTarget) throws {
+        for input in try FuzzCorpus.found(for: target) { target.run(input.bytes) }
+    }
+
+    @Test("F07 each folder of found inputs belongs to a target") func folders() throws {
+        let folders = try FileSystem().entryNames(in: FuzzCorpus.foundDirectory).filter { !$0.hasSuffix(".md") }
+        for folder in folders { #expect(FuzzTarget.named(folder) != nil, "\(folder)") }
+    }
+
+    @Test("F07 mutations of the seeds are read: bits, lengths and ends", arguments: FuzzTarget.all)
+    func mutations(_ target: FuzzTarget) throws {
+        var numbers = SplitMix(state: 28)
+        for seed in try target.seeds() {
+            target.run(seed)
+            for _ in 0..<Torture.repetitions(50, full: 20_000) { target.run(Self.mutate(seed, with: &numbers)) }
+        }
+    }
+
+    /// Changes, removes and repeats bytes.
+    private static func mutate(_ bytes: [UInt8], with numbers: inout SplitMix) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0...Int.random(in: 0..<3, using: &numbers) where !bytes.isEmpty {
+            let place = Int.random(in: bytes.indices, using: &numbers)
+            switch Int.random(in: 0..<4, using: &numbers) {
+            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &numbers)
+            case 1: bytes.removeLast(bytes.count - place)
+            case 2: bytes.insert(contentsOf: bytes[place...].prefix(16), at: place)
+            default: bytes.replaceSubrange(place..<min(place + 4, bytes.count), with: [255, 255, 255, 255])
+            }
+        }
+        return bytes
+    }
+}
+
+extension FuzzTarget: CustomTestStringConvertible {
+    var testDescription: String { name }
+}
+
+/// Random numbers that are the same in each run (splitmix64).
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

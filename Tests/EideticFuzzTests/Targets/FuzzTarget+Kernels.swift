@@ -1,0 +1,79 @@
+import CPixels
+import EideticCore
+
+extension FuzzTarget {
+    /// The decompressors in C.
+    static let kernels = [
+        FuzzTarget(name: "lzw", maximumLength: 2_048, seeds: { [[2, 2, 0x4c, 1, 0]] }) { bytes in
+            guard let codeSize = bytes.first else { return }
+            decompress(Array(bytes.dropFirst()), codeSize: Int32(codeSize))
+        },
+        FuzzTarget(name: "fax", maximumLength: 2_048, seeds: { [[0, 64, 4, 0x35, 0x9a, 0x80]] }) { bytes in
+            guard bytes.count > 3 else { return }
+            let width = 1 + Int(bytes[0]) << 3 + Int(bytes[1] & 7), height = 1 + Int(bytes[2] & 31)
+            readFax(Array(bytes[3...]), size: PixelSize(width: width, height: height), isReversed: bytes[2] > 127)
+        },
+        FuzzTarget(name: "png-rows", maximumLength: 2_048, seeds: { (0..<5).map { [3, 4, $0, 1, 2, 3, 4, 5] } }) {
+            bytes in
+            guard bytes.count > 2 else { return }
+            let pixel = 1 + Int(bytes[0] & 3), length = pixel * (1 + Int(bytes[1] & 63))
+            unfilter(Array(bytes[2...]), rowLength: length, pixelLength: pixel)
+        },
+        FuzzTarget(name: "palette", maximumLength: 2_048, seeds: { [Array(0..<64)] }) { bytes in
+            guard let limit = bytes.first, limit > 0 else { return }
+            quantize(Array(bytes.dropFirst()), limit: Int(limit))
+        },
+    ]
+
+    /// Decompresses at once and in steps, which must have the same result.
+    private static func decompress(_ source: [UInt8], codeSize: Int32) {
+        var whole = [UInt8](repeating: 0, count: 3_000), count = 0
+        let status = eidetic_lzw_decompress(source, source.count, codeSize, &whole, whole.count, &count)
+        guard let decoder = eidetic_lzw_create(codeSize) else {
+            return require(status == EIDETIC_LZW_CORRUPT, "the code size \(codeSize) is not refused")
+        }
+        defer { eidetic_lzw_destroy(decoder) }
+        var parts = [UInt8](repeating: 0, count: whole.count), partCount = 0
+        var last = EIDETIC_LZW_TRUNCATED
+        for end in [source.count / 3, source.count / 2, source.count] where last == EIDETIC_LZW_TRUNCATED {
+            let part = Array(source.prefix(end))
+            last = eidetic_lzw_continue(decoder, part, part.count, &parts, parts.count, &partCount)
+            require(eidetic_lzw_consumed(decoder) <= part.count, "more bytes are consumed than there are")
+        }
+        require(partCount == count && parts[..<count] == whole[..<count], "steps decompress otherwise")
+    }
+
+    private static func readFax(_ bytes: [UInt8], size: PixelSize, isReversed: Bool) {
+        let bytesPerRow = (size.width + 7) / 8
+        var rows = [UInt8](repeating: 0, count: bytesPerRow * size.height), bit = 0
+        let count = bytes.withUnsafeBufferPointer { bytes in
+            eidetic_fax_decode(
+                eidetic_fax_source(bytes: bytes.baseAddress, count: bytes.count, is_reversed: isReversed ? 1 : 0),
+                &bit,
+                size.width,
+                size.height,
+                &rows,
+                bytesPerRow
+            )
+        }
+        require(count <= size.height && bit <= 8 * bytes.count + 64, "\(count) rows, \(bit) bits")
+    }
+
+    private static func unfilter(_ bytes: [UInt8], rowLength: Int, pixelLength: Int) {
+        var rows = bytes
+        let count = bytes.count / (rowLength + 1), above = [UInt8](repeating: 7, count: rowLength)
+        rows.removeLast(bytes.count - count * (rowLength + 1))
+        let valid = eidetic_png_unfilter(&rows, rowLength, count, pixelLength, above)
+        require(valid <= count, "\(valid) rows of \(count)")
+        require((0..<valid).allSatisfy { bytes[$0 * (rowLength + 1)] < 5 }, "an unknown filter is accepted")
+    }
+
+    private static func quantize(_ bytes: [UInt8], limit: Int) {
+        let count = bytes.count / 4
+        guard count > 0 else { return }
+        let pixels = Array(bytes.prefix(4 * count))
+        var colours = [UInt8](repeating: 0, count: 3 * limit), indices = [UInt8](repeating: 0, count: count)
+        let used = Int(eidetic_pixels_quantize(pixels, count, Int32(limit), &colours, &indices))
+        require(used <= limit && indices.allSatisfy { $0 <= used }, "an index is beyond \(used) colours")
+    }
+}
