@@ -1,7 +1,7 @@
 import EideticCore
 import Glibc
 
-/// The inputs to begin with: those of the writers, those found earlier, and pictures of the corpus.
+/// The inputs to begin with: those of the writers, those found earlier, and images of the corpus.
 enum FuzzCorpus {
     /// The folder `Tests/Fuzz`, with a folder of found inputs for each target.
     static let foundDirectory: String = {
@@ -20,10 +20,10 @@ enum FuzzCorpus {
         return inputs
     }
 
-    /// Returns the pictures of the corpus of a target's formats that are small enough for it.
+    /// Returns the images of the corpus of a target's formats that are small enough for it.
     ///
     /// The directory is that of `EIDETIC_CORPUS`; without it there are none.
-    static func pictures(for target: FuzzTarget) -> [[UInt8]] {
+    static func images(for target: FuzzTarget) -> [[UInt8]] {
         guard let root = getenv("EIDETIC_CORPUS").map({ String(cString: $0) }), !target.formats.isEmpty else {
             return []
         }
@@ -51,7 +51,7 @@ enum FuzzCorpus {
     /// Writes all inputs of a target to a directory.
     static func write(for target: FuzzTarget, to directory: String) throws {
         try FileSystem().makeDirectories(directory)
-        let inputs = try target.seeds() + pictures(for: target) + found(for: target).map(\.bytes)
+        let inputs = try target.seeds() + images(for: target) + found(for: target).map(\.bytes)
         for (index, bytes) in inputs.enumerated() { try Place.write(bytes, to: "\(directory)/seed-\(index)") }
     }
 }

@@ -4,7 +4,7 @@ import EideticCore
 struct FuzzTarget: Sendable {
     /// The name, by which `script/fuzz` and the folders of found inputs know the target.
     let name: String
-    /// The formats of the pictures of the corpus that are seeds.
+    /// The formats of the images of the corpus that are seeds.
     var formats: [ImageFormat] = []
     /// The largest number of bytes of an input.
     var maximumLength = 4_096
@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     let run: @Sendable ([UInt8]) -> Void
 
     /// All targets, in the order of `script/fuzz --list`.
-    static let all = pictures + pictureParts + kernels + http + urls + files + messages
+    static let all = images + imageParts + kernels + http + urls + files + messages
 
     /// Returns the target with a name.
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

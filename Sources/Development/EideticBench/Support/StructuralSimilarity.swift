@@ -3,8 +3,8 @@ import EideticCore
 
 /// The structural similarity of two images (SSIM): 1 for equal ones.
 ///
-/// - SeeAlso: Wang et al., "Image quality assessment: from error visibility to structural similarity", IEEE Transactions
-///   on Image Processing 13 (2004).
+/// - SeeAlso: Wang et al., "Image quality assessment: from error visibility to structural similarity", IEEE
+///   Transactions on Image Processing 13 (2004).
 enum StructuralSimilarity {
     /// Returns the mean over windows of 8 × 8 luma samples.
     static func value(of first: PixelBuffer, and second: PixelBuffer) throws -> Double {
@@ -14,14 +14,14 @@ enum StructuralSimilarity {
         for y in stride(from: 0, to: first.size.height - 7, by: 4) {
             for x in stride(from: 0, to: width - 7, by: 4) {
                 let indices = (0..<64).map { (y + $0 / 8) * width + x + $0 % 8 }
-                sum += similarity(indices.map { left[$0] }, indices.map { right[$0] })
+                sum += similarity(of: indices.map { left[$0] }, and: indices.map { right[$0] })
                 count += 1
             }
         }
         return sum / count
     }
 
-    private static func similarity(_ first: [Double], _ second: [Double]) -> Double {
+    private static func similarity(of first: [Double], and second: [Double]) -> Double {
         let count = Double(first.count)
         let means = (first.reduce(0, +) / count, second.reduce(0, +) / count)
         var (variances, covariance) = ((0.0, 0.0), 0.0)

@@ -4,7 +4,7 @@ import EideticCore
 
 extension FuzzTarget {
     /// Each decoder with its shim: header, metadata, all frames, a small size, and previews of a growing file.
-    static let pictures: [FuzzTarget] = ImageDecoder.supportedFormats.map { format in
+    static let images: [FuzzTarget] = ImageDecoder.supportedFormats.map { format in
         FuzzTarget(name: format.rawValue, formats: [format], maximumLength: 1 << 16) { bytes in
             // The bytes of another format belong to its own target.
             guard case .format(format) = ImageFormat.detect(in: bytes, isComplete: true) else { return }
@@ -62,8 +62,8 @@ extension FuzzTarget {
         }
     }
 
-    /// The parts of pictures that have parsers of their own: detection, EXIF, profiles, placeholders.
-    static let pictureParts = [
+    /// The parts of images that have parsers of their own: detection, EXIF, profiles, placeholders.
+    static let imageParts = [
         FuzzTarget(name: "detection", formats: ImageDecoder.supportedFormats) { bytes in
             let whole = ImageFormat.detect(in: bytes, isComplete: true)
             require(whole != .needsMoreBytes, "a complete file needs more bytes")
