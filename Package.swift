@@ -25,6 +25,8 @@ let package = Package(
     name: "eidetic",
     products: [
         .library(name: "Eidetic", targets: ["Eidetic"]),
+        .library(name: "EideticFetch", targets: ["EideticFetch"]),
+        .library(name: "EideticStore", targets: ["EideticStore"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
         .library(name: "CGTK", targets: ["CGTK"]),
@@ -145,12 +147,12 @@ let package = Package(
         // A fake network and a fake pipeline for the tests of users.
         .target(
             name: "EideticTesting",
-            dependencies: ["Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticFetch"],
+            dependencies: ["EideticStore", "Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticFetch"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "EideticTestingTests",
-            dependencies: ["EideticTesting", "Eidetic"],
+            dependencies: ["EideticFetch", "EideticStore", "EideticTesting", "Eidetic"],
             swiftSettings: strict
         ),
 
@@ -206,12 +208,15 @@ let package = Package(
         ),
         .target(
             name: "EideticGTK",
-            dependencies: ["Eidetic", "EideticBackground", "EideticCore", "CGTK"],
+            dependencies: ["EideticFetch", "EideticStore", "Eidetic", "EideticBackground", "EideticCore", "CGTK"],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "EideticGTKProbe",
-            dependencies: ["EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "CGTK", "EideticTestSupport"],
+            dependencies: [
+                "EideticFetch", "EideticStore", "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "CGTK",
+                "EideticTestSupport",
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -239,6 +244,7 @@ let package = Package(
         .testTarget(
             name: "EideticGTKTests",
             dependencies: [
+                "EideticFetch", "EideticStore",
                 "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "EideticTransfer",
                 "EideticTransferService", "Gallery", "ImageList",
             ],
@@ -280,7 +286,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "EideticMemoryProbe",
-            dependencies: ["Eidetic", "EideticCore"],
+            dependencies: ["EideticFetch", "EideticStore", "Eidetic", "EideticCore"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -309,6 +315,7 @@ let package = Package(
         .executableTarget(
             name: "EideticBackgroundProbe",
             dependencies: [
+                "EideticFetch",
                 "Eidetic", "EideticBackground", "EideticCore", "EideticProbeWords", "EideticStore", "LifecycleCore",
             ],
             swiftSettings: strict
@@ -327,7 +334,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "EideticSessionProbe",
-            dependencies: ["EideticTransfer", "Eidetic", "EideticBackground", "EideticCore", "EideticStore"],
+            dependencies: [
+                "EideticFetch", "EideticTransfer", "Eidetic", "EideticBackground", "EideticCore", "EideticStore",
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -393,12 +402,13 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticTests",
-            dependencies: ["Eidetic", "EideticTestSupport"],
+            dependencies: ["EideticCore", "EideticFetch", "EideticStore", "Eidetic", "EideticTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "EideticCommandTests",
             dependencies: [
+                "EideticFetch",
                 "EideticCommand", "EideticTransferService", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
                 "EideticSupervisorProbe", "EideticTestSupport", "EideticWire", "eideticd",
             ],

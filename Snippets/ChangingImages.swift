@@ -18,8 +18,8 @@ struct Sepia: ImageTransform {
     let key = "sepia"
 
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-        let brown = ImageTransforms.Tint(ImageColor(red: 112, green: 66, blue: 20, alpha: 80))
-        return try brown.apply(to: try ImageTransforms.Grayscale().apply(to: pixels))
+        let brown = ImageColor(red: 112, green: 66, blue: 20, alpha: 80)
+        return try TransformChain([.grayscale, .tint(brown)]).apply(to: pixels)
     }
 }
 avatar.rendering.transform = Sepia()

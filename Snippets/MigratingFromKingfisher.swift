@@ -1,4 +1,5 @@
 import Eidetic
+import EideticFetch
 
 // KingfisherManager.shared.retrieveImage(with: url, options: [.processor(DownsamplingImageProcessor(size: size))])
 let url = "https://example.org/a.jpg"

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticStore
 
 // ImagePipeline { $0.dataCache = try DataCache(name: "photos"); $0.imageCache = ImageCache(costLimit: …) }
 let pipeline = try ImagePipeline {

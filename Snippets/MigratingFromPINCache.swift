@@ -1,4 +1,5 @@
 import Eidetic
+import EideticStore
 
 // PINMemoryCache(name:), costLimit, ageLimit, setObject(_:forKey:withCost:ageLimit:)
 let memory = MemoryCache<[UInt8]>(costLimit: .mebibytes(10))

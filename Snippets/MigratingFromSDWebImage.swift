@@ -1,4 +1,5 @@
 import Eidetic
+import EideticStore
 
 // SDWebImageManager.shared.loadImage(with: url, options: [.retryFailed], progress: …, completed: …)
 var request = ImageRequest("https://example.org/a.jpg", options: [.retryFailed, .progressive])

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticFetch
 
 struct LoudNetwork: NetworkClient {
     let usual = Downloader()

@@ -1,6 +1,5 @@
-// `import Eidetic` is enough for nine users in ten: what the layers below say to users is said here again.
+// `import Eidetic` brings what a program names that shows images. The two layers below are libraries of their own, for
+// programs that configure the network (`import EideticFetch`) or the caches (`import EideticStore`).
 @_exported public import EideticCodecs
 @_exported public import EideticCore
-@_exported public import EideticFetch
 @_exported public import EideticHTTP
-@_exported public import EideticStore

@@ -1,5 +1,6 @@
 public import Eidetic
 import EideticCore
+import EideticFetch
 
 extension ImagePipeline {
     /// Creates a pipeline for tests: without a disk cache, over a fake network, and as if in the foreground for ever.

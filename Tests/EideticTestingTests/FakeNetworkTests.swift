@@ -1,4 +1,5 @@
 import Eidetic
+import EideticFetch
 import EideticTesting
 import Testing
 

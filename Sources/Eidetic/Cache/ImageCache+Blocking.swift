@@ -89,7 +89,9 @@ extension ImageCache {
             )
             guard let disk = cache.disk, try work?.get() != nil else { return }
             let encoded = try cache.serialize(image, bytes: bytes, for: destination)
-            try disk.blocking.insert(encoded, for: destination.key, metadata: destination.metadata)
+            let known = try? disk.blocking.original(for: destination.key)
+            let metadata = destination.metadata.replacing(known, by: encoded, in: disk)
+            try disk.blocking.insert(encoded, for: destination.key, metadata: metadata)
         }
 
         /// Inserts the encoded bytes of an image into the disk cache.
@@ -108,7 +110,12 @@ extension ImageCache {
             defer { work?.end() }
             let destination = Destination(key: cache.resolved(key).text, metadata: metadata)
             let encoded = try cache.serialize(nil, bytes: bytes, for: destination)
-            try cache.disk?.blocking.insert(encoded, for: destination.key, metadata: metadata)
+            cache.replaceContent(of: cache.resolved(key), by: bytes)
+            guard let disk = cache.disk else { return }
+            let known = try? disk.blocking.original(for: destination.key)
+            let replacing = metadata.replacing(known, by: encoded, in: disk)
+            try disk.blocking.insert(encoded, for: destination.key, metadata: replacing)
+            cache.replaceContent(of: cache.resolved(key), by: bytes, isRepeated: true)
         }
 
         /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the

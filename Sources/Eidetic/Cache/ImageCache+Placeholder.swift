@@ -1,5 +1,6 @@
 public import EideticCodecs
 public import EideticCore
+import EideticStore
 
 extension ImageCache {
     /// Returns the placeholder of an image that is on disk; its bytes are neither read nor decoded.

@@ -33,7 +33,9 @@ extension ImageCache {
         let encoded = try await stage.run { _ throws(EideticError) in
             try self.serialize(image, bytes: bytes, for: destination)
         }
-        try await disk.insert(encoded, for: destination.key, metadata: destination.metadata, within: work)
+        let known = try? await disk.original(for: destination.key)
+        let metadata = destination.metadata.replacing(known, by: encoded, in: disk)
+        try await disk.insert(encoded, for: destination.key, metadata: metadata, within: work)
     }
 
     /// Inserts the encoded bytes of an image into the disk cache.
@@ -54,8 +56,23 @@ extension ImageCache {
         let encoded = try await stage.run { _ throws(EideticError) in
             try self.serialize(nil, bytes: bytes, for: destination)
         }
+        replaceContent(of: resolved(key), by: bytes)
         guard let disk, let work = try work?.get() else { return }
+        let known = try? await disk.original(for: destination.key)
+        let metadata = metadata.replacing(known, by: encoded, in: disk)
         try await disk.insert(encoded, for: destination.key, metadata: metadata, within: work)
+        // Until now the disk had the previous bytes, and a look-up may have decoded those.
+        replaceContent(of: resolved(key), by: bytes, isRepeated: true)
+    }
+
+    /// Removes sizes and transforms of other bytes from memory.
+    func replaceContent(of key: Key, by bytes: [UInt8], isRepeated: Bool = false) {
+        renditions.replaceContent(
+            of: key.text,
+            base: key.with(rendering: .init()).baseKey,
+            checksum: Image.Provenance(of: bytes).checksum,
+            isRepeated: isRepeated
+        )
     }
 
     /// Covers a write to disk from the call that decides it; `nil` if there is no disk cache.
@@ -93,6 +110,7 @@ extension ImageCache {
             rendering.size = image.size
             key = key.with(rendering: rendering)
         }
+        if let bytes { replaceContent(of: key, by: bytes) }
         if tiers.contains(.memory), configuration.keepsInMemory {
             let timeToLive =
                 disk?.timeToLive(of: metadata) ?? metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
@@ -113,6 +131,7 @@ extension ImageCache {
         func insert(_ image: Image, for key: Key) {
             let (base, isCropped) = (hasSourceSize ? key.baseKey : nil, key.rendering.isCropped)
             memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
+            renditions.add(key.imageKey, to: key.text)
         }
         guard image.isAnimated else { return insert(image, for: key) }
         insert(image.replacingFrames([Image.Frame(pixels: image.pixels)]), for: key.ofFirstFrame)
@@ -126,6 +145,18 @@ extension ImageCache {
         if let bytes { return bytes }
         guard let image else { return [] }
         return try ImageEncoder.encode(image, as: image.storageFormat, quality: 1)
+    }
+}
+
+extension DiskCache.Metadata {
+    /// Returns the metadata of bytes that take the place of others, which images of own sizes do not outlive.
+    func replacing(_ known: DiskCache.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
+        guard let known, kind == .original, extendedData.isEmpty else { return self }
+        let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
+        var record = ResponseRecord(), metadata = self
+        record.replacementTime = isEqual ? ResponseRecord(known.metadata).replacementTime : disk.time.now
+        if record != ResponseRecord() { metadata.extendedData = record.encoded }
+        return metadata
     }
 }
 

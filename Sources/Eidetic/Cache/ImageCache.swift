@@ -31,6 +31,8 @@ public final class ImageCache: Sendable {
 
     /// The stage that decodes; that of the pipeline, if the cache belongs to one.
     let stage: DecodeStage
+    /// The images in memory of each resource; those of the pipeline, if the cache belongs to one.
+    let renditions: RenditionIndex
     package let lookups = TaskCoalescer<LookupKey, Int, Hit?>()
     /// Returns the time for which the image of a disk entry is fresh in memory; `nil` if it is not limited.
     let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
@@ -86,6 +88,7 @@ public final class ImageCache: Sendable {
         disk: DiskCache?,
         configuration: Configuration,
         stage: DecodeStage,
+        renditions: RenditionIndex? = nil,
         timeToLive: @escaping @Sendable (DiskCache.Metadata) -> Duration?
     ) {
         self.memory = memory
@@ -93,6 +96,7 @@ public final class ImageCache: Sendable {
         self.configuration = configuration
         self.timeToLive = timeToLive
         self.stage = stage
+        self.renditions = renditions ?? RenditionIndex(memory: memory)
     }
 
     /// Creates a cache over the tiers of a pipeline, which decodes with the pipeline's limits and threads.
@@ -114,7 +118,13 @@ public final class ImageCache: Sendable {
         configuration.scaleDownLimit = pipeline.scaleDownLimit
         configuration.maximumConcurrentDecodes = pipeline.maximumConcurrentDecodes
         let (disk, stage, dataLoader) = (pipeline.diskCache, loader.stage, loader.dataLoader)
-        self.init(memory: memory, disk: disk, configuration: configuration, stage: stage) { metadata in
+        self.init(
+            memory: memory,
+            disk: disk,
+            configuration: configuration,
+            stage: stage,
+            renditions: loader.renditions
+        ) { metadata in
             dataLoader.timeToLive(of: metadata)
         }
     }

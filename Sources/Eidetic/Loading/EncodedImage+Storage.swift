@@ -1,5 +1,7 @@
 import EideticCodecs
 import EideticCore
+import EideticFetch
+import EideticStore
 import Synchronization
 
 /// The write of an encoded image to disk.

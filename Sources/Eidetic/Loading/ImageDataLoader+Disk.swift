@@ -125,20 +125,26 @@ extension ImageDataLoader {
         return nil
     }
 
-    /// Returns whether images that were made from an entry may be used without its server, and how long they are fresh
-    /// in memory.
-    func reuse(
-        of metadata: DiskCache.Metadata,
-        isExpired: Bool,
-        for load: Load
-    ) -> (isAllowed: Bool, timeToLive: Duration?) {
+    /// The use of images that were made from an entry.
+    enum Reuse {
+        /// They may be used without the server; in memory they are fresh for this time.
+        case allowed(timeToLive: Duration?)
+        /// They may be used if the server confirms the entry.
+        case afterValidation
+        case refused
+    }
+
+    /// Returns how images that were made from an entry may be used.
+    func reuse(of metadata: DiskCache.Metadata, isExpired: Bool, for load: Load) -> Reuse {
         let stored = StoredEntry(DiskCache.Entry(key: load.request.resourceKey, bytes: [], metadata: metadata))
-        guard !isExpired, !dependsOnFields(stored), !stored.record.dependsOnHooks else { return (false, nil) }
+        guard !isExpired, !dependsOnFields(stored), !stored.record.dependsOnHooks else { return .refused }
         guard load.server != nil, let freshness = freshness(of: stored) else {
-            return (true, disk?.timeToLive(of: metadata))
+            return .allowed(timeToLive: disk?.timeToLive(of: metadata))
         }
-        guard freshness.reuse(at: now, request: load.policy.cacheFields) == .fresh else { return (false, nil) }
-        return (true, timeToLive(of: metadata))
+        guard freshness.reuse(at: now, request: load.policy.cacheFields) != .fresh else {
+            return .allowed(timeToLive: timeToLive(of: metadata))
+        }
+        return load.policy.tiers == .cacheOnlyAllowingStale ? .allowed(timeToLive: .zero) : .afterValidation
     }
 
     /// Returns how the tiers and the freshness of an entry allow to use it.

@@ -112,11 +112,19 @@ extension ImageDataLoader {
                 let work = try work.get()
                 var retention = retention
                 retention.record.placeholder = makePlaceholder()
+                retention.record.replacementTime = await self.replacementTime(of: bytes, for: key, in: disk)
                 let (key, metadata) = try await self.destination(for: key, retention: retention)
                 let bytes = try await self.serialized(bytes, for: key)
                 try await disk.insert(bytes, for: key, metadata: metadata, within: work)
             }
         }
+    }
+
+    /// Returns the time at which bytes take the place of others; `nil` if the disk knows none.
+    private func replacementTime(of bytes: [UInt8], for key: String, in disk: DiskCache) async -> Timestamp? {
+        guard let known = try? await disk.original(for: key) else { return nil }
+        let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
+        return isEqual ? ResponseRecord(known.metadata).replacementTime : now
     }
 
     /// Returns the key and the metadata of a new entry.

@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticStore
 
 /// Images whose pixels are decoded when they are first used (`avoidDecode`).
 ///

@@ -12,6 +12,13 @@ extension ImageLoader {
         let token: RenditionIndex.LoadToken
         let context: JobContext
         let report: @Sendable (Update) -> Void
+
+        /// The load of the bytes alone.
+        var dataJob: ImageDataLoader.Job {
+            ImageDataLoader.Job(load: load, context: context) { [report] update in
+                if update.isReported { report(.progress(update.progress)) }
+            }
+        }
     }
 
     /// A report of a load that is not finished.

@@ -70,6 +70,7 @@ extension ImageLoader {
     private func run(_ job: Job) async throws(EideticError) -> Output {
         if let output = try await imageFromMemory(for: job) { return output }
         if let output = try await derivedImage(for: job) { return output }
+        if let output = try await unchangedImage(for: job) { return output }
         var job = job
         while true {
             let encodedImage = try await data(for: job)
@@ -102,6 +103,7 @@ extension ImageLoader {
         // An image that is made from another must not outlive it.
         let remainder = deadline.map { max(.zero, $0 - SystemTime().uptime) }
         job.token.insert(rendition.image, for: request, from: .memory, timeToLive: remainder)
+        derived.store(downscaled: rendition, for: job.load)
         return Output(fromMemory: rendition.image, steps: rendition.steps)
     }
 
@@ -116,7 +118,7 @@ extension ImageLoader {
     }
 
     /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
-    private func render(_ encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
+    func render(_ encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
         defer { encodedImage.releaseShare() }
         if let displayed = job.displayed, displayed.encodedChecksum == encodedImage.provenance.checksum {
             // The disk has no entry, or other bytes, or has to forget what it has.

@@ -100,22 +100,27 @@ final class RenditionIndex: Sendable {
     ///   - checksum: The checksum of the new bytes; `nil` if there are none.
     ///   - isRepeated: A Boolean value indicating whether the same replacement was recorded before.
     func replaceContent(of request: ImageRequest, checksum: UInt64?, isRepeated: Bool = false) {
+        replaceContent(of: request.resourceKey, base: request.baseKey, checksum: checksum, isRepeated: isRepeated)
+    }
+
+    /// Records that the resource with this key, and this base key of its images, now has other bytes.
+    func replaceContent(of resourceKey: String, base: CacheKey?, checksum: UInt64?, isRepeated: Bool = false) {
         let keys = state.withLock { state in
             state.moment += 1
-            state.loads[request.resourceKey]?.replacement = (state.moment, checksum)
-            return state.keys[request.resourceKey] ?? []
+            state.loads[resourceKey]?.replacement = (state.moment, checksum)
+            return state.keys[resourceKey] ?? []
         }
         // Another rendition may have been made from the new bytes already.
         func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isRepeated }
         for key in keys where isOld(memory.peek(key)) { memory.remove(key) }
-        if let base = request.baseKey { memory.removeAll(forBase: base, where: isOld) }
+        if let base { memory.removeAll(forBase: base, where: isOld) }
     }
 
     /// Records that the resource has no bytes any more, and removes all renditions of it.
     func removeContent(of request: ImageRequest) { replaceContent(of: request, checksum: nil) }
 
     /// Adds a key; each time that the index has doubled, the keys of evicted images are removed.
-    private func add(_ key: CacheKey, to resourceKey: String) {
+    func add(_ key: CacheKey, to resourceKey: String) {
         let crowded = state.withLock { state -> [String: Set<CacheKey>]? in
             state.keys[resourceKey, default: []].insert(key)
             return state.keys.count >= state.sweepThreshold ? state.keys : nil
@@ -124,7 +129,8 @@ final class RenditionIndex: Sendable {
     }
 
     private func removeEvicted(among known: [String: Set<CacheKey>]) {
-        let evicted = known.mapValues { $0.filter { !memory.contains($0) } }
+        // An evicted image that is still in use, as one on screen, would be found again.
+        let evicted = known.mapValues { $0.filter { !memory.contains($0) && !memory.isInUse($0) } }
         state.withLock { state in
             for (resourceKey, keys) in evicted {
                 state.keys[resourceKey]?.subtract(keys)

@@ -1,7 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticHTTP
-import EideticStore
+package import EideticStore
 
 /// The facts about a stored response that are not in its header fields, as the disk stores them.
 ///
@@ -27,6 +27,10 @@ struct ResponseRecord: Sendable, Hashable {
     var dependsOnHooks = false
     /// The placeholder of the image; `nil` if none was made.
     var placeholder: ImagePlaceholder?
+    /// The time at which the bytes replaced others; `nil` if the disk knew none.
+    var replacementTime: Timestamp?
+    /// A Boolean value indicating whether the request had header fields or credentials that its key does not contain.
+    var isPrivate = false
 
     private static let marker = "eidetic-http-1"
 
@@ -36,15 +40,18 @@ struct ResponseRecord: Sendable, Hashable {
     init(_ metadata: DiskCache.Metadata) {
         let text = String(decoding: metadata.extendedData.prefix(512), as: UTF8.self)
         let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 10, parts[0] == Self.marker, let status = Int(parts[1]), let request = Int64(parts[2]),
+        guard parts.count == 10 || parts.count == 11, parts[0] == Self.marker, let status = Int(parts[1]),
+            let request = Int64(parts[2]),
             let response = Int64(parts[3]), let effectiveURL = UInt64(parts[6]), let variants = UInt64(parts[7])
         else { return }
         self.status = status
         (requestTime, responseTime) = (Self.time(request), Self.time(response))
         redirectLifetime = Int64(parts[4]).map { .nanoseconds($0) }
         (mustRevalidateRedirects, dependsOnHooks) = (parts[5].contains("m"), parts[5].contains("h"))
+        isPrivate = parts[5].contains("p")
         (self.effectiveURL, self.variants, selectingDigest) = (effectiveURL, variants, parts[8])
         placeholder = ImagePlaceholder(word: parts[9])
+        replacementTime = parts.count == 11 ? Int64(parts[10]).flatMap(Self.time) : nil
     }
 
     /// Returns a time; `nil` for 0, as which an unknown one is stored.
@@ -54,13 +61,16 @@ struct ResponseRecord: Sendable, Hashable {
 
     /// The record as the extended data of an entry.
     var encoded: [UInt8] {
-        let flags = (mustRevalidateRedirects ? "m" : "") + (dependsOnHooks ? "h" : "") + "-"
+        let flags =
+            (mustRevalidateRedirects ? "m" : "") + (dependsOnHooks ? "h" : "") + (isPrivate ? "p" : "") + "-"
         let lifetime = redirectLifetime.map { "\($0.inNanoseconds)" } ?? "-"
-        let parts = [
-            Self.marker, "\(status)", "\(requestTime?.nanoseconds ?? 0)", "\(responseTime?.nanoseconds ?? 0)", lifetime,
-            flags, "\(effectiveURL)", "\(variants)", selectingDigest,
-            placeholder?.word ?? "",
-        ]
+        let parts =
+            [
+                Self.marker, "\(status)", "\(requestTime?.nanoseconds ?? 0)", "\(responseTime?.nanoseconds ?? 0)",
+                lifetime,
+                flags, "\(effectiveURL)", "\(variants)", selectingDigest,
+                placeholder?.word ?? "",
+            ] + (replacementTime.map { ["\($0.nanoseconds)"] } ?? [])
         return Array(parts.joined(separator: " ").utf8)
     }
 
@@ -97,4 +107,9 @@ struct StoredEntry: Sendable {
     }
 
     var fields: [HTTPField] { entry.metadata.headers }
+}
+
+extension DiskCache.EntryInfo {
+    /// A Boolean value indicating whether the entry was requested with header fields or credentials.
+    package var isOfPrivateRequest: Bool { isPrivate || ResponseRecord(metadata).isPrivate }
 }

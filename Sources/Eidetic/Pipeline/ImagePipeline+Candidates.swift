@@ -1,5 +1,6 @@
 import EideticCore
 import EideticFetch
+import EideticStore
 
 /// Images with several candidate files.
 ///
@@ -52,7 +53,8 @@ extension ImagePipeline {
             memory.image(for: key, base: $0, size: rendering.size, mode: rendering.contentMode)
         }
         if (image ?? memory.image(for: key)) != nil { return true }
-        return (try? await configuration.diskCache?.contains(request.resourceKey)) ?? false
+        if (try? await configuration.diskCache?.contains(request.resourceKey)) == true { return true }
+        return await imageLoader.hasDerivedImage(for: Load(request))
     }
 
     /// The measured speed of a candidate's host, for a trace.

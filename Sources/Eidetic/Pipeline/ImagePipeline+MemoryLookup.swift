@@ -1,5 +1,6 @@
 public import EideticCore
 import EideticFetch
+import EideticStore
 
 /// The memory cache, searched before anything else: synchronously, on the caller's thread.
 extension ImagePipeline {

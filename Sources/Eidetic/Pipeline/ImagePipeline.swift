@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticFetch
 import EideticStore
 public import struct FoundationEssentials.URL
 

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticStore
 
 extension ImagePipeline {
     /// Loads an image at low priority, whatever processors and interceptors set.
@@ -43,6 +44,7 @@ extension ImagePipeline {
     /// Loads the bytes to disk, unless they are there, and reads their header.
     private func loadToDisk(_ load: Load, context: JobContext) async throws(EideticError) -> ImageResponse {
         let request = load.request
+        if let output = try await derivedImage(for: load, context: context) { return ImageResponse(output) }
         let encodedImage = try await dataLoader.encodedImage(for: load, context: context, onUpdate: nil)
         defer { encodedImage.releaseShare() }
         let output: ImageLoader.Output
@@ -56,5 +58,19 @@ extension ImagePipeline {
             throw EideticError(.refused, message: "\(request.name): not prefetched to disk: \(reason)")
         }
         return ImageResponse(output)
+    }
+
+    /// Returns the image in its size from disk, of which memory gets nothing; `nil` if the disk does not have it.
+    private func derivedImage(for load: Load, context: JobContext) async throws(EideticError) -> ImageLoader.Output? {
+        guard load.request.isDerived else { return nil }
+        var request = load.request
+        request.cacheAccess.subtract(.writeMemory)
+        let job = ImageLoader.Job(
+            load: load.replacingRequest(with: request),
+            displayed: nil,
+            token: imageLoader.renditions.startLoad(of: request.resourceKey),
+            context: context
+        ) { _ in }
+        return try await imageLoader.derivedImage(for: job)
     }
 }

@@ -1,21 +1,21 @@
-public import EideticCore
+package import EideticCore
 
 extension ImageTransforms {
     /// Cuts a rectangle out of the image.
-    public struct Crop: ImageTransform {
+    package struct Crop: ImageTransform {
         /// The rectangle; what lies outside of the image is ignored.
-        public let area: PixelRect
+        package let area: PixelRect
 
         /// Creates the transform.
-        public init(_ area: PixelRect) { self.area = area }
+        package init(_ area: PixelRect) { self.area = area }
 
         /// The identity of the transform.
-        public var key: String { "crop \(area)" }
+        package var key: String { "crop \(area)" }
 
         /// Copies the rectangle.
         ///
         /// - Throws: `invalidArgument` if no pixel of the image is inside, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             let columns = Self.range(from: area.x, count: area.size.width, in: pixels.size.width)
             let rows = Self.range(from: area.y, count: area.size.height, in: pixels.size.height)
             guard !columns.isEmpty, !rows.isEmpty else {
@@ -36,24 +36,24 @@ extension ImageTransforms {
     }
 
     /// Mirrors the image.
-    public struct Flip: ImageTransform {
+    package struct Flip: ImageTransform {
         /// A Boolean value indicating whether left and right are exchanged.
-        public let horizontal: Bool
+        package let horizontal: Bool
         /// A Boolean value indicating whether top and bottom are exchanged.
-        public let vertical: Bool
+        package let vertical: Bool
 
         /// Creates the transform; by default left and right are exchanged.
-        public init(horizontal: Bool = true, vertical: Bool = false) {
+        package init(horizontal: Bool = true, vertical: Bool = false) {
             (self.horizontal, self.vertical) = (horizontal, vertical)
         }
 
         /// The identity of the transform.
-        public var key: String { "flip\(horizontal ? " horizontal" : "")\(vertical ? " vertical" : "")" }
+        package var key: String { "flip\(horizontal ? " horizontal" : "")\(vertical ? " vertical" : "")" }
 
         /// Mirrors the image.
         ///
         /// - Throws: `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             switch (horizontal, vertical) {
             case (false, false): pixels
             case (true, false): try pixels.oriented(.upMirrored)

@@ -1,44 +1,44 @@
 import CPixels
-public import EideticCore
+package import EideticCore
 
 extension ImageTransforms {
     /// Blurs the image by a good approximation of a Gaussian filter; pixels at an edge count as if they went on.
-    public struct GaussianBlur: ImageTransform {
+    package struct GaussianBlur: ImageTransform {
         /// The standard deviation of the filter, in pixels.
-        public let radius: Double
+        package let radius: Double
 
         /// Creates the transform; 8 pixels by default.
-        public init(radius: Double = 8) { self.radius = radius }
+        package init(radius: Double = 8) { self.radius = radius }
 
         /// The identity of the transform.
-        public var key: String { "blur \(radius)" }
+        package var key: String { "blur \(radius)" }
 
         /// Blurs the image.
         ///
         /// - Throws: `invalidArgument` if the radius is negative or not a number, `outOfMemory`.
         /// - Complexity: O(*n*) in the pixels, whatever the radius.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             try pixels.blurred(radius: radius)
         }
     }
 
     /// Sharpens the image: adds a part of its difference to a blurred copy (unsharp mask).
-    public struct Sharpening: ImageTransform {
+    package struct Sharpening: ImageTransform {
         /// The part of the difference that is added, from 0 to 16.
-        public let amount: Double
+        package let amount: Double
         /// The radius of the blur, in pixels.
-        public let radius: Double
+        package let radius: Double
 
         /// Creates the transform; by default the whole difference to a blur of one pixel is added.
-        public init(amount: Double = 1, radius: Double = 1) { (self.amount, self.radius) = (amount, radius) }
+        package init(amount: Double = 1, radius: Double = 1) { (self.amount, self.radius) = (amount, radius) }
 
         /// The identity of the transform.
-        public var key: String { "sharpening \(amount) \(radius)" }
+        package var key: String { "sharpening \(amount) \(radius)" }
 
         /// Sharpens the image.
         ///
         /// - Throws: `invalidArgument` if the amount or the radius is out of range, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             guard (0...16).contains(amount) else {
                 throw EideticError(.invalidArgument, message: "the amount is \(amount); it must be between 0 and 16")
             }

@@ -1,12 +1,12 @@
-public import EideticCore
+package import EideticCore
 
 extension ImageTransforms {
     /// Scales the image to a size; where it is the first transform, the image is decoded to that size.
-    public struct Resize: ImageTransform {
+    package struct Resize: ImageTransform {
         /// The size, and the way in which the image is fitted to it.
-        public let target: ImageTarget
+        package let target: ImageTarget
         /// A Boolean value indicating whether a small image is enlarged.
-        public let upscales: Bool
+        package let upscales: Bool
 
         /// Creates the transform.
         ///
@@ -15,7 +15,7 @@ extension ImageTransforms {
         ///   - contentMode: The way in which the image is fitted to the size; `fit` by default.
         ///   - cropFocus: The part that stays in view with `fill`; the centre by default.
         ///   - upscales: A Boolean value indicating whether a small image is enlarged; false by default.
-        public init(
+        package init(
             _ size: PixelSize,
             contentMode: ContentMode = .fit,
             cropFocus: CropFocus = .center,
@@ -26,26 +26,26 @@ extension ImageTransforms {
         }
 
         /// Creates the transform for a width; the height follows from the image's proportions.
-        public init(width: Int, upscales: Bool = false) {
+        package init(width: Int, upscales: Bool = false) {
             self.init(PixelSize(width: width, height: PixelSize.unlimitedSide), upscales: upscales)
         }
 
         /// Creates the transform for a height; the width follows from the image's proportions.
-        public init(height: Int, upscales: Bool = false) {
+        package init(height: Int, upscales: Bool = false) {
             self.init(PixelSize(width: PixelSize.unlimitedSide, height: height), upscales: upscales)
         }
 
         /// The identity of the transform.
-        public var key: String { "resize \(target.key)\(upscales ? " upscales" : "")" }
+        package var key: String { "resize \(target.key)\(upscales ? " upscales" : "")" }
 
         /// The size to which the image is decoded.
-        public var decodeTarget: ImageTarget? { target }
+        package var decodeTarget: ImageTarget? { target }
 
         /// Scales the image.
         ///
         /// - Throws: `invalidArgument` if the size is not positive, `limitExceeded` if the result were larger than the
         ///   largest image that is decoded, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             guard target.size.isPositive else {
                 throw EideticError(
                     .invalidArgument,

@@ -1,31 +1,31 @@
 import CPixels
-public import EideticCore
+package import EideticCore
 
 extension ImageTransforms {
     /// Rotates the image clockwise around its centre.
     ///
     /// Quarter turns are exact; other angles are sampled from the four nearest pixels.
-    public struct Rotation: ImageTransform {
+    package struct Rotation: ImageTransform {
         /// The angle in degrees.
-        public let degrees: Double
+        package let degrees: Double
         /// A Boolean value indicating whether the image grows to show all corners.
-        public let expandsCanvas: Bool
+        package let expandsCanvas: Bool
         /// The colour of the pixels that the rotated image does not cover.
-        public let background: ImageColor
+        package let background: ImageColor
 
         /// Creates the transform; by default the image grows, and is transparent where nothing is.
-        public init(degrees: Double, expandsCanvas: Bool = true, background: ImageColor = .clear) {
+        package init(degrees: Double, expandsCanvas: Bool = true, background: ImageColor = .clear) {
             (self.degrees, self.expandsCanvas, self.background) = (degrees, expandsCanvas, background)
         }
 
         /// The identity of the transform.
-        public var key: String { "rotation \(degrees)\(expandsCanvas ? "" : " clipped") \(background)" }
+        package var key: String { "rotation \(degrees)\(expandsCanvas ? "" : " clipped") \(background)" }
 
         /// Rotates the image.
         ///
         /// - Throws: `invalidArgument` if the angle is not finite, `limitExceeded` if the result were larger than the
         ///   largest image that is decoded, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             guard degrees.isFinite else {
                 throw EideticError(.invalidArgument, message: "cannot rotate by \(degrees) degrees")
             }

@@ -23,46 +23,46 @@ extension ImageTransforms {
     }
 
     /// Makes corners round; what is outside of them becomes transparent.
-    public struct RoundedCorners: ImageTransform {
+    package struct RoundedCorners: ImageTransform {
         /// The radius in pixels; at most half of the shorter side is used.
-        public let radius: Double
+        package let radius: Double
         /// The corners that become round.
-        public let corners: Corners
+        package let corners: Corners
         /// The border inside the edge.
-        public let border: Border?
+        package let border: Border?
 
         /// Creates the transform; by default all corners become round, without a border.
-        public init(radius: Double, corners: Corners = .all, border: Border? = nil) {
+        package init(radius: Double, corners: Corners = .all, border: Border? = nil) {
             (self.radius, self.corners, self.border) = (radius, corners, border)
         }
 
         /// The identity of the transform.
-        public var key: String { "corners \(radius) \(corners.rawValue)\(border.map { " \($0.key)" } ?? "")" }
+        package var key: String { "corners \(radius) \(corners.rawValue)\(border.map { " \($0.key)" } ?? "")" }
 
         /// Makes the corners round.
         ///
         /// - Throws: `invalidArgument` if a length is negative or not a number, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             let radii = (0..<4).map { corners.rawValue & 1 << $0 == 0 ? 0 : radius }
             return try pixels.framed(radii: radii, border: border ?? Border(width: 0))
         }
     }
 
     /// Cuts the largest circle out of the middle of the image.
-    public struct Circle: ImageTransform {
+    package struct Circle: ImageTransform {
         /// The border inside the edge.
-        public let border: Border?
+        package let border: Border?
 
         /// Creates the transform; by default without a border.
-        public init(border: Border? = nil) { self.border = border }
+        package init(border: Border? = nil) { self.border = border }
 
         /// The identity of the transform.
-        public var key: String { "circle\(border.map { " \($0.key)" } ?? "")" }
+        package var key: String { "circle\(border.map { " \($0.key)" } ?? "")" }
 
         /// Cuts out the circle.
         ///
         /// - Throws: `invalidArgument` if the width of the border is negative or not a number, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             let side = min(pixels.size.width, pixels.size.height), square = PixelSize(width: side, height: side)
             let middle = try pixels.cropped(to: PixelRect(of: square, in: pixels.size, around: (0.5, 0.5)))
             return try middle.framed(radii: Array(repeating: .infinity, count: 4), border: border ?? Border(width: 0))
@@ -72,9 +72,9 @@ extension ImageTransforms {
     /// A border inside the edge of an image; by itself, that of a rectangle.
     public struct Border: ImageTransform, Hashable {
         /// The width in pixels.
-        public let width: Double
+        package let width: Double
         /// The colour.
-        public let color: ImageColor
+        package let color: ImageColor
 
         /// Creates the transform; by default one black pixel.
         public init(width: Double = 1, color: ImageColor = .black) { (self.width, self.color) = (width, color) }

@@ -1,41 +1,41 @@
 import CPixels
-public import EideticCore
+package import EideticCore
 
 extension ImageTransforms {
     /// Mixes the colours of the image with a colour, whose alpha is the strength; transparent parts stay transparent.
     ///
     /// An opaque colour replaces all colours, as for icons.
-    public struct Tint: ImageTransform {
+    package struct Tint: ImageTransform {
         /// The colour.
-        public let color: ImageColor
+        package let color: ImageColor
 
         /// Creates the transform.
-        public init(_ color: ImageColor) { self.color = color }
+        package init(_ color: ImageColor) { self.color = color }
 
         /// The identity of the transform.
-        public var key: String { "tint \(color)" }
+        package var key: String { "tint \(color)" }
 
         /// Tints the image.
         ///
         /// - Throws: `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             let color = color.premultiplied
             return try pixels.premultiplied().mapped { eidetic_pixels_tint($0, $1, color) }
         }
     }
 
     /// Removes the colours of the image, which keeps its luma (ITU-R BT.601).
-    public struct Grayscale: ImageTransform {
+    package struct Grayscale: ImageTransform {
         /// Creates the transform.
-        public init() {}
+        package init() {}
 
         /// The identity of the transform.
-        public var key: String { "grayscale" }
+        package var key: String { "grayscale" }
 
         /// Removes the colours.
         ///
         /// - Throws: `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             try pixels.premultiplied().mapped(by: eidetic_pixels_desaturate)
         }
     }

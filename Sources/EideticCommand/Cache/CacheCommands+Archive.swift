@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCodecs
 import EideticCommandLine
 import EideticCore
@@ -112,7 +113,7 @@ extension CacheCommands {
         var counts = Counts()
         let entries = (try? cache.blocking.entries()) ?? []
         for info in entries.sorted(by: { $0.key < $1.key }) where !info.isExpired {
-            if info.isPrivate, !includesPrivate {
+            if info.isOfPrivateRequest, !includesPrivate {
                 counts.omitted += 1
                 continue
             }

@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCommandLine
 import EideticCore
+import EideticFetch
 
 /// A loader of all images of a list, some at a time.
 final class BatchLoader: Sendable {

@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCommandLine
 import EideticCore
+import EideticFetch
 import EideticStore
 
 /// A factory for the pipelines of `eidetic load` and `eidetic prefetch`.

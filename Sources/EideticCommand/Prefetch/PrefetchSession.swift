@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCommandLine
 import EideticCore
+import EideticFetch
 import EideticStore
 
 /// The run of `eidetic prefetch` on the main thread.

@@ -9,6 +9,8 @@ extension DiskCache {
         package let checksum: UInt64
         package let metadata: Metadata
         package let isExpired: Bool
+        /// The entry that has taken the place of the bytes; `nil` if they are there.
+        package var placeholder: Entry?
     }
 
     /// A derived entry, with the original that it may have been made from.
@@ -101,7 +103,11 @@ extension DiskCache.Blocking {
         guard let entry = try read(key), entry.metadata.kind == .derived else { return nil }
         let known = try self.original(for: original)
         // Without it the derived entry could not be used any more.
-        if known != nil { cache.recordAccess(to: CacheKey(cache.storedKeyForReading(original))) }
+        if let known {
+            let hash = CacheKey(cache.storedKeyForReading(original))
+            cache.recordAccess(to: hash)
+            if known.placeholder == nil { cache.renewAge(of: hash, with: known.metadata) }
+        }
         return DiskCache.DerivedEntry(entry: entry, original: known)
     }
 
@@ -112,7 +118,7 @@ extension DiskCache.Blocking {
         }
         guard let entry = try read(DiskCache.placeholderKey(of: key)), entry.bytes.count == 8 else { return nil }
         let checksum = entry.bytes.withUnsafeBytes { $0.number(UInt64.self, at: 0) }
-        return .init(checksum: checksum, metadata: entry.metadata, isExpired: false)
+        return .init(checksum: checksum, metadata: entry.metadata, isExpired: false, placeholder: entry)
     }
 
     /// Replaces an original by a placeholder; see ``DiskCache/replaceOriginalByPlaceholder(_:checksum:within:)``.

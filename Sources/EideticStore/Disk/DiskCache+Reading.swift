@@ -156,6 +156,13 @@ extension DiskCache {
 
 // MARK: Accesses
 extension DiskCache {
+    /// Lets the age of an entry begin anew, if ages count from accesses: its bytes were not read, but what was made
+    /// from them.
+    func renewAge(of hash: CacheKey, with metadata: Metadata) {
+        guard expiresAfterAccess, metadata.expirationTime == nil, !configuration.isReadOnly else { return }
+        recordAccessTime(time.now, of: hash)
+    }
+
     private func recordAccessTime(_ now: Timestamp, of hash: CacheKey) {
         guard let work = try? beginWork() else { return }
         defer { work.end() }

@@ -3,8 +3,13 @@ package import EideticCore
 extension DiskCache {
     /// Announces work on the disk that follows, and covers it by a background task from now until it is ended.
     ///
+    /// - Parameter onExpiration: Called at most once, on any thread, when the background time expires before the end.
     /// - Throws: `cancelled` if the background time has expired.
-    package func beginWork() throws(EideticError) -> BackgroundWork { try workGroup.begin() }
+    package func beginWork(
+        onExpiration: (@Sendable () -> Void)? = nil
+    ) throws(EideticError) -> BackgroundWork {
+        try workGroup.begin(onExpiration: onExpiration)
+    }
 
     /// Runs an operation on a thread of the cache, covered by the background task from this call until it ends.
     nonisolated(nonsending) func perform<Value: Sendable>(

@@ -23,7 +23,7 @@ public final class DiskCache: Sendable {
     let layout: DiskLayout
     let files: FileSystem
     let reader: EntryReader
-    let time: any TimeSource
+    package let time: any TimeSource
     let accessLog = AccessLog()
     let circuitBreaker: WriteCircuitBreaker
     let workGroup: BackgroundWorkGroup

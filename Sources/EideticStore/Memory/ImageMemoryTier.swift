@@ -34,6 +34,9 @@ extension ImageMemoryCache {
     /// Returns whether there is an image.
     package func contains(_ key: CacheKey) -> Bool { images.contains(key) || tier?.image(for: key) != nil }
 
+    /// Returns whether an image that was evicted is still in use, so that it is found again.
+    package func isInUse(_ key: CacheKey) -> Bool { images.isInUse(key) }
+
     /// Removes an image.
     package func remove(_ key: CacheKey) {
         images.remove(key)

@@ -1,6 +1,9 @@
 public import EideticCore
 
 extension MemoryCache {
+    /// Returns whether an evicted value is still tracked, because it was in use elsewhere.
+    package func isInUse(_ key: CacheKey) -> Bool { liveValues?.entry(for: key) != nil }
+
     /// Tracks the evicted values before they leave the table, so that each can be found at every moment.
     ///
     /// A value that was removed or replaced by a caller, or has expired, must not be found again and is not tracked.

@@ -1,5 +1,6 @@
 import Eidetic
 import EideticCore
+import EideticFetch
 import EideticStore
 import EideticTestSupport
 import Glibc

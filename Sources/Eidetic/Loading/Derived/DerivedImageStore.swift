@@ -7,7 +7,7 @@ import EideticStore
 /// priority.
 final class DerivedImageStore: Sendable {
     /// An image that waits for its write.
-    private struct Pending: Sendable {
+    fileprivate struct Pending: Sendable {
         let key: String
         /// The key of the bytes.
         let original: String
@@ -17,24 +17,23 @@ final class DerivedImageStore: Sendable {
         let makingTime: Duration
         /// The image; `nil` if those that wait hold enough memory, so that the memory cache must still have it.
         let image: Image?
-        /// The write of the bytes, which the image replaces; `nil` if it does not.
+        /// The write of the bytes that it was made from; `nil` if they were on disk.
         let originalWrite: Promise<EideticError?>?
         let work: BackgroundWork
     }
 
-    private struct Refusal: Hashable {
+    fileprivate struct Refusal: Hashable {
         let key: String
         let checksum: UInt64
     }
 
-    private struct State {
+    fileprivate struct State {
         var queue: [Pending] = []
-        /// The keys of all images that wait or are being written.
-        var keys: Set<String> = []
+        /// The image that is being written.
+        var active: (key: String, checksum: UInt64)?
         /// The images that proved not to pay, by their names and the bytes that they were made from.
         var refused: Set<Refusal> = []
         var heldBytes = 0
-        var isDraining = false
         var waiters: [Waiter<Void>] = []
     }
 
@@ -45,6 +44,8 @@ final class DerivedImageStore: Sendable {
     private let memory: ImageMemoryCache
     private let state = Guarded(State())
 
+    /// The largest number of images that wait; others are not kept.
+    static let queueLimit = 1_024
     /// The memory of the images that wait outside of the memory cache.
     private static let heldLimit = 32 << 20
     private static let refusalLimit = 4_096
@@ -63,14 +64,14 @@ final class DerivedImageStore: Sendable {
     }
 
     /// The number of images that wait or are being written.
-    var pendingCount: Int { state.withLock { $0.keys.count } }
+    var pendingCount: Int { state.withLock { $0.queue.count + ($0.active == nil ? 0 : 1) } }
 
     /// Waits until all images that were queued are on disk, or are not kept; returns early if the task is cancelled.
     func finish() async {
         let waiter = Waiter<Void>()
         let isIdle = state.withLock { state in
-            if !state.keys.isEmpty { state.waiters.append(waiter) }
-            return state.keys.isEmpty
+            if state.active != nil { state.waiters.append(waiter) }
+            return state.active == nil
         }
         if !isIdle { await waiter.value(ifCancelled: ()) }
     }
@@ -83,19 +84,43 @@ final class DerivedImageStore: Sendable {
     ///   - load: The load.
     func store(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
-        guard let disk, mayWrite, encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero,
-            load.policy.writesToDisk, !CacheControl(load.policy.cacheFields).noStore,
-            load.policy.access.contains(.writeDerived),
-            load.request.isDerived, !image.isAnimated, !image.isPartial,
-            image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
+        guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
+            isWorthwhile(rendition),
             let record = DerivedImageRecord(image, isStill: isStill(encodedImage, for: load))
         else { return }
-        let key = load.request.derivedKey, refusal = Refusal(key: key, checksum: record.provenance.checksum)
-        guard state.withLock({ !$0.refused.contains(refusal) && $0.keys.insert(key).inserted }) else { return }
-        guard let work = try? disk.beginWork() else { return forget(key, heldBytes: 0) }
-        let startsDraining = state.withLock { state in
+        enqueue(rendition, record: record, after: encodedImage.activeWrite, for: load)
+    }
+
+    /// Queues an image that was made from a larger one in memory, with the policies that keep every image.
+    ///
+    /// The time of making it from its bytes, by which `automatic` decides, is unknown.
+    func store(downscaled rendition: DecodeStage.Rendition, for load: Load) {
+        guard [.both, .derived].contains(settings.policy), !load.policy.defersDecoding,
+            mayStore(rendition.image, for: load),
+            let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsAllFrames)
+        else { return }
+        enqueue(rendition, record: record, after: nil, for: load)
+    }
+
+    private func mayStore(_ image: Image, for load: Load) -> Bool {
+        disk != nil && mayWrite && load.policy.writesToDisk && !CacheControl(load.policy.cacheFields).noStore
+            && load.policy.access.contains(.writeDerived) && load.request.isDerived && !image.isAnimated
+            && !image.isPartial && (image.size != image.sourceSize || load.request.rendering.transform != nil)
+    }
+
+    private func enqueue(
+        _ rendition: DecodeStage.Rendition,
+        record: DerivedImageRecord,
+        after originalWrite: Promise<EideticError?>?,
+        for load: Load
+    ) {
+        let key = load.request.derivedKey, image = rendition.image
+        guard mayQueue(key, checksum: record.provenance.checksum),
+            let work = try? disk?.beginWork(onExpiration: { [weak self] in self?.giveUp() })
+        else { return }
+        let (replaced, starts) = state.withLock { state in
+            let replaced = state.removeWaiting(key)
             let isHeld = state.heldBytes + image.cost.bytes <= Self.heldLimit
-            if isHeld { state.heldBytes += image.cost.bytes }
             let pending = Pending(
                 key: key,
                 original: load.request.resourceKey,
@@ -103,14 +128,34 @@ final class DerivedImageStore: Sendable {
                 record: record,
                 makingTime: rendition.makingTime,
                 image: isHeld ? image : nil,
-                originalWrite: settings.policy == .derived ? encodedImage.activeWrite : nil,
+                originalWrite: originalWrite,
                 work: work
             )
-            state.queue.append(pending)
-            defer { state.isDraining = true }
-            return !state.isDraining
+            state.append(pending)
+            return (replaced, state.activateNext())
         }
-        if startsDraining { Task.detached(priority: .background) { await self.drain() } }
+        replaced?.work.end()
+        if let starts { Task.detached(priority: .background) { await self.drain(from: starts) } }
+    }
+
+    /// Returns whether an image is neither refused nor being written, and may wait.
+    private func mayQueue(_ key: String, checksum: UInt64) -> Bool {
+        state.withLock { state in
+            !state.refused.contains(Refusal(key: key, checksum: checksum))
+                && (state.active?.key != key || state.active?.checksum != checksum)
+                && !state.queue.contains { $0.key == key && $0.record.provenance.checksum == checksum }
+                && (state.queue.count < Self.queueLimit || state.queue.contains { $0.key == key })
+        }
+    }
+
+    /// Forgets all images that wait: the background time has expired, and what is being written may still finish.
+    private func giveUp() {
+        let waiting = state.withLock { state in
+            let waiting = state.queue
+            for pending in waiting { _ = state.removeWaiting(pending.key) }
+            return waiting
+        }
+        for pending in waiting { pending.work.end() }
     }
 
     /// Returns whether bytes, of which one frame was decoded, have no other.
@@ -124,38 +169,65 @@ final class DerivedImageStore: Sendable {
         let leastReadingTime = Duration.nanoseconds(min(image.size.pixelCount, 1 << 40) * 4)
         return settings.policy != .automatic || rendition.makingTime > leastReadingTime * 4
     }
+}
 
-    private func forget(_ key: String, heldBytes: Int) {
-        let waiters = state.withLock { state -> [Waiter<Void>] in
-            state.keys.remove(key)
-            state.heldBytes -= heldBytes
-            guard state.keys.isEmpty else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume(returning: ()) }
+extension DerivedImageStore.State {
+    fileprivate mutating func append(_ pending: DerivedImageStore.Pending) {
+        queue.append(pending)
+        heldBytes += pending.image?.cost.bytes ?? 0
+    }
+
+    /// Removes the waiting image with this name, and returns it.
+    fileprivate mutating func removeWaiting(_ key: String) -> DerivedImageStore.Pending? {
+        guard let index = queue.firstIndex(where: { $0.key == key }) else { return nil }
+        heldBytes -= queue[index].image?.cost.bytes ?? 0
+        return queue.remove(at: index)
+    }
+
+    /// Returns the image that is written next; `nil` if none waits, or one is being written.
+    fileprivate mutating func activateNext() -> DerivedImageStore.Pending? {
+        guard active == nil, let next = queue.first else { return nil }
+        queue.removeFirst()
+        active = (next.key, next.record.provenance.checksum)
+        return next
     }
 }
 
 // MARK: Writing
 extension DerivedImageStore {
-    private func drain() async {
-        while let next = state.withLock({ state -> Pending? in
-            state.isDraining = !state.queue.isEmpty
-            return state.queue.isEmpty ? nil : state.queue.removeFirst()
-        }) {
-            do throws(EideticError) { try await write(next) } catch {
-                Log.write(.debug, category: .store, message: "\(next.key): derived image not stored: \(error)")
+    private func drain(from first: Pending) async {
+        var next: Pending? = first
+        while let pending = next {
+            do throws(EideticError) { try await write(pending) } catch {
+                Log.write(.debug, category: .store, message: "\(pending.key): derived image not stored: \(error)")
             }
-            next.work.end()
-            forget(next.key, heldBytes: next.image?.cost.bytes ?? 0)
+            pending.work.end()
+            next = finish(pending)
         }
+    }
+
+    /// Records that an image was written, or is not kept, and returns the next one.
+    private func finish(_ pending: Pending) -> Pending? {
+        let (next, waiters) = state.withLock { state -> (Pending?, [Waiter<Void>]) in
+            state.active = nil
+            state.heldBytes -= pending.image?.cost.bytes ?? 0
+            if let next = state.activateNext() { return (next, []) }
+            defer { state.waiters = [] }
+            return (nil, state.waiters)
+        }
+        for waiter in waiters { waiter.resume(returning: ()) }
+        return next
     }
 
     private func write(_ pending: Pending) async throws(EideticError) {
         guard let disk, let image = pending.image ?? memory.decodedImage(for: pending.imageKey),
             image.provenance == pending.record.provenance
         else { return }
+        // Without an original in the cache's own directory the image could not be used.
+        _ = try await pending.originalWrite?.value()
+        guard try await disk.original(for: pending.original)?.checksum == pending.record.provenance.checksum else {
+            return
+        }
         guard try await isUnknown(pending, in: disk) else { return try await replaceOriginal(of: pending, in: disk) }
         let (isExact, limits) = (settings.isExact, stage.limits)
         let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
@@ -187,9 +259,8 @@ extension DerivedImageStore {
 
     /// Replaces the bytes that an image was made from, if the policy says so.
     private func replaceOriginal(of pending: Pending, in disk: DiskCache) async throws(EideticError) {
-        guard settings.policy == .derived else { return }
-        // Bytes that are written after their replacement would stay.
-        _ = try await pending.originalWrite?.value()
+        // The first frame of an animation does not stand for all.
+        guard settings.policy == .derived, pending.record.isStill else { return }
         try await disk.replaceOriginalByPlaceholder(
             pending.original,
             checksum: pending.record.provenance.checksum,

@@ -1,0 +1,197 @@
+import Eidetic
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Derived images whose originals change, or are not there", .timeLimit(.minutes(2)), .needsNginx)
+struct DerivedImageValidationTests {
+    private typealias Policy = ImagePipeline.Configuration.DerivedImages.Policy
+
+    private let size = PixelSize(width: 100, height: 100)
+    private let time = ManualTime(now: SystemTime().now)
+
+    /// Returns a pipeline over the fixture's directory, as the next run of a program creates it.
+    private func nextRun(
+        _ fixture: PipelineFixture,
+        _ policy: Policy = .derived,
+        change: (inout DiskCache.Configuration) -> Void = { _ in }
+    ) throws -> ImagePipeline {
+        var settings = DiskCache.Configuration(directory: fixture.directory.path(of: "cache"))
+        change(&settings)
+        var configuration = ImagePipeline.Configuration(
+            diskCache: try DiskCache(settings, fileSystem: FileSystem(), time: time)
+        )
+        configuration.derivedImages = .init(policy: policy, isExact: true)
+        configuration.downloads.time = time
+        configuration.freshness = .http
+        return ImagePipeline(configuration)
+    }
+
+    private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
+        let response = try await pipeline.response(for: request)
+        await waitUntil { pipeline.isIdle }
+        return response
+    }
+
+    private func server() async throws -> PipelineFixture {
+        try await PipelineFixture(.init(server: #"add_header Cache-Control "max-age=60";"#))
+    }
+
+    private func statuses(_ fixture: PipelineFixture) async throws -> [Int] {
+        try await fixture.server.requests().map(\.status)
+    }
+
+    @Test("C23 C20 the policy derived: a stale placeholder is validated, and an unchanged image comes from disk")
+    func unchanged() async throws {
+        let fixture = try await server(), request = try fixture.serve(width: 400, height: 300, size: size)
+        _ = try await load(request, by: try nextRun(fixture))
+        time.advance(by: .seconds(90))
+        let pipeline = try nextRun(fixture)
+        let response = try await load(request, by: pipeline)
+        #expect(pipeline.statistics.derivedHits == 1 && response.image.size == PixelSize(width: 100, height: 75))
+        #expect(try await statuses(fixture) == [200, 304])
+        // The confirmation makes the placeholder fresh again.
+        time.advance(by: .seconds(30))
+        #expect(try await load(request, by: try nextRun(fixture)).source == .disk)
+        #expect(try await statuses(fixture) == [200, 304])
+    }
+
+    @Test("C23 C20 the policy derived: a changed resource is loaded by the same request, and replaces the placeholder")
+    func changed() async throws {
+        let fixture = try await server(), request = try fixture.serve(width: 400, height: 300, size: size)
+        _ = try await load(request, by: try nextRun(fixture))
+        time.advance(by: .seconds(90))
+        try fixture.server.addFile(try TestImage.png(width: 300, height: 600), at: "a.png")
+        let response = try await load(request, by: try nextRun(fixture))
+        #expect(response.source == .network && response.image.size == PixelSize(width: 50, height: 100))
+        #expect(try await statuses(fixture) == [200, 200])
+        #expect(try await load(request, by: try nextRun(fixture)).image.size.width == 50)
+        #expect(try await statuses(fixture) == [200, 200])
+    }
+
+    @Test(
+        "C23 L11 the policy derived: a refresh shows the stale image, and asks under the condition of its placeholder"
+    )
+    func refresh() async throws {
+        let fixture = try await server(), plain = try fixture.serve(width: 400, height: 300, size: size)
+        _ = try await load(plain, by: try nextRun(fixture))
+        time.advance(by: .seconds(90))
+        let response = try await load(plain.with(options: .refreshCached), by: try nextRun(fixture))
+        let isUnchanged = if case .unchanged = response.revalidation { true } else { false }
+        #expect(isUnchanged && response.image.size.width == 100)
+        #expect(try await statuses(fixture) == [200, 304])
+    }
+
+    @Test("C23 L19 the policy derived: a size on disk is not prefetched again, and its candidate is preferred")
+    func prefetchAndCandidates() async throws {
+        let fixture = try await server(), request = try fixture.serve(width: 400, height: 300, size: size)
+        _ = try await load(request, by: try nextRun(fixture))
+        let pipeline = try nextRun(fixture)
+        let progress = await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish()
+        #expect(progress.finished == 1 && progress.failed == 0)
+        #expect(pipeline.cachedImage(for: request) == nil)
+        let other = try fixture.serve("b.png", width: 200, height: 150)
+        let candidates = try [
+            ImageCandidate(other.name, size: PixelSize(width: 200, height: 150)),
+            ImageCandidate(request.name, size: PixelSize(width: 400, height: 300)),
+        ]
+        let choice = ImageRequest(.candidates(candidates), rendering: .init(size: size))
+        #expect(try await load(choice, by: try nextRun(fixture)).source == .disk)
+        #expect(try await statuses(fixture) == [200])
+    }
+
+    @Test("C23 the policy derived: the first frame of an animation does not replace it")
+    func firstFrame() async throws {
+        let fixture = try await server()
+        let animation = try TestImage.image(width: 200, height: 100, frames: 3, format: .gif)
+        let url = try fixture.server.addFile(try ImageEncoder.encode(animation, as: .gif), at: "a.gif")
+        let first = ImageRequest(url, size: size, options: .firstFrameOnly)
+        #expect(try await load(first, by: try nextRun(fixture)).image.frames.count == 1)
+        let all = ImageRequest(url, options: .preloadAllFrames)
+        #expect(try await load(all, by: try nextRun(fixture)).image.frames.count == 3)
+        #expect(try await statuses(fixture) == [200])
+    }
+
+    @Test(
+        "C23 an image that was made from a larger one in memory is read in the next run, by policy",
+        arguments: [
+            (Policy.both, 1), (.automatic, 0), (.originals, 0),
+        ]
+    )
+    private func fromMemory(policy: Policy, hits: Int) async throws {
+        let fixture = try await server(), full = try fixture.serve(width: 400, height: 300)
+        let request = ImageRequest(full.name, size: size), pipeline = try nextRun(fixture, policy)
+        _ = try await load(full, by: pipeline)
+        #expect(try await load(request, by: pipeline).source == .memory)
+        let second = try nextRun(fixture, policy)
+        #expect(try await load(request, by: second).source == .disk)
+        #expect(second.statistics.derivedHits == hits)
+    }
+
+    @Test("C23 an image that a program stored in a size stays after the first load and a 304, not after new bytes")
+    func ownSize() async throws {
+        let fixture = try await server()
+        let own = try fixture.serve(width: 400, height: 300, size: PixelSize(width: 8, height: 8))
+        let plain = ImageRequest(own.name)
+        let black = try TestImage.image(width: 8, height: 6)
+        try await nextRun(fixture, .both).cache.insert(black, for: .init(own), in: .disk)
+        time.advance(by: .seconds(10))
+        func isOwn() async throws -> Bool {
+            let pipeline = try nextRun(fixture, .both)
+            _ = try await load(own, by: pipeline)
+            return pipeline.statistics.derivedHits == 1
+        }
+        _ = try await load(plain, by: try nextRun(fixture, .both))
+        #expect(try await isOwn())
+        time.advance(by: .seconds(90))
+        _ = try await load(plain, by: try nextRun(fixture, .both))
+        #expect(try await statuses(fixture) == [200, 304])
+        #expect(try await isOwn())
+        time.advance(by: .seconds(90))
+        try fixture.server.addFile(try TestImage.png(width: 300, height: 600), at: "a.png")
+        _ = try await load(plain, by: try nextRun(fixture, .both))
+        #expect(try await load(own, by: try nextRun(fixture, .both)).image.size == PixelSize(width: 4, height: 8))
+        #expect(try await statuses(fixture) == [200, 304, 200])
+    }
+
+    @Test("C23 C05 of an original in a bundle, which the own directory does not know, no size is written")
+    func bundle() async throws {
+        let fixture = try await server(), request = try fixture.serve(width: 400, height: 300, size: size)
+        let old = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "bundle")))
+        try await old.insert(try TestImage.png(width: 400, height: 300), for: request.name)
+        let pipeline = try nextRun(fixture, .both) {
+            $0.bundles = [ImageBundle(directory: fixture.directory.path(of: "bundle"))]
+        }
+        #expect(try await load(request, by: pipeline).source == .disk)
+        #expect(try await pipeline.cache.diskUsage.entryCount == 0)
+        #expect(try await statuses(fixture) == [])
+    }
+
+    @Test("C06 new bytes that a program inserts remove the sizes and transforms of the old ones from memory")
+    func insertion() async throws {
+        let fixture = try await server(), small = try fixture.serve(width: 400, height: 300, size: size)
+        let pipeline = try nextRun(fixture, .both), cache = pipeline.cache
+        let gray = ImageRequest(small.name).with(rendering: .init(transform: .grayscale))
+        for request in [small, gray] { _ = try await load(request, by: pipeline) }
+        #expect(cache[.init(small)] != nil && cache[.init(gray)] != nil)
+        try await cache.insert(bytes: try TestImage.png(width: 300, height: 600), for: .init(small.name))
+        #expect(cache[.init(small)] == nil && cache[.init(gray)] == nil)
+        #expect(try await load(small, by: pipeline).image.size.width == 50)
+        try cache.blocking.insert(bytes: try TestImage.png(width: 200, height: 200), for: .init(small.name))
+        #expect(cache[.init(small)] == nil)
+        #expect(try await load(small, by: try nextRun(fixture, .both)).image.size.width == 100)
+    }
+
+    @Test("C18 C23 the entry of a request with credentials is private also under a key of its own")
+    func privateEntry() async throws {
+        let fixture = try await server()
+        for (name, isPrivate) in [("a.png", true), ("b.png", false)] {
+            var request = try fixture.serve(name, width: 40, height: 30)
+            if isPrivate { request.headers["Authorization"] = "Bearer secret" }
+            request.cacheKey = name
+            _ = try await load(request, by: try nextRun(fixture, .both))
+        }
+        let entries = try nextRun(fixture).configuration.diskCache?.blocking.entries() ?? []
+        #expect(entries.filter(\.isOfPrivateRequest).map(\.key) == ["a.png"] && entries.count == 2)
+    }
+}
