@@ -42,11 +42,14 @@ extension SupervisedApplication {
         case .background: requests = [.launchInBackground(.user)]
         case nil: break
         }
-        for url in record.waitingURLs {
-            lastSequence += 1
-            requests.append(.openURL(IncomingURL(url, id: lastSequence)))
-        }
+        requests += record.waitingURLs.map(openingRequest)
         return requests + record.waitingWakes.map { .wake($0.reason, allowance: $0.allowance) }
+    }
+
+    /// Returns a request to open a URL that an earlier supervisor has accepted; its sender is not told of the outcome.
+    func openingRequest(for url: ApplicationRecord.URLRecord) -> LifecycleEvent {
+        lastSequence += 1
+        return .openURL(IncomingURL(url.text, id: lastSequence, source: url.source))
     }
 
     private func openProcess(_ found: ApplicationRecord.ProcessRecord) -> RunningProcess? {
@@ -133,9 +136,7 @@ extension SupervisedApplication {
 
     private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
         defer { saveRecord() }
-        for url in found.intention.urls {
-            log("\(IncomingURL(url, id: 0)): refused, the process ended before it was asked")
-        }
+        waitingRequests += found.intention.urls.map(openingRequest)
         waitingRequests += found.intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
         guard found.identifier > 0 else { return }
         if ProcessHandle(identifier: found.identifier, startTime: found.startTime) != nil {

@@ -175,7 +175,7 @@ final class SupervisedApplication {
         record.processNumber = processNumber
         record.process = processRecord
         record.waitingWakes = lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
-        record.waitingURLs = lifecycle.waitingLaunchURLs.map(\.text)
+        record.waitingURLs = lifecycle.waitingLaunchURLs.map(ApplicationRecord.URLRecord.init)
         record.waitingLaunch = lifecycle.isWaitingLaunchVisible.map { $0 ? .foreground : .background }
         for request in waitingRequests { record.add(request) }
         return record
@@ -208,7 +208,8 @@ final class SupervisedApplication {
         // One that the application has received is under way, whatever becomes of this process.
         let pending = process?.pendingCallback?.callback
         let isReceived = process?.isWelcomed == true
-        intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }.map(\.text)
+        intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }
+            .map(ApplicationRecord.URLRecord.init)
         intention.wakes = lifecycle.acceptedWakes.filter { wake in
             !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
         }.map(ApplicationRecord.WakeRecord.init)
