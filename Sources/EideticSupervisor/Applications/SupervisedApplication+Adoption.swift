@@ -68,7 +68,10 @@ extension SupervisedApplication {
             handle(isVisible ? .show : .enterBackground)
             handle(changed?.isFocused ?? intention.isFocused ? .activate : .deactivate)
         }
-        for url in intention.urls { handle(openingRequest(for: url)) }
+        for url in intention.urls {
+            lastSequence += 1
+            handle(.openURL(url.url(numbered: lastSequence)))
+        }
         let received = Set(lifecycle.openWakes)
         for wake in intention.wakes where !received.contains(wake.reason) {
             handle(.wake(wake.reason, allowance: wake.allowance))

@@ -42,14 +42,11 @@ extension SupervisedApplication {
         case .background: requests = [.launchInBackground(.user)]
         case nil: break
         }
-        requests += record.waitingURLs.map(openingRequest)
+        for url in record.waitingURLs {
+            lastSequence += 1
+            requests.append(.openURL(url.url(numbered: lastSequence)))
+        }
         return requests + record.waitingWakes.map { .wake($0.reason, allowance: $0.allowance) }
-    }
-
-    /// Returns a request to open a URL that an earlier supervisor has accepted; its sender is not told of the outcome.
-    func openingRequest(for url: ApplicationRecord.URLRecord) -> LifecycleEvent {
-        lastSequence += 1
-        return .openURL(IncomingURL(url.text, id: lastSequence, source: url.source))
     }
 
     private func openProcess(_ found: ApplicationRecord.ProcessRecord) -> RunningProcess? {
@@ -136,7 +133,11 @@ extension SupervisedApplication {
 
     private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
         defer { saveRecord() }
-        waitingRequests += found.intention.urls.map(openingRequest)
+        // What it has not received is for the next process, which is launched for it.
+        for url in found.intention.urls {
+            lastSequence += 1
+            waitingRequests.append(.openURL(url.url(numbered: lastSequence)))
+        }
         waitingRequests += found.intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
         guard found.identifier > 0 else { return }
         if ProcessHandle(identifier: found.identifier, startTime: found.startTime) != nil {

@@ -37,6 +37,8 @@ package struct SupervisorConfiguration: Sendable {
     /// A Boolean value indicating whether the parent process is a keeper, which starts the supervisor again when it
     /// crashes; `false` by default.
     package var hasKeeper = false
+    /// The directories of desktop entries, which declare what applications may do; those of XDG by default.
+    package var manifests = ManifestDirectories(environmentAnd: [])
 
     /// The transfer process that the supervisor starts; `nil` for none.
     package var transfers: Transfers?

@@ -137,16 +137,16 @@ extension ApplicationRecord.MemoryPriority: WireEncodable, WireDecodable {
 }
 
 extension RecordFields {
-    /// Reads URLs, and their sources, which records of earlier versions do not have.
+    /// Removes a field with the texts of URLs, and one with the identifiers of the applications that asked.
     fileprivate mutating func takeURLs(
-        _ number: UInt8,
-        sources sourceNumber: UInt8
+        _ texts: UInt8,
+        sources: UInt8
     ) throws(WireError) -> [ApplicationRecord.URLRecord] {
-        let texts = try take(number, or: []) { (reader) throws(WireError) in try reader.texts() }
-        let sources = try take(sourceNumber, or: []) { (reader) throws(WireError) in try reader.texts() }
+        let texts = try take(texts, or: []) { (reader) throws(WireError) in try reader.texts() }
+        let sources = try take(sources, or: []) { (reader) throws(WireError) in try reader.texts() }
         return texts.enumerated().map { index, text in
-            let source = index < sources.count ? sources[index] : ""
-            return ApplicationRecord.URLRecord(text: text, source: source.isEmpty ? nil : source)
+            let source = index < sources.count && !sources[index].isEmpty ? sources[index] : nil
+            return ApplicationRecord.URLRecord(text: text, source: source)
         }
     }
 }

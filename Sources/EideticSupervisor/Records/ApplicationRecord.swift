@@ -38,12 +38,15 @@ package struct ApplicationRecord: Sendable, Hashable {
     /// A URL that was accepted, and that no process has received.
     package struct URLRecord: Sendable, Hashable {
         package var text: String
-        /// The identifier of the application that asks; `nil` for any other program.
+        /// The identifier of the application that asked; `nil` for any other program.
         package var source: String?
 
-        package init(text: String, source: String? = nil) { (self.text, self.source) = (text, source) }
+        package init(_ url: IncomingURL) { (text, source) = (url.text, url.source) }
 
-        package init(_ url: IncomingURL) { self.init(text: url.text, source: url.source) }
+        init(text: String, source: String?) { (self.text, self.source) = (text, source) }
+
+        /// Returns the URL with a number of this supervisor.
+        func url(numbered id: UInt64) -> IncomingURL { IncomingURL(text, id: id, source: source) }
     }
 
     /// A wake that was accepted, and that no process has received.
