@@ -190,13 +190,13 @@ struct ProgressiveTests {
         }
         let pixels = try TestImage.pixels(width: 1, height: 1)
         let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
-        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate()),
-            completions = Counter()
+        let pipeline = ImagePipeline(.init()), completions = Counter()
+        let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
         let request = ImageRequest(server.url + "/a", options: .progressive)
         slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
         await waitUntil { display.images.count == 2 }
         gate.open()
-        await waitUntil { completions.value == 1 }
+        await expectExactly(1, of: completions, in: pipeline)
         guard case .failed = slot.state else { Issue.record("\(slot.state)"); return }
         #expect(display.images.last == .image(pixels.size, hasTransition: false))
     }

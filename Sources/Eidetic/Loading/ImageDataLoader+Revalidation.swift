@@ -65,6 +65,7 @@ extension ImageDataLoader {
     ///   - placeholder: The entry that has taken the place of the bytes.
     ///   - job: The load.
     ///   - steps: The steps of the load so far.
+    /// - Returns: The outcome.
     /// - Throws: The errors of the source, unless the placeholder may stand in for them.
     func validate(
         _ placeholder: DiskCache.Entry,

@@ -33,6 +33,7 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     ///   - contentMode: The way in which the image is fitted to the size; `fit` by default.
     ///   - cropFocus: The part that stays in view with `fill`; the centre by default.
     ///   - upscales: A Boolean value indicating whether a small image is enlarged; false by default.
+    /// - Returns: The transform.
     public static func resize(
         _ size: PixelSize,
         contentMode: ContentMode = .fit,
@@ -61,6 +62,7 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     ///   - radius: The radius in pixels; at most half of the shorter side is used.
     ///   - corners: The corners that become round; all by default.
     ///   - border: The border inside the edge; none by default.
+    /// - Returns: The transform.
     public static func roundedCorners(
         radius: Double,
         corners: ImageTransforms.Corners = .all,
@@ -82,6 +84,7 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     ///   - degrees: The angle.
     ///   - expandsCanvas: A Boolean value indicating whether the image grows to show all corners; true by default.
     ///   - background: The colour of the pixels that the rotated image does not cover; transparent by default.
+    /// - Returns: The transform.
     public static func rotation(
         degrees: Double,
         expandsCanvas: Bool = true,
@@ -111,6 +114,7 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     /// - Parameters:
     ///   - amount: The part of the difference that is added, from 0 to 16; 1 by default.
     ///   - radius: The radius of the blur, in pixels; 1 by default.
+    /// - Returns: The transform.
     public static func sharpening(amount: Double = 1, radius: Double = 1) -> Self {
         Self(ImageTransforms.Sharpening(amount: amount, radius: radius))
     }

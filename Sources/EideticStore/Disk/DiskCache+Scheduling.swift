@@ -4,6 +4,7 @@ extension DiskCache {
     /// Announces work on the disk that follows, and covers it by a background task from now until it is ended.
     ///
     /// - Parameter onExpiration: Called at most once, on any thread, when the background time expires before the end.
+    /// - Returns: The work, which must be ended.
     /// - Throws: `cancelled` if the background time has expired.
     package func beginWork(
         onExpiration: (@Sendable () -> Void)? = nil
