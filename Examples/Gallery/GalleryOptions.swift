@@ -1,5 +1,6 @@
 #if GTK
 import Eidetic
+import EideticStore
 
 /// The options of the command line.
 struct GalleryOptions {

@@ -1,6 +1,7 @@
 #if GTK
 import EideticCore
 import EideticGTK
+import EideticStore
 import EideticTestSupport
 import Glibc
 import Testing

@@ -2,6 +2,7 @@
 import CGTK
 import Eidetic
 import EideticCore
+import EideticFetch
 import EideticGTK
 
 extension Scenes {

@@ -2,6 +2,7 @@
 import CGTK
 import Eidetic
 import EideticCore
+import EideticStore
 import EideticTestSupport
 
 /// The environment of a scene: a window, a web server, and a pipeline of its own.
