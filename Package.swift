@@ -177,6 +177,8 @@ let package = Package(
         // Background execution.
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "LifecycleCore", swiftSettings: strict),
+        // The times of wakes and notifications; like the state machine, without a clock and without effects.
+        .target(name: "EideticScheduler", dependencies: ["LifecycleCore"], swiftSettings: strict),
         .target(
             name: "EideticBackground",
             dependencies: ["LifecycleCore", "EideticWire", "EideticCore", "CLinux", "CNetwork", "CSystemd"],
@@ -445,6 +447,11 @@ let package = Package(
                 "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe",
                 "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticSchedulerTests",
+            dependencies: ["EideticScheduler", "LifecycleCore"],
             swiftSettings: strict
         ),
         .testTarget(

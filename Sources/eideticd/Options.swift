@@ -27,6 +27,7 @@ struct Options {
                                      /run/eidetic for root
           --state-directory DIRECTORY
                                      saved states of applications; eidetic in XDG_STATE_HOME by default
+          --applications DIRECTORY   desktop entries that are looked for before those of XDG_DATA_HOME and XDG_DATA_DIRS
           --transfers PROGRAM        starts eidetic-transferd, and wakes applications when their transfers have ended
           --transfer-socket PATH     transfer.socket in eidetic in XDG_RUNTIME_DIR by default
           --transfer-directory DIRECTORY
@@ -38,6 +39,7 @@ struct Options {
           --help
         """
 
+    private var manifestDirectories: [String] = []
     private var transferProgram: String?
     private var transferSocket = TransferLocations.socketPath
     private var transferDirectory = TransferLocations.directory
@@ -55,6 +57,7 @@ struct Options {
                 try set(argument, to: value)
             }
         }
+        configuration.manifests = ManifestDirectories(environmentAnd: manifestDirectories)
         try setTransfers()
     }
 
@@ -72,7 +75,7 @@ struct Options {
 
     private static let names = [
         "--budget", "--freezer", "--control-group", "--runtime-directory", "--state-directory", "--limit",
-        "--message-rate", "--transfers", "--transfer-socket", "--transfer-directory",
+        "--message-rate", "--applications", "--transfers", "--transfer-socket", "--transfer-directory",
     ]
 
     private static func failure(_ message: String) -> EideticError { EideticError(.invalidArgument, message: message) }
@@ -93,6 +96,7 @@ struct Options {
                 throw Self.failure("--message-rate is a number from 1 to 1000000, not \(value)")
             }
             configuration.messageRate = rate
+        case "--applications": manifestDirectories.append(try Self.path(value, for: name))
         case "--transfers": transferProgram = try Self.path(value, for: name)
         case "--transfer-socket": transferSocket = try Self.path(value, for: name)
         case "--transfer-directory": transferDirectory = try Self.path(value, for: name)

@@ -10,7 +10,9 @@ extension SupervisedApplication {
         // Before the birth, so that a successor finds a process that was just born.
         saveIntention(ApplicationRecord.ProcessRecord())
         do throws(SystemError) {
-            guard let program else { throw SystemError(.open, errorNumber: ENOENT, path: "no program is known") }
+            guard let program = launchProgram else {
+                throw SystemError(.open, errorNumber: ENOENT, path: missingProgram)
+            }
             let (process, report) = try start(program, identity: identity)
             adoptProcess(process)
             let watch = context.poller.watch(report.rawValue) { [unowned self, unowned process] in
@@ -34,7 +36,7 @@ extension SupervisedApplication {
             log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
             answerLaunches(failure: nil)
         case .failed(let error):
-            process.startFailure = SystemError(.open, errorNumber: error, path: program?.executable ?? "")
+            process.startFailure = SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? "")
             // The reason of its end is then that of the kill.
             if let report = process.killReport { answerLaunches(failure: report) }
         }
@@ -67,7 +69,8 @@ extension SupervisedApplication {
     /// The explanation of a start that takes long; `nil` if the program runs.
     var slowStart: String? {
         guard let process, process.start != nil else { return nil }
-        return "process \(process.handle.identifier) has not started its program yet: \(program?.executable ?? "")"
+        return
+            "process \(process.handle.identifier) has not started its program yet: \(launchProgram?.executable ?? "")"
     }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
@@ -171,7 +174,8 @@ extension SupervisedApplication {
         if process === ended { (process, adoptionDeadline, adoptedRecord, freezeCheck) = (nil, nil, nil, nil) }
         (namesTime, terminalCheck) = (nil, nil)
         // What a process has asked for does not hold for the next one.
-        lifecycle.rules.backgroundBudget = context.configuration.rules.backgroundBudget
+        refreshManifest()
+        applyDeclarations()
         report(end, of: ended)
         handleWaitingRequests()
         removalCheck = (Clock.now, .milliseconds(1))

@@ -8,6 +8,8 @@ final class SupervisorContext {
     let poller: Poller
     let log: ActivityLog
     let generation: UInt32
+    /// The directories of desktop entries.
+    var manifests: ManifestDirectories { configuration.manifests }
     private var limiters: [Int32: MessageLimiter] = [:]
     /// The number of changes of applications that no line of the log tells.
     var changeCount: UInt64 = 0
