@@ -379,7 +379,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticFetchTests",
-            dependencies: ["EideticFetch", "EideticHTTP", "EideticTestSupport"],
+            dependencies: ["EideticFetch", "EideticFetchProbe", "EideticHTTP", "EideticTestSupport"],
             swiftSettings: strict
         ),
         // What reads the bytes of others: replayed here, fuzzed by script/fuzz.

@@ -8,8 +8,6 @@ struct Options {
     enum Action { case supervise, release, help }
 
     var action = Action.supervise
-    /// A Boolean value indicating whether a second process starts the supervisor again when it crashes.
-    var hasKeeper = false
     var configuration = SupervisorConfiguration()
 
     static let help = """
@@ -49,7 +47,7 @@ struct Options {
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": action = .help
-            case "--keeper": hasKeeper = true
+            case "--keeper": configuration.hasKeeper = true
             case "--release": action = .release
             default:
                 guard Self.names.contains(argument) else { throw Self.failure("unknown option \(argument)") }

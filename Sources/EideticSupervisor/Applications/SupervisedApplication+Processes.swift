@@ -20,7 +20,7 @@ extension SupervisedApplication {
             }
             process.start = (report, watch)
         } catch {
-            reportStartFailure(error)
+            reportStartFailure("\(error)")
             handle(.processDidNotStart(identity))
         }
     }
@@ -32,19 +32,21 @@ extension SupervisedApplication {
         switch outcome {
         // The report is empty as well if the process was killed before.
         case .started where process.killReport != nil: answerLaunches(failure: process.killReport)
+        case .started where ProcessStatus(of: process.handle.identifier)?.hasExecuted == false:
+            process.startFailure = "process \(process.handle.identifier) was killed before it had started its program"
         case .started:
             log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
             answerLaunches(failure: nil)
         case .failed(let error):
-            process.startFailure = SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? "")
+            process.startFailure = "\(SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? ""))"
             // The reason of its end is then that of the kill.
             if let report = process.killReport { answerLaunches(failure: report) }
         }
     }
 
-    private func reportStartFailure(_ error: SystemError) {
-        log("cannot start: \(error)")
-        lastObstacle = "it cannot be started: \(error)"
+    private func reportStartFailure(_ reason: String) {
+        log("cannot start: \(reason)")
+        lastObstacle = "it cannot be started: \(reason)"
         answerLaunches(failure: lastObstacle)
     }
 
@@ -120,7 +122,12 @@ extension SupervisedApplication {
                 isForeign: { [context] in context.firstProcesses.contains($0) }
             )
         }
-        group.setRoot(handle, mark: mark, isForeign: { [context] in context.firstProcesses.contains($0) })
+        group.setRoot(
+            handle,
+            mark: mark,
+            isForeign: { [context] in context.firstProcesses.contains($0) },
+            orphans: { [context] in context.orphans }
+        )
         return group
     }
 
@@ -161,9 +168,11 @@ extension SupervisedApplication {
     }
 
     private func processDidEnd(_ ended: RunningProcess) {
-        guard ended.end == nil, let end = ended.handle.takeEnd() else { return }
-        context.firstProcesses.remove(ended.handle.identifier)
+        guard ended.end == nil, ended.handle.hasEnded else { return }
+        // Before it is collected: the kernel knows until then whether it had started its program.
         readStartReport(of: ended)
+        guard let end = ended.handle.takeEnd() else { return }
+        context.firstProcesses.remove(ended.handle.identifier)
         // What it said last is heard before its end.
         ended.connection?.readPending()
         ended.connection?.close()
