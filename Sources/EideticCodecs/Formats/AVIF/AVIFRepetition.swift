@@ -14,15 +14,15 @@ enum AVIFRepetition {
             let flags = list.bigEndian32(at: 0)
         else { return nil }
         guard flags & 1 == 1 else { return 1 }
-        guard list.bigEndian32(at: 4) == 1, let edit = duration(in: list, at: 8, 8),
-            let total = duration(in: track.box("tkhd"), at: 20, 28), edit > 0, total < .max
+        guard list.bigEndian32(at: 4) == 1, let edit = duration(in: list, at: 8, or: 8),
+            let total = duration(in: track.box("tkhd"), at: 20, or: 28), edit > 0, total < .max
         else { return nil }
         let (whole, rest) = total.quotientAndRemainder(dividingBy: edit)
         return Int(exactly: whole).map { max(1, $0 + (rest > 0 ? 1 : 0)) }
     }
 
     /// Returns a duration that has 32 bits in version 0 of a box, and 64 in version 1; a box of ones is `.max`.
-    private static func duration(in box: UnsafeRawBufferPointer?, at short: Int, _ long: Int) -> UInt64? {
+    private static func duration(in box: UnsafeRawBufferPointer?, at short: Int, or long: Int) -> UInt64? {
         guard let box, box.uint8(at: 0) == 1 else {
             return box?.bigEndian32(at: short).map { $0 == UInt32.max ? .max : UInt64($0) }
         }
