@@ -59,10 +59,10 @@ struct ContentFocusTests {
         let pixels = try TestImages.makePixels(width: size.width, height: size.height, alpha: .opaque) { x, y in
             // Wood, of the colour of skin, on the right half, and a kite on the left one.
             if x >= 150 { return [UInt8(190 + (x * 7 + y * 3) % 13), 130, 90, 255] }
-            return (40..<65).contains(x) && (30..<55).contains(y) ? [250, 40, 220, 255] : [40, 80, 150, 255]
+            return (40..<65).contains(x) && (30..<55).contains(y) ? [250, 240, 40, 255] : [40, 80, 150, 255]
         }
         let result = try crop(pixels, to: PixelSize(width: 100, height: 100))
-        #expect((0..<100).contains { result[$0, 37] == [250, 40, 220, 255] })
+        #expect((0..<100).contains { result[$0, 37] == [250, 240, 40, 255] })
     }
 
     @Test("F09 a head at the top of a tall image stays in view")
