@@ -90,7 +90,7 @@ extension ImageCache {
             guard let disk = cache.disk, try work?.get() != nil else { return }
             let encoded = try cache.serialize(image, bytes: bytes, for: destination)
             let known = try? disk.blocking.original(for: destination.key)
-            let metadata = destination.metadata.replacing(known, by: encoded, in: disk)
+            let metadata = destination.metadata(describing: image).replacing(known, by: encoded, in: disk)
             try disk.blocking.insert(encoded, for: destination.key, metadata: metadata)
         }
 

@@ -30,11 +30,11 @@ extension ImageCache {
         let image = try await image.decoded()
         let destination = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
         guard let disk, let work = try work?.get() else { return }
-        let encoded = try await stage.run { _ throws(EideticError) in
-            try self.serialize(image, bytes: bytes, for: destination)
+        let (encoded, described) = try await stage.run { _ throws(EideticError) in
+            (try self.serialize(image, bytes: bytes, for: destination), destination.metadata(describing: image))
         }
         let known = try? await disk.original(for: destination.key)
-        let metadata = destination.metadata.replacing(known, by: encoded, in: disk)
+        let metadata = described.replacing(known, by: encoded, in: disk)
         try await disk.insert(encoded, for: destination.key, metadata: metadata, within: work)
     }
 
@@ -85,6 +85,19 @@ extension ImageCache {
     struct Destination: Sendable {
         let key: String
         let metadata: DiskCache.Metadata
+
+        /// Returns the metadata with the placeholder of an image that is whole.
+        ///
+        /// - Complexity: O(*n*) in the pixels of the image.
+        func metadata(describing image: Image) -> DiskCache.Metadata {
+            var metadata = metadata, record = ResponseRecord()
+            guard metadata.kind != .derived, metadata.extendedData.isEmpty, image.hasSourceProportions else {
+                return metadata
+            }
+            record.placeholder = try? ImagePlaceholder(of: image.pixels)
+            if record.placeholder != nil { metadata.extendedData = record.encoded }
+            return metadata
+        }
     }
 
     /// Inserts an image into memory.
@@ -151,9 +164,9 @@ extension ImageCache {
 extension DiskCache.Metadata {
     /// Returns the metadata of bytes that take the place of others, which images of own sizes do not outlive.
     func replacing(_ known: DiskCache.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
-        guard let known, kind == .original, extendedData.isEmpty else { return self }
+        var record = ResponseRecord(self), metadata = self
+        guard let known, kind == .original, extendedData.isEmpty || record != ResponseRecord() else { return self }
         let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
-        var record = ResponseRecord(), metadata = self
         record.replacementTime = isEqual ? ResponseRecord(known.metadata).replacementTime : disk.time.now
         if record != ResponseRecord() { metadata.extendedData = record.encoded }
         return metadata
@@ -166,7 +179,7 @@ extension Image {
 
     /// A Boolean value indicating whether one scale of both sides, which are rounded, leads from the resource to the
     /// image.
-    fileprivate var hasSourceProportions: Bool {
+    var hasSourceProportions: Bool {
         func scales(_ side: Int, of source: Int) -> ClosedRange<Double> {
             // A side is never rounded down to zero.
             (side == 1 ? 0 : Double(side) - 0.5) / Double(source)...(Double(side) + 0.5) / Double(source)
