@@ -249,7 +249,7 @@ let package = Package(
             dependencies: [
                 "EideticFetch", "EideticStore",
                 "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "EideticTransfer",
-                "EideticTransferService", "Gallery", "ImageList",
+                "EideticTransferService", "EideticCommand", "Gallery", "ImageList", "eideticd",
             ],
             exclude: ["Goldens"],
             swiftSettings: strict
@@ -346,6 +346,7 @@ let package = Package(
             name: "Alarm",
             dependencies: ["EideticBackground"],
             path: "Examples/Alarm",
+            exclude: ["org.eidetic.Alarm.desktop"],
             swiftSettings: strict
         ),
 
@@ -454,7 +455,7 @@ let package = Package(
         .testTarget(
             name: "EideticSupervisorTests",
             dependencies: [
-                "EideticApplicationProbe", "EideticBackgroundProbe", "EideticCommand", "EideticCore",
+                "Alarm", "EideticApplicationProbe", "EideticBackgroundProbe", "EideticCommand", "EideticCore",
                 "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe",
                 "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],

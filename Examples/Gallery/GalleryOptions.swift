@@ -1,6 +1,7 @@
 #if GTK
 import Eidetic
 import EideticStore
+import Glibc
 
 /// The options of the command line.
 struct GalleryOptions {
@@ -20,6 +21,8 @@ struct GalleryOptions {
     /// A Boolean value indicating whether the progress is printed to standard output.
     var reportsProgress = false
 
+    private var isSupervised: Bool { getenv("EIDETIC_SUPERVISOR") != nil }
+
     init?(arguments: some Sequence<String>) {
         var iterator = arguments.makeIterator()
         while let argument = iterator.next() {
@@ -36,7 +39,8 @@ struct GalleryOptions {
             default: sources.append(argument)
             }
         }
-        if sources.isEmpty { return nil }
+        // The supervisor launches it without any: they follow as URLs, or from the saved state.
+        if sources.isEmpty, !isSupervised { return nil }
     }
 }
 #endif
