@@ -159,7 +159,7 @@ let package = Package(
         // Messages between processes of one machine.
         .target(
             name: "EideticWire",
-            dependencies: ["EideticCore", "LifecycleCore", "CLinux"],
+            dependencies: ["EideticCore", "EideticScheduler", "LifecycleCore", "CLinux"],
             swiftSettings: strict
         ),
 
@@ -179,12 +179,19 @@ let package = Package(
 
         // Background execution.
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(
+            name: "EideticBus",
+            dependencies: ["CSystemd", "EideticCore", "EideticScheduler"],
+            swiftSettings: strict
+        ),
         .target(name: "LifecycleCore", swiftSettings: strict),
         // The times of wakes and notifications; like the state machine, without a clock and without effects.
         .target(name: "EideticScheduler", dependencies: ["LifecycleCore"], swiftSettings: strict),
         .target(
             name: "EideticBackground",
-            dependencies: ["LifecycleCore", "EideticWire", "EideticCore", "CLinux", "CNetwork", "CSystemd"],
+            dependencies: [
+                "LifecycleCore", "EideticBus", "EideticScheduler", "EideticWire", "EideticCore", "CLinux", "CNetwork",
+            ],
             swiftSettings: strict
         ),
 
@@ -192,7 +199,10 @@ let package = Package(
         .target(name: "CSupervisor"),
         .target(
             name: "EideticSupervisor",
-            dependencies: ["LifecycleCore", "EideticCore", "EideticWire", "CLinux", "CSupervisor"],
+            dependencies: [
+                "LifecycleCore", "EideticBus", "EideticScheduler", "EideticCore", "EideticWire", "CLinux",
+                "CSupervisor",
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -328,6 +338,11 @@ let package = Package(
             dependencies: ["EideticCore", "EideticWire", "LifecycleCore"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "EideticWakeProbe",
+            dependencies: ["EideticBackground", "EideticBus", "EideticCore"],
+            swiftSettings: strict
+        ),
         .target(name: "EideticProbeWords", dependencies: ["EideticCore"], swiftSettings: strict),
         .executableTarget(
             name: "EideticApplicationProbe",
@@ -347,6 +362,17 @@ let package = Package(
             dependencies: ["EideticBackground"],
             path: "Examples/Alarm",
             exclude: ["org.eidetic.Alarm.desktop"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "BackgroundFetch",
+            dependencies: [
+                "Eidetic", "EideticBackground",
+                .target(name: "EideticGTK", condition: .when(traits: ["GTK"])),
+                .target(name: "CGTK", condition: .when(traits: ["GTK"])),
+            ],
+            path: "Examples/BackgroundFetch",
+            exclude: ["org.eidetic.BackgroundFetch.desktop"],
             swiftSettings: strict
         ),
 
@@ -398,7 +424,8 @@ let package = Package(
             name: "EideticFuzzTests",
             dependencies: [
                 "CPixels", "Eidetic", "EideticCodecs", "EideticCommand", "EideticCore", "EideticFetch", "EideticHTTP",
-                "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer", "EideticWire",
+                "EideticScheduler", "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer",
+                "EideticWire",
                 "LifecycleCore",
             ],
             exclude: ["Driver"],
@@ -457,7 +484,8 @@ let package = Package(
             dependencies: [
                 "Alarm", "EideticApplicationProbe", "EideticBackgroundProbe", "EideticCommand", "EideticCore",
                 "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe",
-                "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
+                "BackgroundFetch", "EideticTestSupport", "EideticWakeProbe", "EideticScheduler", "EideticWire",
+                "LifecycleCore", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -479,7 +507,7 @@ let package = Package(
 let development: Set = [
     "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
     "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords",
-    "EideticReplay",
+    "EideticReplay", "EideticWakeProbe",
     "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {

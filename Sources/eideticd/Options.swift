@@ -34,6 +34,9 @@ struct Options {
                                      freeze-retry, budget, reconnection, quit, forget,
                                      terminal, silence, processor
           --processor-share PERCENT  what an application may use of one processor in the background; 80 by default
+          --bus ADDRESS              message bus of the user, or none; that of DBUS_SESSION_BUS_ADDRESS by default
+          --system-bus ADDRESS       message bus of the location service, or none; the system's by default
+          --lift-quotas              wakes applications without regard to their quotas, as on a server
           --message-rate COUNT       messages per second of one application; 32 by default
           --help
         """
@@ -50,6 +53,7 @@ struct Options {
             case "--help", "-h": action = .help
             case "--keeper": configuration.hasKeeper = true
             case "--release": action = .release
+            case "--lift-quotas": configuration.liftsQuotas = true
             default:
                 guard Self.names.contains(argument) else { throw Self.failure("unknown option \(argument)") }
                 guard let value = rest.popFirst() else { throw Self.failure("\(argument) needs a value") }
@@ -74,7 +78,8 @@ struct Options {
 
     private static let names = [
         "--budget", "--freezer", "--control-group", "--runtime-directory", "--state-directory", "--limit",
-        "--message-rate", "--processor-share", "--applications", "--transfers", "--transfer-socket",
+        "--message-rate", "--processor-share", "--applications", "--bus", "--system-bus", "--transfers",
+        "--transfer-socket",
         "--transfer-directory",
     ]
 
@@ -102,6 +107,8 @@ struct Options {
             }
             configuration.processorShare = share
         case "--applications": manifestDirectories.append(try Self.path(value, for: name))
+        case "--bus": configuration.busAddress = value
+        case "--system-bus": configuration.systemBusAddress = value
         case "--transfers": transferProgram = try Self.path(value, for: name)
         case "--transfer-socket": transferSocket = try Self.path(value, for: name)
         case "--transfer-directory": transferDirectory = try Self.path(value, for: name)

@@ -77,6 +77,7 @@ final class SupervisedProbe {
         case .suspended: say("suspended")
         case .taskNames(let request): send(.taskNames(plan.tasks, request: request), on: socket)
         case .exit: exit(0)
+        case .wakes: say("wakes")
         case .refused(let refusal):
             say("refused \(refusal)")
             exit(7)

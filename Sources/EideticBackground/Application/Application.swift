@@ -24,6 +24,9 @@ public final class Application: Sendable {
     let pressureBroadcast = Broadcast<MemoryPressure>(name: "memory pressure")
     let noticeSources = NoticeSources()
     let inbox = EventInbox()
+    let wakeCenter: WakeCenter
+    /// A Boolean value indicating whether the delegate leaves the wake under way to its general method.
+    @MainActor var isWakeLeftToDelegate = false
     /// The number of open beginnings of each activity.
     let activities = Guarded<[ContinuousActivity: Int]>([:])
     /// The drawing of the window for a switcher.
@@ -41,6 +44,7 @@ public final class Application: Sendable {
         self.clock = clock
         tasks = BackgroundTaskTable { [inbox] in inbox.reportOpenCountChange() }
         noticeCenter = NoticeCenter { [inbox] in inbox.wake() }
+        wakeCenter = WakeCenter { [inbox] in inbox.wake() }
         // In the foreground nothing stops the process; a consumer that has left its loop there must not delay its end.
         stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks) {
             $0 != .active

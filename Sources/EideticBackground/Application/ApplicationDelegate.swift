@@ -77,6 +77,57 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
         completionHandler: @escaping @MainActor @Sendable () -> Void
     )
 
+    /// Called in the background to fetch new content, within 30 s.
+    ///
+    /// By default the wake is passed to `application(_:performWake:)`. A call that is not completed in time counts as
+    /// failed, and ends the process.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - completionHandler: To be called once, with the result, by which later fetches are timed.
+    func application(
+        _ application: Application,
+        performFetchWithCompletionHandler completionHandler:
+            @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
+    )
+
+    /// Called for a silent message of a server, before the user learns of it, within 30 s.
+    ///
+    /// By default the wake is passed to `application(_:performWake:)`.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - notification: The message, which is not trusted.
+    ///   - completionHandler: To be called once, with the result.
+    func application(
+        _ application: Application,
+        didReceiveRemoteNotification notification: RemoteNotification,
+        fetchCompletionHandler completionHandler: @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
+    )
+
+    /// Called when servers can send messages to an address, or cannot any more.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - address: A URL for the server, which changes from time to time; `nil` if there is none.
+    ///   - reason: The reason for which there is none.
+    func application(
+        _ application: Application,
+        didRegisterForRemoteNotificationsWith address: String?,
+        reason: String
+    )
+
+    /// Called when the user has responded to a notification of the application, which comes to the foreground.
+    func application(_ application: Application, didReceive response: NotificationResponse)
+
+    /// Called for an action of the application's desktop entry, such as one in the menu of its icon.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - action: The name of the action.
+    ///   - parameter: The text that came with it, which is not trusted.
+    func application(_ application: Application, performAction action: String, parameter: String)
+
     /// Called before the application ends, within 5 s; no background task can start any more.
     func applicationWillTerminate(_ application: Application)
 
@@ -101,6 +152,30 @@ extension ApplicationDelegate {
         _ application: Application,
         performWake wake: BackgroundWake
     ) async -> BackgroundWake.Result { .noData }
+    /// Leaves the wake to `application(_:performWake:)`.
+    public func application(
+        _ application: Application,
+        performFetchWithCompletionHandler completionHandler:
+            @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
+    ) { application.isWakeLeftToDelegate = true }
+
+    /// Leaves the wake to `application(_:performWake:)`.
+    public func application(
+        _ application: Application,
+        didReceiveRemoteNotification notification: RemoteNotification,
+        fetchCompletionHandler completionHandler: @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
+    ) { application.isWakeLeftToDelegate = true }
+
+    /// Does nothing.
+    public func application(
+        _ application: Application,
+        didRegisterForRemoteNotificationsWith address: String?,
+        reason: String
+    ) {}
+    /// Does nothing.
+    public func application(_ application: Application, didReceive response: NotificationResponse) {}
+    /// Does nothing.
+    public func application(_ application: Application, performAction action: String, parameter: String) {}
     /// Does nothing.
     public func applicationDidBecomeActive(_ application: Application) {}
     /// Does nothing.

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticWire
 import Glibc
 import LifecycleCore
 
@@ -21,6 +22,8 @@ final class EffectPerformer {
     private var postponedCallback: LifecycleCallback?
     /// The end of the time of observers of held notices; `nil` if none is waited for.
     private var noticeDeadline: Duration?
+    /// The messages for the delegate that have arrived before its launch.
+    var heldReplies: [WakeReply] = []
     /// The wakes that the delegate has not completed.
     let wakes = WakeTasks()
 
@@ -107,6 +110,10 @@ final class EffectPerformer {
         default: break
         }
         call(callback, archive: startLaunch(with: callback))
+        // Only a launch finds any.
+        let replies = heldReplies
+        heldReplies = []
+        for reply in replies { receive(reply, descriptors: []) }
     }
 
     private func post(_ phase: ApplicationPhase, at now: Duration) {

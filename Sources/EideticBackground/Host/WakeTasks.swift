@@ -25,7 +25,7 @@ final class WakeTasks: Sendable {
                 for await _ in events {}
                 result = .newData
             } else {
-                result = await delegate.application(application, performWake: BackgroundWake(reason))
+                result = await delegate.perform(reason, for: application)
             }
             if result == .newData, application.state == .background { application.saveSnapshot() }
             _ = self.tasks.withLock { $0.removeValue(forKey: reason.id) }

@@ -1,6 +1,7 @@
 import EideticCore
 import EideticWire
 import Glibc
+import LifecycleCore
 
 /// The commands `eidetic app …`, which control supervised applications.
 package enum AppCommands {
@@ -16,7 +17,7 @@ package enum AppCommands {
                 "An application is named by its identifier, such as org.example.Mail.",
                 "Exit status: 0 on success, 1 if the supervisor does not run or refuses, 2 for an invalid command line.",
             ],
-            subcommands: [list, launch, open, foreground, background, quit, why, log]
+            subcommands: [list, launch, open, foreground, background, quit, push, simulate, why, log]
         )
     }
 
@@ -148,6 +149,39 @@ package enum AppCommands {
     ) { client, arguments throws(EideticError) in
         let request = ControlRequest.log(identifier: arguments.operands.first, count: arguments[count] ?? 200)
         write(try client.send(request), arguments: arguments)
+    }
+
+    private static let push = makeCommand(
+        "push",
+        summary: "deliver a silent message to an application, as a server would",
+        operands: Operands(
+            synopsis: "ID [JSON]",
+            help: "the application, and an object with \"content-available\": 1 (default: that alone)",
+            count: 1...2,
+            completion: .nothing
+        )
+    ) { client, arguments throws(EideticError) in
+        let text = arguments.operands.count > 1 ? arguments.operands[1] : "{\"aps\":{\"content-available\":1}}"
+        let bytes = Array(text.utf8)
+        guard bytes.count <= WakeReason.payloadLimit else {
+            throw EideticError(.limitExceeded, message: "the message has more than 4,096 bytes")
+        }
+        write(try client.send(.push(identifier: arguments.operands[0], payload: bytes)), arguments: arguments)
+    }
+
+    private static let simulate = makeCommand(
+        "simulate",
+        summary: "let happen now what otherwise comes at its own time",
+        operands: Operands(
+            synopsis: "ID EVENT [VALUE…]",
+            help: "the application, and the event: fetch; task IDENTIFIER; expire; memory 1|2|3; "
+                + "location LATITUDE LONGITUDE [ACCURACY]",
+            count: 2...5,
+            completion: .nothing
+        )
+    ) { client, arguments throws(EideticError) in
+        let simulation = try AppSimulation.parse(Array(arguments.operands.dropFirst()))
+        _ = try client.send(.simulate(identifier: arguments.operands[0], simulation))
     }
 
     // MARK: Parts

@@ -3,8 +3,12 @@ package struct NotificationTable: Sendable, Hashable {
     package struct Pending: Sendable, Hashable {
         package var request: NotificationRequest
         package var due: Due
+        /// The time at which it was first due, by the user's clock; `nil` if it has not been.
+        package var date: Int64?
 
-        package init(request: NotificationRequest, due: Due) { (self.request, self.due) = (request, due) }
+        package init(request: NotificationRequest, due: Due, date: Int64? = nil) {
+            (self.request, self.due, self.date) = (request, due, date)
+        }
     }
 
     /// The time of a notification, by the clock of its trigger.
@@ -124,12 +128,9 @@ package struct NotificationTable: Sendable, Hashable {
         for entry in sorted(at: now) {
             let remaining = entry.due.remaining(at: now)
             guard remaining <= 0 else { break }
+            let date = entry.date ?? now.local + remaining
             due.append(
-                DueNotification(
-                    request: entry.request,
-                    date: now.local + remaining,
-                    isLate: -remaining >= Self.lateness
-                )
+                DueNotification(request: entry.request, date: date, isLate: now.local - date >= Self.lateness)
             )
             pending.removeAll { $0 == entry }
             if let next = Self.nextTime(after: entry, at: now) {
@@ -156,6 +157,15 @@ package struct NotificationTable: Sendable, Hashable {
             let next = Self.nextDay(second: second, weekday: weekday, after: now.local)
             if pending[index].due.remaining(at: now) > next - now.local { pending[index].due = .local(next) }
         }
+    }
+
+    /// Keeps a notification that could not be shown, for another attempt; one that waits for its next time takes its
+    /// place.
+    package mutating func keep(_ due: DueNotification, for seconds: Int64, at now: ScheduleTime) {
+        guard !pending.contains(where: { $0.request.identifier == due.request.identifier }) else { return }
+        var request = due.request
+        request.trigger = .now
+        pending.append(Pending(request: request, due: .steady(now.steady + seconds), date: due.date))
     }
 
     /// Records that a notification is on the screen.

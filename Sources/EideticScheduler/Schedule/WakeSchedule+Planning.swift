@@ -92,7 +92,12 @@ extension WakeSchedule {
             }
         }
         for index in tasks.indices where !tasks[index].isRunning && tasks[index].plan.time <= now.steady {
-            if let plan = postponement(of: tasks[index].request, at: now, conditions, liftsQuota: liftsQuota) {
+            if let plan = postponement(
+                of: tasks[index].request,
+                at: now,
+                conditions: conditions,
+                liftsQuota: liftsQuota
+            ) {
                 tasks[index].plan = plan
             } else {
                 tasks[index].isRunning = true
@@ -105,7 +110,7 @@ extension WakeSchedule {
     private func postponement(
         of request: TaskRequest,
         at now: ScheduleTime,
-        _ conditions: SystemConditions,
+        conditions: SystemConditions,
         liftsQuota: Bool
     ) -> Plan? {
         if !conditions.obstacles(to: request.constraints).isEmpty {

@@ -73,8 +73,8 @@ extension SupervisedApplication {
             lastSequence += 1
             handle(.openURL(url.url(numbered: lastSequence)))
         }
-        let received = Set(lifecycle.openWakes)
-        for wake in intention.wakes where !received.contains(wake.reason) {
+        let received = Set(lifecycle.openWakes.map(\.id))
+        for wake in intention.wakes where !received.contains(wake.reason.id) {
             handle(.wake(wake.reason, allowance: wake.allowance))
         }
     }

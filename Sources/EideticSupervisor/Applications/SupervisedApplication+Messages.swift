@@ -18,7 +18,7 @@ extension SupervisedApplication {
     func attach(_ connection: Connection, to process: RunningProcess) {
         process.connection?.close()
         (process.connection, process.isWelcomed, process.isIdleReportRequested) = (connection, false, false)
-        connection.receive = { [unowned self, unowned process] packet in self.receive(packet.bytes, from: process) }
+        connection.receive = { [unowned self, unowned process] packet in self.receive(packet, from: process) }
         connection.end = { [unowned self, unowned process] in self.connectionDidEnd(of: process) }
     }
 
@@ -29,10 +29,15 @@ extension SupervisedApplication {
         }
     }
 
-    private func receive(_ bytes: [UInt8], from process: RunningProcess) {
+    private func receive(_ packet: PacketSocket.Packet, from process: RunningProcess) {
         do throws(WireError) {
-            let message = try WireReader.decode(ApplicationMessage.self, from: bytes)
-            if process === self.process { try receive(message, from: process) }
+            let message = try WireReader.decode(ApplicationMessage.self, from: packet.bytes)
+            guard process === self.process else { return }
+            if case .wakes(let command) = message {
+                context.changeCount &+= 1
+                return receive(command, with: packet, from: process)
+            }
+            try receive(message, from: process)
         } catch {
             log("connection closed, invalid message: \(error)")
             process.connection?.fail()
@@ -61,6 +66,8 @@ extension SupervisedApplication {
             // A request that the earlier supervisor obeyed comes again, and is no second one.
             guard process.repeatsTermination else { return terminate() }
             process.repeatsTermination = false
+        // Received before, with its descriptor.
+        case .wakes: break
         }
     }
 
@@ -87,6 +94,7 @@ extension SupervisedApplication {
         welcome(process)
         let messages = process.waitingMessages
         process.waitingMessages = []
+        passSockets(to: process)
         for message in messages { send(message) }
         if let pending = process.pendingCallback {
             send(.lifecycle(pending.callback, sequence: pending.sequence, deadline: pending.deadline))

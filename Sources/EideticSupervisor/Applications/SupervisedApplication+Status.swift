@@ -37,8 +37,10 @@ extension SupervisedApplication {
         }
     }
 
-    /// Explains the state: each condition that is not met, and the next chance.
-    var explanation: [String] {
+    /// Explains the state and the wakes: each condition that is not met, and the next chance.
+    var explanation: [String] { stateExplanation + wakeLines }
+
+    private var stateExplanation: [String] {
         var lines = ["\(identifier) is \(visibleState)\(process.map { ", process \($0.handle.identifier)" } ?? "")"]
         if let report = process?.killReport {
             lines.append("process \(process?.handle.identifier ?? 0) is being \(report)")

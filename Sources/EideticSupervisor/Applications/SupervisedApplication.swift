@@ -1,4 +1,5 @@
 import EideticCore
+import EideticScheduler
 import EideticWire
 import LifecycleCore
 
@@ -59,6 +60,15 @@ final class SupervisedApplication {
     var lastObstacle: String?
     /// The state that decides whether the transfer process holds the events of the application.
     var transferState = TransferState()
+    /// The schedule and the notifications of the application.
+    var wakeRecord: WakeRecord
+    var writtenWakeRecord: WakeRecord?
+    /// The wakes that were begun and have no result, by their numbers.
+    var activeWakes: [UInt64: ActiveWake] = [:]
+    /// The sockets that the application has left, by their names.
+    var keptSockets: [String: KeptSocket] = [:]
+    /// The time of the next look at the conditions of processing that runs.
+    var conditionCheck: Duration?
     private var writtenRecord: ApplicationRecord?
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []
@@ -72,6 +82,7 @@ final class SupervisedApplication {
         lastSequence = UInt64(context.generation) << 32
         idleSince = Clock.now
         lifecycle = Lifecycle(rules: context.configuration.rules)
+        wakeRecord = WakeRecord(schedule: WakeSchedule(at: context.clock.now))
         refreshManifest()
     }
 
@@ -87,6 +98,7 @@ final class SupervisedApplication {
         requestIdleReport()
         checkSound(at: Clock.now)
         updateTransferHold()
+        updateWakes()
         saveRecord()
     }
 
@@ -142,7 +154,7 @@ final class SupervisedApplication {
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
             launchAnswerTime, namesTime, forgetTime, terminalCheck, urlAnswerTime,
-            memoryEndTime, soundCheck,
+            memoryEndTime, conditionCheck, soundCheck,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -167,6 +179,11 @@ final class SupervisedApplication {
         if let check = soundCheck, check <= now { checkSound(at: now) }
         if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let time = memoryEndTime, time <= now { enforceMemoryEnd() }
+        if let time = conditionCheck, time <= now {
+            conditionCheck = nil
+            checkConditions()
+            updateWakes()
+        }
         if let check = countCheck, check <= now {
             lastCountCheck = now
             checkProcessorUse(at: now)

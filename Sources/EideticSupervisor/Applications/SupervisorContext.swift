@@ -20,6 +20,10 @@ final class SupervisorContext {
     private let adoptiveParents: [Int32]
     /// The place of control groups; `nil` if signals are used.
     let hierarchy: GroupHierarchy?
+    /// The clocks of schedules.
+    let clock: ScheduleClock
+    /// The services of the desktop; `nil` until the supervisor runs.
+    weak var desktop: DesktopServices?
     /// The sound server of the user.
     let sound: SoundServer
     /// The transfer process; `nil` if this supervisor has none.
@@ -35,6 +39,9 @@ final class SupervisorContext {
         transfers = configuration.transfers.map { TransferProcessLink($0, poller: poller) }
         sound = SoundServer(poller: poller)
         log = ActivityLog(directory: directory)
+        // Without it, schedules end with the supervisor.
+        try? FileSystem().makeDirectories(configuration.stateDirectory)
+        clock = ScheduleClock(stateDirectory: configuration.stateDirectory, directory: directory)
         generation = try directory.takeGeneration()
         hierarchy = try Self.makeHierarchy(configuration, directory: directory)
         if hierarchy == nil {
@@ -61,6 +68,9 @@ final class SupervisorContext {
             return nil
         }
     }
+
+    /// The lines about the desktop for `eidetic app why`.
+    var busLines: [String] { desktop?.lines ?? [] }
 
     /// The orphans of all applications that have not ended.
     var orphans: [Int32] { adoptiveParents.flatMap(orphans) }

@@ -14,7 +14,7 @@ final class Connection {
     private var watch: Poller.Watch?
     private let limiter: MessageLimiter
     /// The packets that the other end has no room for.
-    private var unsent: [(bytes: [UInt8], page: SharedPageFile?)] = []
+    private var unsent: [(bytes: [UInt8], attachment: Attachment?)] = []
     private var isEnded = false
     /// The time at which reading or writing continues.
     private(set) var retryTime: Duration?
@@ -38,9 +38,20 @@ final class Connection {
         (receive, end) = ({ _ in }, {})
     }
 
+    /// A descriptor that a packet brings along, and its owner, which lives until the packet is sent.
+    struct Attachment {
+        let descriptor: Int32
+        let owner: AnyObject
+    }
+
     /// Sends a packet with the page's descriptor attached; ends the connection if the other end does not read.
-    func send(_ bytes: [UInt8], page: SharedPageFile? = nil) {
-        unsent.append((bytes, page))
+    func send(_ bytes: [UInt8], page: SharedPageFile) {
+        send(bytes, attachment: Attachment(descriptor: page.descriptor, owner: page))
+    }
+
+    /// Sends a packet; ends the connection if the other end does not read.
+    func send(_ bytes: [UInt8], attachment: Attachment? = nil) {
+        unsent.append((bytes, attachment))
         if unsent.count > Self.maximumUnsentCount { return fail() }
         flush()
     }
@@ -56,7 +67,7 @@ final class Connection {
     private func flush() {
         while let next = unsent.first, !isEnded {
             do throws(SystemError) {
-                guard try socket.send(next.bytes, descriptors: next.page.map { [$0.descriptor] } ?? []) else {
+                guard try socket.send(next.bytes, descriptors: next.attachment.map { [$0.descriptor] } ?? []) else {
                     retryTime = Clock.now + .milliseconds(20)
                     return
                 }

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticScheduler
 import EideticWire
 import LifecycleCore
 
@@ -63,6 +64,8 @@ extension Supervisor {
         case .launch(let identifier, let url, let inBackground):
             return launch(identifier, url: url, inBackground: inBackground)
         case .wake(let identifier, let kind): return wake(identifier, for: kind)
+        case .push(let identifier, let payload): return push(payload, to: identifier)
+        case .simulate(let identifier, let simulation): return simulate(simulation, for: identifier)
         case .awaitChange, .openURL, .openURLByScheme: return []
         case .install(let identifier, let program): return install(program, as: identifier)
         case .foreground(let identifier): return pass(.enterForeground, to: identifier)
@@ -103,6 +106,45 @@ extension Supervisor {
         application.lastSequence += 1
         let reason = WakeReason(kind, id: application.lastSequence)
         return result(of: .wake(reason, allowance: application.lifecycle.rules.wakeLimit), for: application)
+    }
+
+    /// Delivers a message of a server; answers with a line if it waits.
+    private func push(_ payload: [UInt8], to identifier: String) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        do throws(PushPayload.Fault) {
+            let message = try PushPayload(payload)
+            return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
+                try application.deliverMessage(message)
+            }
+        } catch {
+            return Self.refusal(.invalidRequest, message: "\(error)")
+        }
+    }
+
+    private func answer(
+        for application: SupervisedApplication,
+        to body: () throws(SupervisedApplication.RefusedMessage) -> String?
+    ) -> [ControlAnswer] {
+        let earlier = application.lastRefusal
+        application.lastRefusal = nil
+        defer { application.lastRefusal = application.lastRefusal ?? earlier }
+        do throws(SupervisedApplication.RefusedMessage) {
+            if let line = try body() { return Self.lines([line]) }
+        } catch {
+            return Self.refusal(.lifecycle, message: error.reason)
+        }
+        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
+        return [ControlAnswer(.done)]
+    }
+
+    private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
+            if let reason = application.simulate(simulation) {
+                throw SupervisedApplication.RefusedMessage(reason: reason)
+            }
+            return nil
+        }
     }
 
     private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {
@@ -185,7 +227,7 @@ extension ControlRequest {
     /// The application that the request may launch.
     fileprivate var startedApplication: String? {
         switch self {
-        case .launch(let identifier, _, _), .wake(let identifier, _): identifier
+        case .launch(let identifier, _, _), .wake(let identifier, _), .push(let identifier, _): identifier
         default: nil
         }
     }

@@ -1,5 +1,6 @@
 import CSupervisor
 package import EideticCore
+import EideticScheduler
 import EideticWire
 import Glibc
 import LifecycleCore
@@ -19,6 +20,9 @@ package final class Supervisor {
     private let signals: FileDescriptor
     private var watches: [Poller.Watch] = []
     private var listeners: [Listener] = []
+    private let timers: WakeTimers
+    /// The services of the desktop, by D-Bus.
+    private var desktop: DesktopServices?
     private var isStopping = false
     /// The number of changes that those who wait for one were told of.
     var reportedChangeCount: UInt64 = 0
@@ -42,6 +46,7 @@ package final class Supervisor {
         lock = try directory.lock()
         poller = try Poller()
         context = try SupervisorContext(configuration: configuration, directory: directory, poller: poller)
+        timers = try WakeTimers(poller: poller)
         memory = MemoryWatch(groupPath: context.hierarchy?.path)
         let number = eidetic_open_signals()
         guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: "signalfd") }
@@ -51,7 +56,10 @@ package final class Supervisor {
         supervisorSocket = try directory.listen(at: directory.supervisorSocket)
         controlSocket = try directory.listen(at: directory.controlSocket)
         recover()
+        recoverSchedules()
         watchSockets()
+        desktop = DesktopServices(supervisor: self)
+        context.desktop = desktop
         connectTransfers()
         connectSound()
     }
@@ -71,6 +79,7 @@ package final class Supervisor {
         while !isStopping {
             waitForEvents()
             handleDeadlines()
+            performDueWakes()
             relieveMemory()
             updateSound()
             context.log.save()
@@ -92,13 +101,17 @@ package final class Supervisor {
         let deadlines =
             applications.values.map(\.nextDeadline)
             + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
-            + [context.transfers?.nextDeadline, memory.nextDeadline(at: Clock.now), soundDeadline]
+            + [
+                context.transfers?.nextDeadline, desktop?.nextDeadline, memory.nextDeadline(at: Clock.now),
+                soundDeadline,
+            ]
         return deadlines.compactMap(\.self).min()
     }
 
     private func handleDeadlines() {
         let now = Clock.now
         context.transfers?.handleDeadlines()
+        desktop?.handleDeadlines()
         for application in Array(applications.values) where application.nextDeadline.map({ $0 <= now }) ?? false {
             application.handleDeadlines()
         }
@@ -130,6 +143,29 @@ package final class Supervisor {
         guard let candidate else { return false }
         forget(candidate.key)
         return true
+    }
+
+    /// Performs the wakes and notifications that are due, and arms the timers for the next ones.
+    private func performDueWakes() {
+        let now = context.clock.now
+        var (steady, wall): (Int64?, Int64?)
+        for application in Array(applications.values) where !application.wakeRecord.isEmpty {
+            application.performDueWakes(at: now)
+            let next = application.wakeRecord.nextTime(at: now)
+            steady = [steady, next].compactMap(\.self).min()
+            let delay = application.wakeRecord.notifications.nextDelays(at: now).wall
+            wall = [wall, delay.map { now.universal + $0 }].compactMap(\.self).min()
+        }
+        timers.arm(steady: steady.map { context.clock.boot(ofSteady: $0) } ?? 0, wall: wall ?? 0)
+    }
+
+    /// Continues the schedules that earlier supervisors have left, also before the machine was started.
+    private func recoverSchedules() {
+        for name in KernelFile.names(in: context.configuration.stateDirectory)
+        where ApplicationIdentifier.isValid(name) {
+            let path = "\(context.configuration.stateDirectory)/\(name)/wakes"
+            if access(path, F_OK) == 0 { application(named: name).restoreWakes() }
+        }
     }
 
     private func handleSignal() {

@@ -48,6 +48,13 @@ package struct SupervisorConfiguration: Sendable {
     /// The directories of desktop entries, which declare what applications may do; those of XDG by default.
     package var manifests = ManifestDirectories(environmentAnd: [])
 
+    /// A Boolean value indicating whether the quotas of wakes do not apply, as on a server; `false` by default.
+    package var liftsQuotas = false
+    /// The address of the user's message bus; `nil` for that of the environment, `none` for no bus.
+    package var busAddress: String?
+    /// The address of the bus of the location service; `nil` for the system's, `none` for no bus.
+    package var systemBusAddress: String?
+
     /// The transfer process that the supervisor starts; `nil` for none.
     package var transfers: Transfers?
 

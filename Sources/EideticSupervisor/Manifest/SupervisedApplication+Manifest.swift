@@ -68,6 +68,11 @@ extension SupervisedApplication {
     /// Explains a refusal of the event under way.
     func explanation(of refusal: LifecycleEffect.Refusal) -> String {
         guard refusal == .undeclaredMode, let mode = currentEvent?.mode else { return refusal.explanation }
+        return explanation(ofUndeclared: mode)
+    }
+
+    /// Explains why a mode may not be used.
+    func explanation(ofUndeclared mode: BackgroundMode) -> String {
         switch manifest {
         case .none: return "the application does not declare the background mode \(mode.rawValue)"
         case .found(let manifest):

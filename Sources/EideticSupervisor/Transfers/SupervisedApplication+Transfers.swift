@@ -26,6 +26,7 @@ extension SupervisedApplication {
     /// Records the result of a wake; one that its process did not live to complete has failed for the transfer process.
     func report(_ wake: WakeReason, result: WakeResult) {
         log("\(wake.kind) wake \(wake.id): \(result)")
+        completeWake(wake, result: result)
         let hasEnded = [.notRunning, .launching, .launchingInBackground].contains(lifecycle.reachedState)
         if result == .failed, hasEnded { reportFailure(of: wake) }
     }
@@ -33,6 +34,7 @@ extension SupervisedApplication {
     /// Records a refused wake, unless it would be refused until the application is used again.
     func reportRefusal(of event: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
         if case .openURL(let url) = event { answerSender(of: url, outcome: .refused(refusal)) }
+        if case .wake(let wake, _) = event { endWake(wake.id, refusal: refusal) }
         guard case .wake(let wake, _) = event, refusal != .undeclaredMode, refusal != .forceQuit else { return }
         reportFailure(of: wake)
     }

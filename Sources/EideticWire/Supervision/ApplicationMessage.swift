@@ -15,10 +15,12 @@ package enum ApplicationMessage: Sendable, Hashable {
     case assertion(ContinuousAssertion, isHeld: Bool)
     /// The application asks for its termination, which follows as callbacks.
     case leaving
+    /// A request that concerns wakes and notifications.
+    case wakes(WakeCommand)
 
     private enum Kind: UInt8 {
         case hello = 1
-        case acknowledged, taskNames, idle, wakeCompleted, urlAnswered, presentation, assertion, leaving
+        case acknowledged, taskNames, idle, wakeCompleted, urlAnswered, presentation, assertion, leaving, wakes
     }
 }
 
@@ -42,6 +44,7 @@ extension ApplicationMessage: WireEncodable, WireDecodable {
         case .assertion(let assertion, let isHeld):
             writer.append(assertion.rawValue)
             writer.append(isHeld)
+        case .wakes(let command): writer.append(command)
         }
     }
 
@@ -56,6 +59,7 @@ extension ApplicationMessage: WireEncodable, WireDecodable {
         case .presentation: .presentation
         case .assertion: .assertion
         case .leaving: .leaving
+        case .wakes: .wakes
         }
     }
 
@@ -76,6 +80,7 @@ extension ApplicationMessage: WireEncodable, WireDecodable {
         case .assertion:
             self = .assertion(try reader.enumeration(ContinuousAssertion.self), isHeld: try reader.boolean())
         case .leaving: self = .leaving
+        case .wakes: self = .wakes(try WakeCommand(from: &reader))
         }
     }
 }

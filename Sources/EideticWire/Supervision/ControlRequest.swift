@@ -25,10 +25,29 @@ package enum ControlRequest: Sendable, Hashable {
     case openURL(identifier: String, url: String)
     /// Asks the application that opens the URLs of its scheme to open a URL; the answer is that of ``openURL``.
     case openURLByScheme(String)
+    /// Delivers a silent message of a server, as JSON.
+    case push(identifier: String, payload: [UInt8])
+    /// Makes happen what otherwise comes at its own time.
+    case simulate(identifier: String, Simulation)
+
+    /// An event to simulate.
+    package enum Simulation: Sendable, Hashable {
+        /// A background fetch now, without regard to time and quota.
+        case fetch
+        /// The pending request with this identifier, now, without regard to time, quota and conditions.
+        case task(String)
+        /// The end of background time.
+        case expire
+        /// A memory warning of a level: 1 to 3.
+        case memory(UInt8)
+        /// A location: latitude and longitude in degrees, accuracy in metres.
+        case location(latitude: Double, longitude: Double, accuracy: Double)
+    }
 
     private enum Kind: UInt8 {
         case list = 1
         case launch, foreground, background, quit, explain, log, install, wake, awaitChange, openURL, openURLByScheme
+        case push, simulate
     }
 }
 
@@ -64,6 +83,12 @@ extension ControlRequest: WireEncodable, WireDecodable {
         case .openURLByScheme(let url):
             writer.append(Kind.openURLByScheme.rawValue)
             writer.append(url)
+        case .push(let identifier, let payload):
+            Self.write(.push, of: identifier, to: &writer)
+            writer.append(payload)
+        case .simulate(let identifier, let simulation):
+            Self.write(.simulate, of: identifier, to: &writer)
+            writer.append(simulation)
         }
     }
 
@@ -101,6 +126,12 @@ extension ControlRequest: WireEncodable, WireDecodable {
             self = .openURL(identifier: identifier, url: try reader.text(limit: SupervisionProtocol.urlLimit))
         case .openURLByScheme:
             self = .openURLByScheme(try reader.text(limit: SupervisionProtocol.urlLimit))
+        case .push:
+            let identifier = try reader.identifier()
+            self = .push(identifier: identifier, payload: try reader.blob(limit: WakeReason.payloadLimit))
+        case .simulate:
+            let identifier = try reader.identifier()
+            self = .simulate(identifier: identifier, try Simulation(from: &reader))
         }
     }
 }
@@ -109,5 +140,42 @@ extension WireReader {
     /// Reads the identifier of an application.
     mutating func identifier() throws(WireError) -> String {
         try text(limit: SupervisionProtocol.identifierLimit)
+    }
+}
+
+extension ControlRequest.Simulation: WireEncodable, WireDecodable {
+    private enum Kind: UInt8 {
+        case fetch = 1
+        case task, expire, memory, location
+    }
+
+    package func write(to writer: inout WireWriter) {
+        switch self {
+        case .fetch: writer.append(Kind.fetch.rawValue)
+        case .task(let identifier):
+            writer.append(Kind.task.rawValue)
+            writer.append(identifier)
+        case .expire: writer.append(Kind.expire.rawValue)
+        case .memory(let level):
+            writer.append(Kind.memory.rawValue)
+            writer.append(level)
+        case .location(let latitude, let longitude, let accuracy):
+            writer.append(Kind.location.rawValue)
+            for number in [latitude, longitude, accuracy] { writer.append(number.bitPattern) }
+        }
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        switch try reader.enumeration(Kind.self) {
+        case .fetch: self = .fetch
+        case .task: self = .task(try reader.identifier())
+        case .expire: self = .expire
+        case .memory: self = .memory(try reader.integer())
+        case .location:
+            let latitude = Double(bitPattern: try reader.integer())
+            let longitude = Double(bitPattern: try reader.integer())
+            let accuracy = Double(bitPattern: try reader.integer())
+            self = .location(latitude: latitude, longitude: longitude, accuracy: accuracy)
+        }
     }
 }

@@ -97,11 +97,13 @@ extension WakeReason: WireEncodable, WireDecodable {
         writer.append(kind.rawValue)
         writer.append(id)
         writer.append(session)
+        writer.append(payload)
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
         let kind = try reader.enumeration(Kind.self)
         let id = try reader.integer(UInt64.self)
-        self.init(kind, id: id, session: try reader.text(limit: TransferSupervision.nameLimit))
+        let session = try reader.text(limit: TransferSupervision.nameLimit)
+        self.init(kind, id: id, session: session, payload: try reader.blob(limit: Self.payloadLimit))
     }
 }

@@ -5,7 +5,7 @@
 /// is under way at a time. Deadlines are durations since the start of `CLOCK_MONOTONIC`.
 package enum SupervisionProtocol {
     /// The version of the messages; a peer with another one is refused.
-    package static let version: UInt16 = 2
+    package static let version: UInt16 = 3
     /// The environment variable with the number of the inherited descriptor.
     package static let descriptorVariable = "EIDETIC_SUPERVISOR"
     /// The name of the socket in the runtime directory.

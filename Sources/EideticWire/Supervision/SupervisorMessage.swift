@@ -15,10 +15,12 @@ package enum SupervisorMessage: Sendable, Hashable {
     /// Ends the process with success.
     case exit
     case refused(LifecycleEffect.Refusal)
+    /// An answer or a message that concerns wakes and notifications.
+    case wakes(WakeReply)
 
     private enum Kind: UInt8 {
         case welcome = 1
-        case lifecycle, expire, memoryWarning, suspended, taskNames, exit, refused
+        case lifecycle, expire, memoryWarning, suspended, taskNames, exit, refused, wakes
     }
 }
 
@@ -39,6 +41,7 @@ extension SupervisorMessage: WireEncodable, WireDecodable {
         case .taskNames(let request): writer.append(request)
         case .exit: break
         case .refused(let refusal): writer.append(refusal.rawValue)
+        case .wakes(let reply): writer.append(reply)
         }
     }
 
@@ -52,6 +55,7 @@ extension SupervisorMessage: WireEncodable, WireDecodable {
         case .taskNames: .taskNames
         case .exit: .exit
         case .refused: .refused
+        case .wakes: .wakes
         }
     }
 
@@ -67,6 +71,7 @@ extension SupervisorMessage: WireEncodable, WireDecodable {
         case .taskNames: self = .taskNames(request: try reader.integer())
         case .exit: self = .exit
         case .refused: self = .refused(try reader.enumeration(LifecycleEffect.Refusal.self))
+        case .wakes: self = .wakes(try WakeReply(from: &reader))
         }
     }
 }

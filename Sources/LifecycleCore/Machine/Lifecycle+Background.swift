@@ -12,7 +12,8 @@ extension Lifecycle {
         if stay.map({ $0 >= rules.budgetRefillTime }) ?? true { budget.remaining = rules.backgroundBudget }
         resumeBudget()
         for index in wakes.entries.indices where wakes.entries[index].deadline != nil {
-            wakes.entries[index].deadline = now + min(rules.wakeLimit, wakes.entries[index].allowance)
+            let wake = wakes.entries[index]
+            wakes.entries[index].deadline = now + min(rules.limit(of: wake.reason.kind), wake.allowance)
         }
         effects.append(.setTaskPhase(.background, deadline: backgroundDeadline))
     }
@@ -85,7 +86,7 @@ extension Lifecycle {
     /// During an expiration a wake waits for its end, because it must not give open tasks more time.
     mutating func deliverNextWake() -> Bool {
         guard let index = wakes.firstUndeliveredIndex, !isExpirationUnderWay else { return false }
-        let limit = min(rules.wakeLimit, wakes.entries[index].allowance)
+        let limit = min(rules.limit(of: wakes.entries[index].reason.kind), wakes.entries[index].allowance)
         wakes.entries[index].deadline = now + limit
         if currentState == .background { restartBudget() }
         deliver(.wake(wakes.entries[index].reason), within: limit)
@@ -137,7 +138,7 @@ extension Lifecycle {
 
     /// Kills the process for tasks or wakes that are open after the expiration.
     mutating func enforceExpiration() {
-        if let wake = budget.overdueWake, wakes.entries.contains(where: { $0.reason == wake }) {
+        if let wake = budget.overdueWake, wakes.entries.contains(where: { $0.reason.id == wake.id }) {
             kill(wake.kind == .session ? .session : .wake)
         } else if openTasks > 0 {
             kill(.backgroundTask)

@@ -28,6 +28,8 @@ package struct LifecycleRules: Sendable, Hashable {
     package var observerLimit: Duration = .seconds(5)
     /// The time limit of one wake; 30 s by default.
     package var wakeLimit: Duration = .seconds(30)
+    /// The time limit of a wake for processing; 10 min by default.
+    package var processingLimit: Duration = .seconds(600)
     /// The time without open tasks after which the process is frozen; merges bursts; 250 ms by default.
     package var idleInterval: Duration = .milliseconds(250)
     /// The time limit of a freeze; 2 s by default.
@@ -54,4 +56,7 @@ package struct LifecycleRules: Sendable, Hashable {
     package var declaredWakeKinds: Set<WakeReason.Kind> = Set(WakeReason.Kind.allCases)
 
     package init() {}
+
+    /// Returns the time limit of a wake.
+    package func limit(of kind: WakeReason.Kind) -> Duration { kind == .processing ? processingLimit : wakeLimit }
 }

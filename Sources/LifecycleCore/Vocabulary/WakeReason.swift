@@ -7,10 +7,19 @@ package struct WakeReason: Sendable, Hashable {
     package let kind: Kind
     /// The identifier that distinguishes the wakes of one process; completions refer to it.
     package let id: UInt64
-    /// The identifier of the background session whose events wait; empty for other kinds.
+    /// The identifier of the background session whose events wait, or of the request for background time; empty for
+    /// other kinds.
     package let session: String
+    /// The message, location or data that the wake brings, at most ``payloadLimit`` bytes; empty for other kinds.
+    package let payload: [UInt8]
 
-    package init(_ kind: Kind, id: UInt64, session: String = "") {
-        (self.kind, self.id, self.session) = (kind, id, session)
+    package init(_ kind: Kind, id: UInt64, session: String = "", payload: [UInt8] = []) {
+        (self.kind, self.id, self.session, self.payload) = (kind, id, session, payload)
     }
+
+    /// The greatest length of a payload in bytes, that of a message of the usual push services.
+    package static let payloadLimit = 4_096
+
+    /// The wake without its payload, as it is reported after its delivery.
+    package var withoutPayload: WakeReason { WakeReason(kind, id: id, session: session) }
 }

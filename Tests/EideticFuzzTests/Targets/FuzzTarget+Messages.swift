@@ -1,4 +1,5 @@
 import EideticHTTP
+import EideticScheduler
 import EideticSupervisor
 import EideticWire
 import LifecycleCore
@@ -24,6 +25,18 @@ extension FuzzTarget {
                     check(ApplicationMessage.self), check(SupervisorMessage.self), check(ControlRequest.self),
                     check(ControlAnswer.self), check(TransferSupervision.self), check(ApplicationRecord.self),
                 ]
+            )
+        },
+        FuzzTarget(name: "wake-record", seeds: { wakeSeeds }) {
+            select($0, from: [check(WakeRecord.self), check(WakeCommand.self), check(WakeReply.self)])
+        },
+        FuzzTarget(name: "push-payload", seeds: { pushSeeds }) { bytes in
+            guard let payload = try? PushPayload(bytes), payload.bytes.last == UInt8(ascii: "}") else { return }
+            require(payload.bytes.count <= PushPayload.lengthLimit, "a message of \(payload.bytes.count) bytes")
+            // The beginning of an object is none.
+            require(
+                (try? PushPayload(Array(payload.bytes.dropLast()))) == nil,
+                "\(payload.bytes) is accepted without its end"
             )
         },
         FuzzTarget(name: "sound-message", seeds: { soundSeeds }) { bytes in
@@ -70,6 +83,27 @@ extension FuzzTarget {
             .list(session: nil, after: TransferIdentifier(3)),
             .cancel([TransferIdentifier(.max)], keepsResumeData: true), .acknowledge([1, 2]),
         ].map { [0] + WireWriter.encode($0) }
+
+    private static let wakeSeeds: [[UInt8]] = {
+        let now = ScheduleTime(steady: 1_700_000_000, local: 1_700_003_600, offset: 3_600)
+        var record = WakeRecord(schedule: WakeSchedule(at: now))
+        record.schedule.setFetchInterval(.minimum, at: now)
+        record.schedule.recordUse(at: now)
+        try? record.schedule.submit(TaskRequest(.processing, identifier: "p"), at: now)
+        var content = NotificationRequest.Content()
+        (content.title, content.sound) = ("title", .named("bell"))
+        var request = NotificationRequest(identifier: "n", content: content)
+        request.trigger = .daily(second: 60, weekday: 1)
+        _ = record.notifications.add(request, at: now)
+        return [
+            [0] + WireWriter.encode(record), [1] + WireWriter.encode(WakeCommand.addNotification(request, number: 1)),
+            [2] + WireWriter.encode(WakeReply.address("https://example.org", reason: "")),
+        ]
+    }()
+
+    private static let pushSeeds: [[UInt8]] = [
+        #"{"aps":{"content-available":1,"x":[1,-2.5e3,"\u00e9",null,true]},"n":{}}"#, #"{"content-available":1}"#,
+    ].map { Array($0.utf8) }
 
     /// The answer to a list of one player, and a request with its descriptor.
     private static let soundSeeds: [[UInt8]] = {

@@ -69,6 +69,19 @@ int eidetic_poller_remove(int poller, int descriptor);
 /// Waits for events and returns their number; stores the identifiers.
 int eidetic_poller_wait(int poller, uint64_t *identifiers, int capacity, int milliseconds);
 
+/// Opens a timer of the clock that runs while the machine sleeps, or of the wall clock.
+int eidetic_open_timer(int is_wall_clock);
+
+/// Arms a timer for a time of its clock in seconds; 0 disarms it. A timer of the wall clock also becomes readable when
+/// that clock is set.
+int eidetic_set_timer(int timer, int64_t seconds, int is_wall_clock);
+
+/// Reads a timer, without waiting; returns 1 if it has expired, -1 if the clock was set, 0 otherwise.
+int eidetic_read_timer(int timer);
+
+/// Reads the clock that runs while the machine sleeps, the time in seconds since 1970, and its offset from UTC.
+void eidetic_schedule_time(int64_t *boot_seconds, int64_t *seconds, int64_t *offset);
+
 /// Sets the limit of open files to the largest that is allowed.
 void eidetic_raise_file_limit(void);
 

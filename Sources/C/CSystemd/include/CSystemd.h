@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "SDBus.h"
+
 // A client of logind: one delay inhibitor, and the signals for sleep, shutdown, lock and unlock.
 //
 // In C because sd-bus's functions are variadic, and its match handlers are C callbacks with an error out-parameter.

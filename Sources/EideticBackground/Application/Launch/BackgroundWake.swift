@@ -36,8 +36,20 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
     public let kind: Kind
     /// The number that identifies the wake.
     public let id: UInt64
+    /// The name of the socket on which data has arrived, or the identifier of the request; empty for other kinds.
+    public let name: String
+    /// The data that has arrived, also still in the socket, or the message of the server; empty for other kinds.
+    ///
+    /// At most 4,096 bytes, which are not trusted.
+    public let payload: [UInt8]
 
-    init(_ reason: WakeReason) { (kind, id) = (Kind(reason.kind), reason.id) }
+    init(_ reason: WakeReason) {
+        (kind, id, name) = (Kind(reason.kind), reason.id, reason.session)
+        payload = reason.payload
+    }
+
+    /// The location, if it is the reason.
+    public var location: LocationUpdate? { kind == .location ? LocationUpdate(payload: payload) : nil }
 }
 
 extension BackgroundWake.Kind {

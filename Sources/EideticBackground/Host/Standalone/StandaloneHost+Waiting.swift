@@ -9,6 +9,7 @@ extension StandaloneHost {
         var polled = [pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0)]
         polled += application.noticeSources.pollDescriptors
         if let loginManager { polled.append(loginManager.pollDescriptor) }
+        polled += notifications.pollDescriptors
         let first = polled.count
         let limit = longestWait
         if let memoryMonitor { polled += memoryMonitor.pollDescriptors(at: application.clock.uptime) }
@@ -25,7 +26,8 @@ extension StandaloneHost {
     private var longestWait: Duration? {
         let (now, uptime) = (now, application.clock.uptime)
         let moments = [
-            memoryMonitor?.nextReadingTime, loginManager?.deadline, isBackgroundJob ? uptime + .seconds(1) : nil,
+            memoryMonitor?.nextReadingTime, loginManager?.deadline, notifications.nextDeadline,
+            isBackgroundJob ? uptime + .seconds(1) : nil,
         ]
         let waits = moments.compactMap { $0.map { $0 - uptime } } + [stepToDeadline(from: now)].compactMap(\.self)
         return waits.min()

@@ -13,6 +13,8 @@ final class StandaloneHost {
     var configuration: Application.Configuration { performer.configuration }
     var inbox: EventInbox { performer.inbox }
     var loginManager: LoginManager?
+    /// The notifications that this process shows itself.
+    let notifications: StandaloneNotifications
     var memoryMonitor: MemoryMonitor?
     var lifecycle: Lifecycle
     /// A Boolean value indicating whether Ctrl-Z stopped the process and `fg` has not continued it since.
@@ -30,6 +32,7 @@ final class StandaloneHost {
 
     init(performer: EffectPerformer, signals: SignalHandlers) {
         (self.performer, self.signals) = (performer, signals)
+        notifications = StandaloneNotifications(performer: performer)
         lifecycle = Lifecycle(rules: performer.configuration.makeLifecycleRules())
         time = RunningTime(at: performer.application.clock.uptime)
     }
@@ -53,6 +56,7 @@ final class StandaloneHost {
             checkMemory()
             checkTerminal()
             checkObservers()
+            notifications.update()
             if lifecycle.nextDeadline.map({ $0 <= now }) ?? false { handle(.deadlineReached) }
         }
     }

@@ -49,6 +49,7 @@ extension SupervisedHost {
         reportCompletedWakes()
         // This supervisor does not know of those that an earlier one has received.
         for _ in 0..<signals.terminationRequestCount { connection.send(.leaving) }
+        application.wakeCenter.repeatUnansweredRequests()
         sendPresentation()
     }
 

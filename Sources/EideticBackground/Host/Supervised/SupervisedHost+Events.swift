@@ -36,6 +36,14 @@ extension SupervisedHost {
         state.isPresentationUnsent = false
     }
 
+    /// Sends the requests for wakes and notifications.
+    func sendWakeCommands() {
+        guard let connection, connection.isWelcome else { return }
+        for request in application.wakeCenter.takeRequests() {
+            connection.send(.wakes(request.command), with: request.descriptor)
+        }
+    }
+
     func sendIfWelcome(_ message: ApplicationMessage) {
         if let connection, connection.isWelcome { connection.send(message) }
     }

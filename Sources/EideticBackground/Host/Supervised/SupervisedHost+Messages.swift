@@ -27,6 +27,7 @@ extension SupervisedHost {
         case .suspended: continueAfterSuspension()
         case .taskNames(let request): connection.send(.taskNames(taskNames, request: request))
         case .exit: performer.exitProcess()
+        case .wakes(let reply): performer.receive(reply, descriptors: packet.takeDescriptors())
         }
     }
 
@@ -38,7 +39,7 @@ extension SupervisedHost {
         case .launch: performer.setState(.inactive, at: now)
         case .launchInBackground, .didEnterBackground: performer.setState(.background, at: now)
         case .didBecomeActive: performer.setState(.active, at: now)
-        case .wake(let reason): state.wakes.append(reason)
+        case .wake(let reason): state.wakes.append(reason.withoutPayload)
         case .willResignActive, .willEnterForeground, .openURL, .willTerminate: break
         }
         performer.deliver(callback, at: now)

@@ -53,6 +53,7 @@ final class SupervisedHost {
             _ = performer.checkObservers(at: now)
             if let presentation = terminal.update() { report(presentation) }
             reportIdle()
+            sendWakeCommands()
             reconnect()
         }
     }

@@ -13,7 +13,7 @@ final class SupervisorConnection {
     }
 
     private let socket: PacketSocket
-    private var waiting: [[UInt8]] = []
+    private var waiting: [(bytes: [UInt8], descriptor: KeptDescriptor?)] = []
     /// A Boolean value indicating whether the supervisor has welcomed this application.
     var isWelcome = false
 
@@ -24,13 +24,22 @@ final class SupervisorConnection {
     /// A message that equals the last one is not repeated, except for a request to terminate: the second one counts.
     func send(_ message: ApplicationMessage) {
         let bytes = WireWriter.encode(message)
-        if message == .leaving || waiting.last != bytes { waiting.append(bytes) }
+        if message == .leaving || waiting.last?.bytes != bytes { waiting.append((bytes, nil)) }
+    }
+
+    /// Sends a message with a descriptor.
+    func send(_ message: ApplicationMessage, with descriptor: KeptDescriptor?) {
+        waiting.append((WireWriter.encode(message), descriptor))
     }
 
     /// Sends the messages that wait; returns `false` if the connection is closed.
     func flush() -> Bool {
         do throws(SystemError) {
-            while let next = waiting.first, try socket.send(next) { waiting.removeFirst() }
+            while let next = waiting.first,
+                try socket.send(next.bytes, descriptors: next.descriptor.map { [$0.rawValue] } ?? [])
+            {
+                waiting.removeFirst()
+            }
             return true
         } catch {
             return false

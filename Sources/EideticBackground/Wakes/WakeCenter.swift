@@ -1,0 +1,119 @@
+import EideticCore
+import EideticScheduler
+import EideticWire
+
+/// The requests of the application for wakes and notifications, and those who wait for answers.
+final class WakeCenter: Sendable {
+    /// A request, and the socket that it brings along.
+    struct Request {
+        let command: WakeCommand
+        var descriptor: KeptDescriptor?
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var lastNumber: UInt64 = 0
+        /// The requests that were sent and not answered, by their numbers.
+        var unanswered: [UInt64: WakeCommand] = [:]
+        var waiters: [UInt64: Waiter<WakeReply>] = [:]
+        var identifiers: [UInt64: [String]] = [:]
+        var handlers: [String: @MainActor @Sendable () async -> Bool] = [:]
+        var sockets: [String: KeptDescriptor] = [:]
+    }
+
+    private let state = Guarded(State())
+    private let wake: @Sendable () -> Void
+
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    /// Adds a request that has no answer.
+    func post(_ command: WakeCommand, descriptor: KeptDescriptor? = nil) {
+        state.withLock { $0.requests.append(Request(command: command, descriptor: descriptor)) }
+        wake()
+    }
+
+    /// Adds a request and waits for its answer.
+    func request(_ command: (UInt64) -> WakeCommand) async -> WakeReply {
+        let waiter = Waiter<WakeReply>()
+        state.withLock { state in
+            state.lastNumber += 1
+            let number = state.lastNumber
+            state.waiters[number] = waiter
+            state.unanswered[number] = command(number)
+            state.requests.append(Request(command: command(number)))
+        }
+        wake()
+        await waiter.wait {}
+        return waiter.value
+    }
+
+    /// Removes and returns the requests that were not sent.
+    func takeRequests() -> [Request] {
+        state.withLock { state in
+            defer { state.requests = [] }
+            return state.requests
+        }
+    }
+
+    /// Sends the requests again that an earlier supervisor has not answered: each has the same effect twice.
+    func repeatUnansweredRequests() {
+        state.withLock { state in
+            let known = Set(state.requests.compactMap(\.command.number))
+            for (number, command) in state.unanswered.sorted(by: { $0.key < $1.key }) where !known.contains(number) {
+                state.requests.append(Request(command: command))
+            }
+        }
+    }
+
+    /// Passes an answer to the task that waits for it.
+    func answer(_ reply: WakeReply) {
+        guard let number = reply.number else { return }
+        let waiter: (Waiter<WakeReply>, WakeReply)? = state.withLock { state in
+            var answer = reply
+            if case .notifications(let part, _, let isLast) = reply {
+                state.identifiers[number, default: []] += part
+                guard isLast else { return nil }
+                let all = state.identifiers.removeValue(forKey: number) ?? []
+                answer = .notifications(all, number: number, isLast: true)
+            }
+            state.unanswered[number] = nil
+            return state.waiters.removeValue(forKey: number).map { ($0, answer) }
+        }
+        waiter?.0.resume(returning: waiter?.1 ?? reply)
+    }
+
+    // MARK: Handlers
+
+    func setHandler(_ handler: @escaping @MainActor @Sendable () async -> Bool, for identifier: String) {
+        state.withLock { $0.handlers[identifier] = handler }
+    }
+
+    func handler(for identifier: String) -> (@MainActor @Sendable () async -> Bool)? {
+        state.withLock { $0.handlers[identifier] }
+    }
+
+    // MARK: Sockets
+
+    func keep(_ socket: KeptDescriptor, named name: String) { state.withLock { $0.sockets[name] = socket } }
+
+    func takeSocket(named name: String) -> KeptDescriptor? { state.withLock { $0.sockets.removeValue(forKey: name) } }
+}
+
+extension WakeCommand {
+    /// The number to which the answer refers; `nil` if there is none.
+    fileprivate var number: UInt64? {
+        switch self {
+        case .submit(_, let number), .addNotification(_, let number), .listNotifications(let number): number
+        default: nil
+        }
+    }
+}
+
+extension WakeReply {
+    fileprivate var number: UInt64? {
+        switch self {
+        case .task(_, let number), .notification(_, let number), .notifications(_, let number, _): number
+        default: nil
+        }
+    }
+}

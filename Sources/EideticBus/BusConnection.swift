@@ -1,0 +1,237 @@
+import CSystemd
+import EideticCore
+import Glibc
+
+/// A connection to a message bus, by libsystemd's sd-bus: the one place where it is called.
+///
+/// Used by one thread only. No call waits: the owner polls ``descriptor`` for ``pollEvents`` and calls ``process()``.
+package final class BusConnection {
+    /// Called with each signal that was subscribed to, and with each call of a method.
+    package var receive: (BusMessage) -> Void = { _ in }
+
+    private let bus: OpaquePointer
+    private var slots: [OpaquePointer] = []
+
+    /// A message bus.
+    package enum Bus: Sendable, Hashable {
+        case system
+        /// The bus of the user's session, from `DBUS_SESSION_BUS_ADDRESS`.
+        case session
+        case address(String)
+    }
+
+    /// The closure that waits for a reply.
+    private final class Reply {
+        let body: (Result<[BusValue], BusError>) -> Void
+        init(body: @escaping (Result<[BusValue], BusError>) -> Void) { self.body = body }
+    }
+
+    /// Begins to connect.
+    package init(to place: Bus) throws(BusError) {
+        var opened: OpaquePointer?
+        let result: Int32
+        switch place {
+        case .system: result = sd_bus_open_system(&opened)
+        case .session: result = sd_bus_open_user(&opened)
+        case .address(let address): result = Self.open(address, into: &opened)
+        }
+        guard result >= 0, let opened else { throw BusError(result, doing: "cannot connect to the bus") }
+        bus = opened
+        var slot: OpaquePointer?
+        let filter = sd_bus_add_filter(
+            bus,
+            &slot,
+            { message, context, _ in
+                guard let message, let context else { return 0 }
+                return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().handle(message)
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+        if let slot { slots.append(slot) }
+        if filter < 0 { throw BusError(filter, doing: "cannot receive messages of the bus") }
+    }
+
+    deinit {
+        for slot in slots { sd_bus_slot_unref(slot) }
+        sd_bus_close_unref(bus)
+    }
+
+    private static func open(_ address: String, into bus: inout OpaquePointer?) -> Int32 {
+        var result = sd_bus_new(&bus)
+        if result >= 0 { result = sd_bus_set_address(bus, address) }
+        if result >= 0 { result = sd_bus_set_bus_client(bus, 1) }
+        if result >= 0 { result = sd_bus_start(bus) }
+        if result < 0 { bus = sd_bus_unref(bus) }
+        return result
+    }
+
+    /// A Boolean value indicating whether the bus has accepted the connection; before, messages wait.
+    package var isReady: Bool { sd_bus_is_ready(bus) > 0 }
+
+    // MARK: Events
+
+    package var descriptor: Int32 { sd_bus_get_fd(bus) }
+    package var pollEvents: Int16 { Int16(truncatingIfNeeded: max(0, sd_bus_get_events(bus))) }
+
+    /// The time of the next call of ``process()`` without an event, by `CLOCK_MONOTONIC`; `nil` for none.
+    package var deadline: Duration? {
+        var moment = UInt64.max
+        guard sd_bus_get_timeout(bus, &moment) >= 0, moment != .max else { return nil }
+        return .microseconds(Int64(clamping: moment))
+    }
+
+    /// Handles what has arrived and sends what waits; returns `false` if the bus is gone.
+    package func process() -> Bool {
+        while true {
+            let result = sd_bus_process(bus, nil)
+            if result < 0 { return false }
+            if result == 0 { return true }
+        }
+    }
+
+    private func handle(_ message: OpaquePointer) -> Int32 {
+        let isCall = sd_bus_message_is_method_call(message, nil, nil) > 0
+        guard isCall || sd_bus_message_is_signal(message, nil, nil) > 0 else { return 0 }
+        // sd-bus answers calls of the peer's own interface.
+        if isCall, sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Peer", nil) > 0 { return 0 }
+        receive(BusMessage(message))
+        // An answered call goes no further.
+        return isCall ? 1 : 0
+    }
+
+    // MARK: Messages
+
+    /// Calls a method.
+    ///
+    /// - Parameters:
+    ///   - member: The name of the method.
+    ///   - target: The service, the object and the interface.
+    ///   - values: The arguments.
+    ///   - timeout: The time for the reply; 25 s by default.
+    ///   - reply: Called once, with the values or the error; without it no reply is asked for.
+    package func call(
+        _ member: String,
+        on target: BusTarget,
+        with values: [BusValue] = [],
+        timeout: Duration = .seconds(25),
+        reply: ((Result<[BusValue], BusError>) -> Void)? = nil
+    ) {
+        var message: OpaquePointer?
+        var result = sd_bus_message_new_method_call(
+            bus,
+            &message,
+            target.service,
+            target.path,
+            target.interface,
+            member
+        )
+        defer { sd_bus_message_unref(message) }
+        if result >= 0, let message { result = BusMessage.append(values, to: message) }
+        guard result >= 0, let message else {
+            reply?(.failure(BusError(result, doing: "cannot make a call of \(member)")))
+            return
+        }
+        guard let reply else {
+            sd_bus_message_set_expect_reply(message, 0)
+            sd_bus_send(bus, message, nil)
+            return
+        }
+        send(message, timeout: timeout, member: member, reply: reply)
+    }
+
+    private func send(
+        _ message: OpaquePointer,
+        timeout: Duration,
+        member: String,
+        reply: @escaping (Result<[BusValue], BusError>) -> Void
+    ) {
+        let waiting = Unmanaged.passRetained(Reply(body: reply))
+        let result = sd_bus_call_async(
+            bus,
+            nil,
+            message,
+            { message, context, _ in
+                guard let message, let context else { return 0 }
+                let waiting = Unmanaged<Reply>.fromOpaque(context).takeRetainedValue()
+                waiting.body(BusConnection.result(of: message))
+                return 1
+            },
+            waiting.toOpaque(),
+            UInt64(max(0, timeout.inNanoseconds / 1_000))
+        )
+        guard result < 0 else { return }
+        waiting.release()
+        reply(.failure(BusError(result, doing: "cannot send a call of \(member)")))
+    }
+
+    private static func result(of message: OpaquePointer) -> Result<[BusValue], BusError> {
+        guard sd_bus_message_is_method_error(message, nil) > 0, let error = sd_bus_message_get_error(message) else {
+            return .success(BusMessage.readValues(of: message))
+        }
+        let name = error.pointee.name.map { String(cString: $0) } ?? ""
+        return .failure(BusError(name: name, message: error.pointee.message.map { String(cString: $0) } ?? ""))
+    }
+
+    /// Sends a signal.
+    package func emit(_ member: String, from path: String, interface: String, with values: [BusValue]) {
+        var message: OpaquePointer?
+        defer { sd_bus_message_unref(message) }
+        guard sd_bus_message_new_signal(bus, &message, path, interface, member) >= 0, let message,
+            BusMessage.append(values, to: message) >= 0
+        else { return }
+        sd_bus_send(bus, message, nil)
+    }
+
+    /// Answers a call with values.
+    package func answer(_ call: BusMessage, with values: [BusValue] = []) {
+        var message: OpaquePointer?
+        defer { sd_bus_message_unref(message) }
+        guard sd_bus_message_new_method_return(call.handle, &message) >= 0, let message,
+            BusMessage.append(values, to: message) >= 0
+        else { return }
+        sd_bus_send(bus, message, nil)
+    }
+
+    /// Answers a call with an error.
+    package func refuse(_ call: BusMessage, with error: BusError) {
+        eidetic_bus_reply_error(call.handle, error.name, error.message)
+    }
+
+    /// Receives the signals that a rule selects, such as `type='signal',member='ActionInvoked'`.
+    package func subscribe(to rule: String) {
+        call("AddMatch", on: .bus, with: [.string(rule)]) { result in
+            if case .failure(let error) = result {
+                Log.write(.warning, category: .background, message: "no signals for \(rule): \(error)")
+            }
+        }
+    }
+
+    /// Asks for a name, in which later owners do not wait.
+    package func requestName(_ name: String, reply: @escaping (Result<Bool, BusError>) -> Void) {
+        let doNotQueue: UInt32 = 4
+        call("RequestName", on: .bus, with: [.string(name), .uint32(doNotQueue)]) { result in
+            // 1: the owner; 4: it was already.
+            reply(result.map { [1, 4].contains($0.first?.number ?? 0) })
+        }
+    }
+
+    package func releaseName(_ name: String) { call("ReleaseName", on: .bus, with: [.string(name)]) }
+}
+
+/// A service on a bus, one of its objects, and one of its interfaces.
+package struct BusTarget: Sendable, Hashable {
+    package let service: String
+    package let path: String
+    package let interface: String
+
+    package init(service: String, path: String, interface: String) {
+        (self.service, self.path, self.interface) = (service, path, interface)
+    }
+
+    /// The bus itself.
+    package static let bus = BusTarget(
+        service: "org.freedesktop.DBus",
+        path: "/org/freedesktop/DBus",
+        interface: "org.freedesktop.DBus"
+    )
+}

@@ -1,0 +1,71 @@
+import EideticCore
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import Glibc
+import LifecycleCore
+import Testing
+
+@Suite("Sockets that are left with the supervisor", .serialized, .timeLimit(.minutes(2)))
+struct SocketTests {
+    @Test(
+        "B10 data on a socket wakes a suspended application, and launches one that has ended, with the data",
+        arguments: ControlGroups.kinds
+    )
+    func data(kind: FreezerKind) async throws {
+        let harness = try await WakeHarness(kind)
+        let directory = try TemporaryDirectory(named: "voip")
+        let listener = try StreamListener(at: directory.path(of: "socket"))
+        try await harness.launch("one")
+        try await harness.send("connect \(listener.path) call", to: "one")
+        let peer = try listener.accept()
+        for (number, state) in [WakeHarness.State.suspended, .dead].enumerated() {
+            try await harness.bring("one", to: state)
+            #expect(write(peer.rawValue, "ring\(number)", 5) == 5)
+            await harness.daemon.expectOutput("one voip call ring\(number) read ring\(number)\n")
+            await harness.daemon.expectState(.suspended, of: "one")
+        }
+        #expect(harness.daemon.output.ranges(of: "one voip").count == 2)
+        #expect(try harness.why("one").contains("woken for data on the socket call"))
+        await harness.finish()
+    }
+}
+
+/// A listening socket of a server.
+struct StreamListener: ~Copyable {
+    let path: String
+    private let descriptor: FileDescriptor
+
+    init(at path: String) throws {
+        self.path = path
+        descriptor = FileDescriptor(
+            adopting: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        )
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor.rawValue, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(descriptor.rawValue, 1) == 0 else {
+            throw SystemError(.open, errorNumber: errno, path: path)
+        }
+    }
+
+    func accept() throws -> FileDescriptor { FileDescriptor(adopting: Glibc.accept(descriptor.rawValue, nil, nil)) }
+}
+
+extension WakeHarness {
+    /// Calls a method of an application's object, as another program does.
+    func call(_ member: String, _ signature: String, _ values: [String]) async throws {
+        let words =
+            [
+                "--address=\(address)", "--timeout=5", "call", "org.example.one", "/org/example/one",
+                "org.freedesktop.Application", member, signature,
+            ] + values
+        let result = try await Subprocess.run("busctl", arguments: words)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+    }
+}
