@@ -295,7 +295,8 @@ let package = Package(
             name: "CBareCodecs",
             cSettings: [.define("TRAIT_JPEGXL", .when(traits: ["JPEGXL"]))],
             linkerSettings: [
-                .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("gif"), .linkedLibrary("tiff"),
+                .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("gif"),
+                .linkedLibrary("tiff"),
                 .linkedLibrary("avif"), .linkedLibrary("heif"), .linkedLibrary("jxl", .when(traits: ["JPEGXL"])),
                 .linkedLibrary("dl"),
             ]

@@ -115,7 +115,7 @@ extension ImageCache {
         in disk: DiskCache.Blocking
     ) throws(EideticError) -> DiskCache.Metadata? {
         guard let record = DerivedImageRecord(metadata) else { return metadata }
-        let hasFrames = record.isStill || !key.options.needsAllFrames
+        let hasFrames = record.isStill || !key.options.needsFrames
         guard hasFrames, let original = try disk.original(for: key.text), record.describes(original) else { return nil }
         return original.metadata
     }

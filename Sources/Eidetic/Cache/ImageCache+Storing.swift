@@ -106,7 +106,8 @@ extension ImageCache {
         return Destination(key: key.renditionText, metadata: metadata)
     }
 
-    /// Inserts an image into memory; an animation as all its frames, and as the first one alone.
+    /// Inserts an image into memory; an animation with all its frames also as one that is decoded while it plays, and
+    /// its first frame alone.
     ///
     /// Other sizes are made from it only if it records the size of its resource.
     private func insertIntoMemory(_ image: Image, for key: Key, timeToLive: Duration?, hasSourceSize: Bool) {
@@ -114,8 +115,10 @@ extension ImageCache {
             let (base, isCropped) = (hasSourceSize ? key.baseKey : nil, key.rendering.isCropped)
             memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
         }
-        guard image.isAnimated else { return insert(image, for: key) }
-        insert(image.replacingFrames([Image.Frame(pixels: image.pixels)]), for: key.ofFirstFrame)
+        guard image.frames.count > 1 else { return insert(image, for: key) }
+        let first = image.replacingFrames([Image.Frame(pixels: image.pixels, duration: image.frames[0].duration)])
+        insert(first.playing(image.animation), for: key.ofAnimation)
+        insert(first, for: key.ofFirstFrame)
         insert(image, for: key.ofAllFrames)
     }
 

@@ -66,6 +66,14 @@ extension DecodeStage {
 
 // MARK: Decode and transform
 extension DecodeStage {
+    /// Returns the rendition of an animation whose first frames were decoded while its bytes arrived.
+    func rendition(continuing preview: Image, of encodedImage: EncodedImage) -> Rendition {
+        encodedImage.storeOnce(isDecoded: true) { try? ImagePlaceholder(of: preview.pixels) }
+        let image = preview.complete.recording(encodedImage.provenance)
+        let detail = "\(image.decodeSummary), while it arrived"
+        return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)])
+    }
+
     /// Decodes and transforms an image on the calling thread.
     ///
     /// - Parameters:
@@ -85,7 +93,8 @@ extension DecodeStage {
     ) throws(EideticError) -> Rendition {
         let detachedTime = context?.detachedTime ?? .zero
         let (image, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            try decode(encodedImage, by: policy, context: context)
+            if let animation = try animation(of: encodedImage, by: policy, context: context) { return animation }
+            return try decode(encodedImage, by: policy, context: context)
         }
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
         encodedImage.storeOnce(isDecoded: true) {
@@ -121,6 +130,54 @@ extension DecodeStage {
                 try ImageDecoder.decode(bytes, options: options, limits: limits)
             }
         return image.recording(encodedImage.provenance)
+    }
+
+    /// Returns an animation that is decoded frame by frame, with its first frame; `nil` if the bytes have none, or the
+    /// policy asks for other frames.
+    private func animation(
+        of encodedImage: EncodedImage,
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Image? {
+        let bytes = encodedImage.bytes
+        guard let image = try animation(of: bytes, isComplete: true, by: policy, context: context) else { return nil }
+        return image.recording(encodedImage.provenance)
+    }
+
+    /// Returns the animation of the bytes so far, with its first frame; `nil` if there is none that is decoded frame by
+    /// frame, or its first frame has not arrived.
+    func animation(
+        of bytes: [UInt8],
+        isComplete: Bool,
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Image? {
+        guard policy.streamsAnimations,
+            let source = try AnimationDecoder(
+                bytes,
+                isComplete: isComplete,
+                options: isComplete ? policy.options(for: bytes) : policy.options,
+                transform: policy.animationTransform,
+                maximumCopyBytes: AnimatedImage.standardWindow.bytes,
+                limits: limits,
+                waitsForMemory: context != nil,
+                context: context ?? JobContext()
+            )
+        else { return nil }
+        let pool = pools.pool(for: Array(bytes.prefix(ImageFormat.maximumSignatureLength)))
+        let poster = try source.firstFrame(context: context ?? JobContext()), info = source.info
+        let animation = AnimatedImage(source: source, poster: poster) { context, operation in
+            pool.enqueue(in: context, operation: operation)
+        }
+        let first = Image.Frame(pixels: poster, duration: info.durations[0])
+        return Image(
+            frames: [first],
+            loopCount: info.loopCount,
+            format: info.format,
+            sourceSize: info.sourceSize,
+            scale: policy.options.scale,
+            isPartial: !isComplete
+        ).playing(animation)
     }
 
     /// Returns a function that makes previews of ever more bytes of one image; on a decoding thread.

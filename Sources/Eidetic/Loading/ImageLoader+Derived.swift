@@ -81,7 +81,7 @@ extension ImageLoader {
             return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
         }
         if let record {
-            let hasFrames = record.isStill || !load.request.options.needsAllFrames
+            let hasFrames = record.isStill || !load.request.options.needsFrames
             guard hasFrames, record.provenance.checksum == original.checksum else { return nil }
         } else {
             guard entry.metadata.storageTime >= original.metadata.storageTime else { return nil }

@@ -224,8 +224,8 @@ extension ImageRequest {
 }
 
 extension ImageOptions {
-    /// A Boolean value indicating whether all frames of an animation are requested.
-    var needsAllFrames: Bool { contains(.preloadAllFrames) && !contains(.firstFrameOnly) }
+    /// A Boolean value indicating whether more than the first frame of an animation is requested.
+    var needsFrames: Bool { !contains(.firstFrameOnly) }
 
     /// The options with those that they imply: a required animation implies all frames.
     fileprivate var withImpliedOptions: ImageOptions {

@@ -71,22 +71,16 @@ struct DecodePlan {
 
     /// Scales the codec's result down, converts its colours and applies the orientation.
     func makeImage(from decoded: DecodedPixels, for task: DecodeTask) throws(EideticError) -> Image {
-        let converter =
-            options.convertsToSRGB
-            ? decoded.iccProfile.flatMap { ColourConverter(profile: $0, colorModel: decoded.colorModel) } : nil
-        var frames: [Image.Frame] = [], options = options
+        var finisher = FrameFinisher(
+            targetSize: targetSize,
+            orientation: header.orientation,
+            options: options,
+            iccProfile: decoded.iccProfile,
+            colorModel: decoded.colorModel
+        )
+        var frames: [Image.Frame] = []
         for frame in decoded.frames {
-            try task.checkpoint()
-            var pixels = try Resampler.resample(frame.pixels, to: targetSize, for: task)
-            if let converter {
-                pixels = try converter.convert(try pixels.unpremultiplied(), for: task)
-            } else if decoded.colorModel == .cmyk {
-                pixels = try pixels.convertedFromCMYK()
-            }
-            if options.appliesOrientation { pixels = try pixels.oriented(header.orientation) }
-            options = try options.fixingFocus(in: pixels)
-            pixels = try pixels.cropped(for: options)
-            pixels = options.premultipliesAlpha ? try pixels.premultiplied() : try pixels.unpremultiplied()
+            let pixels = try finisher.finish(frame.pixels, for: task)
             frames.append(Image.Frame(pixels: pixels, duration: frame.duration))
         }
         return Image(

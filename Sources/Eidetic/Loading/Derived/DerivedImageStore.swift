@@ -115,7 +115,7 @@ final class DerivedImageStore: Sendable {
 
     /// Returns whether bytes, of which one frame was decoded, have no other.
     private func isStill(_ encodedImage: EncodedImage, for load: Load) -> Bool {
-        load.request.options.needsAllFrames || (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount == 1
+        (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount == 1
     }
 
     /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.
