@@ -244,6 +244,52 @@ struct AnimatedSlotTests {
         #expect(player.animation.isComplete && player.animation.frameCount == 30)
     }
 
+    @Test("F03 L10 the first frame of an animation of 20 MB is shown after its own bytes, and its memory is bounded")
+    func large() async throws {
+        let (head, frame) = try makeNoise(side: 600), count = 20_000_000 / frame.count + 1
+        let bytes = head + (0..<count).flatMap { _ in frame } + [0x3b], gate = Gate()
+        let server = try ScriptedOrigin { _ in
+            let length = head.count + frame.count / 10
+            return [
+                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(length))),
+                .wait(gate), .send(Array(bytes.dropFirst(length))),
+            ]
+        }
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init())), finished = Gate()
+        slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
+        // Until the second frame begins, the first one is that of a still image.
+        while slot.player == nil { await display.wait(forImages: display.pixels.count + 1) }
+        let animation = try #require(slot.player?.animation)
+        #expect(animation.frameCount == 1 && !animation.isComplete)
+        gate.open()
+        await finished.wait()
+        let limit = max(AnimatedImage.standardWindow.bytes, 3 * 4 * 600 * 600)
+        for index in 0..<12 {
+            _ = try await animation.frame(at: index)
+            #expect(animation.decodedByteCount.bytes <= limit)
+        }
+        #expect(animation.frameCount == count + 1 && animation.cost.bytes < limit + 2 * bytes.count)
+    }
+
+    /// Returns the beginning of a GIF with one frame of noise, and a second frame.
+    private func makeNoise(side: Int) throws -> (head: [UInt8], frame: [UInt8]) {
+        let size = PixelSize(width: side, height: side)
+        var number = UInt32(1)
+        let frames = try (0..<2).map { _ in
+            let pixels = try PixelBuffer(size: size, alpha: .opaque) { _ in
+                number = number &* 1_664_525 &+ 1_013_904_223
+                let grey = UInt8(number >> 24)
+                return SIMD4(grey, grey, grey, 255)
+            }
+            return Image.Frame(pixels: pixels, duration: .milliseconds(500))
+        }
+        func encoded(_ frames: [Image.Frame]) throws -> [UInt8] {
+            try ImageEncoder.encode(Image(frames: frames, loopCount: nil, format: .gif, sourceSize: size), as: .gif)
+        }
+        let two = try encoded(frames), three = try encoded(frames + [frames[1]]), length = three.count - two.count
+        return (Array(two.dropLast(length + 1)), Array(two.dropLast().suffix(length)))
+    }
+
     @Test("F03 L10 of a download that breaks off, the frames that have arrived stay") func broken() async throws {
         let bytes = try makeGIF(frames: 30, loopCount: nil), gate = Gate(), part = bytes.count / 3
         let server = try ScriptedOrigin { _ in
