@@ -68,7 +68,7 @@ extension DecodeStage {
 extension DecodeStage {
     /// Returns the rendition of an animation whose first frames were decoded while its bytes arrived.
     func rendition(continuing preview: Image, of encodedImage: EncodedImage) -> Rendition {
-        encodedImage.storeOnce(isDecoded: true) { try? ImagePlaceholder(of: preview.pixels) }
+        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in await placeholder(of: bytes) }
         let image = preview.complete.recording(encodedImage.provenance)
         let detail = "\(image.decodeSummary), while it arrived"
         return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)])
@@ -98,7 +98,9 @@ extension DecodeStage {
         }
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
         encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
-            guard !image.hasSourceProportions else { return try? ImagePlaceholder(of: image.pixels) }
+            // The first frame of an animation may be transformed already.
+            let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
+            guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
             return await placeholder(of: bytes)
         }
         let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
