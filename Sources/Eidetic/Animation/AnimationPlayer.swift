@@ -3,8 +3,8 @@ import Synchronization
 
 /// The playback of an animation in one view.
 ///
-/// The view calls ``advance(to:)`` with the time, as often as it draws or when ``timeToNextFrame`` has passed, and draws
-/// ``pixels`` when they have changed. Widgets and slots of this package do so by themselves.
+/// The view calls ``advance(to:)`` with the time, as often as it draws or when ``timeToNextFrame`` has passed, and
+/// draws ``pixels`` when they have changed. Widgets and slots of this package do so by themselves.
 ///
 /// Time goes on whether or not a frame is decoded: a frame that comes too late is left out. While the frames of a
 /// download are missing, time stands still.
@@ -147,7 +147,7 @@ extension AnimationPlayer {
         return true
     }
 
-    /// Has the next frames decoded.
+    /// Requests the next frames from the animation.
     private func requestFrames() {
         let frames = timeline.upcomingFrames(animation.windowCapacity)
         guard frames != wanted else { return }

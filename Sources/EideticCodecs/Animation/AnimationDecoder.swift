@@ -6,9 +6,9 @@ package import EideticCore
 /// frames that have to be drawn before included. The number of frames is limited in total; the memory of all of them is
 /// not needed, because only those that a caller keeps exist.
 ///
-/// Unchecked, because its user makes one call at a time, as ``FrameSource`` demands. A call into a library that cannot be
-/// interrupted may outlive its caller: it then keeps its reader and its bytes to itself, and the decoder begins with new
-/// ones.
+/// Unchecked, because its user makes one call at a time, as ``FrameSource`` demands. A call into a library that cannot
+/// be interrupted may outlive its caller: it then keeps its reader and its bytes to itself, and the decoder begins with
+/// new ones.
 package final class AnimationDecoder: FrameSource, @unchecked Sendable {
     private let format: ImageFormat
     private let options: DecodeOptions

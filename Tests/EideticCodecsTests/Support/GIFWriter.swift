@@ -1,7 +1,7 @@
 /// Writes GIF files block by block.
 enum GIFWriter {
-    /// Returns an animation of 8 x 8 pixels, whose small frames use every disposal in turn, and that is never covered as
-    /// a whole.
+    /// Returns an animation of 8 x 8 pixels, whose small frames use every disposal in turn, and that is never covered
+    /// as a whole.
     static func everyDisposal(frameCount: Int) -> [UInt8] {
         var gif = head(width: 8, height: 8)
         for index in 0..<frameCount {
