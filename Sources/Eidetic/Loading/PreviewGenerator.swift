@@ -79,7 +79,12 @@ final class PreviewGenerator: Sendable {
         guard starts else { return }
         stage.enqueue(decoding: data.signature, in: context) { [self] in
             makePreview(from: data)
-            state.withLock { $0.isBusy = false }
+            let isAnimation = state.withLock { state in
+                state.isBusy = false
+                return state.animation != nil
+            }
+            // Frames that arrived meanwhile do not wait for more bytes.
+            if isAnimation { dataReceived(data) }
         }
     }
 
@@ -153,7 +158,7 @@ final class PreviewGenerator: Sendable {
         if mayBeAnimated || bytes.count >= Self.headerByteCount {
             state.withLock { $0.mayBeAnimated = mayBeAnimated }
         } else {
-            state.withLock { $0.animationThreshold = min(bytes.count + Self.minimumStep, $0.threshold) }
+            state.withLock { $0.animationThreshold = bytes.count + Self.minimumStep }
         }
         guard mayBeAnimated else { return false }
         state.withLock { $0.recordAnimation(byteCount: bytes.count) }
