@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import Glibc
 
 /// Decodes previews from the bytes received so far.
 ///
@@ -109,7 +110,7 @@ final class PreviewGenerator: Sendable {
         case .success(let encodedImage):
             let bytes = encodedImage.bytes
             // A decryptor or a second server may have made other bytes of it.
-            guard let data, data.snapshot.prefix(count).elementsEqual(bytes.prefix(count)) else {
+            guard let data, Self.hasSameBeginning(data.snapshot, bytes, count: count) else {
                 animation.end(
                     after: EideticError(.corrupt, message: "other bytes have replaced those of the animation")
                 )
@@ -120,6 +121,16 @@ final class PreviewGenerator: Sendable {
         case .failure(let error):
             animation.end(after: error)
             return nil
+        }
+    }
+
+    private static func hasSameBeginning(_ first: [UInt8], _ second: [UInt8], count: Int) -> Bool {
+        guard first.count >= count, second.count >= count else { return false }
+        return first.withUnsafeBytes { first in
+            second.withUnsafeBytes { second in
+                guard let first = first.baseAddress, let second = second.baseAddress else { return true }
+                return memcmp(first, second, count) == 0
+            }
         }
     }
 

@@ -17,7 +17,7 @@ final class EncodedBuffer {
     /// Appends bytes; with `isLast` there is no room for more.
     func append(_ source: [UInt8], isLast: Bool) throws(EideticError) {
         let needed = count + source.count
-        if needed > capacity || (isLast && needed < capacity / 2) {
+        if needed > capacity || (isLast && needed < capacity - capacity / 8) {
             let larger = try ScratchBuffer(byteCount: max(1, isLast ? needed : max(needed, 2 * capacity)))
             larger.bytes.copyMemory(from: bytes)
             buffer = larger

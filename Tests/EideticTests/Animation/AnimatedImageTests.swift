@@ -119,9 +119,9 @@ struct AnimatedImageTests {
         player.seek(toFrame: 8)
         #expect(player.frameIndex == 8 && pass(100) == 8 && pass(20) == 0)
         player.playback.order = .reverse
-        #expect(pass(0) == 0 && pass(10) == 0 && player.isFinished)
-        player.playback.loops = .forever
         #expect(pass(0) == 0 && pass(10) == 9)
+        player.playback.loops = .forever
+        #expect(pass(0) == 9 && pass(10) == 8)
     }
 
     @Test("F03 a suspended player lets nothing be decoded, and time stands still") func suspended() async throws {
@@ -149,9 +149,8 @@ struct AnimatedImageTests {
         }
     }
 
-    @Test("F03 a damaged frame ends the animation before it") func damage() async throws {
-        var bytes = try makeGIF(frames: 20, side: 40)
-        for index in bytes.count / 2..<bytes.count / 2 + 60 { bytes[index] = 0xee }
+    @Test("F03 a frame that is cut off ends the animation before it") func damage() async throws {
+        let whole = try makeGIF(frames: 20, side: 40), bytes = Array(whole.prefix(whole.count / 2))
         let image = try await load(bytes), animation = try #require(image.animation)
         var count = 0
         while (try? await animation.frame(at: count)) != nil { count += 1 }
