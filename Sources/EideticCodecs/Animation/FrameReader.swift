@@ -46,7 +46,10 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     var isAnimated: Bool { structure?.isAnimated ?? false }
     private(set) var isComplete = false
     private(set) var durations: [Duration] = []
-    var loopCount: Int? { structure?.loopCount ?? 1 }
+    var loopCount: Int? {
+        guard let structure else { return 1 }
+        return structure.loopCount
+    }
     var colourProfile: [UInt8]? { structure?.colourProfile }
 
     var retainedByteCount: Int {

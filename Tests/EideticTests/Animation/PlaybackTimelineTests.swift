@@ -49,9 +49,9 @@ struct PlaybackTimelineTests {
 
     @Test("F03 forward, reverse and bounce show exactly these frames")
     func orders() {
-        #expect(sequence(timeline(), milliseconds: 700) == [0, 1, 2, 0, 1, 2, 0])
+        #expect(sequence(timeline(), milliseconds: 700) == [0, 1, 2, 0, 1, 2, 0, 1])
         #expect(sequence(timeline(.reverse), milliseconds: 700) == [2, 1, 0, 2, 1, 0, 2])
-        #expect(sequence(timeline(.bounce), milliseconds: 750) == [0, 1, 2, 1, 0, 1, 2, 1])
+        #expect(sequence(timeline(.bounce), milliseconds: 750) == [0, 1, 2, 1, 0, 1, 2, 1, 0])
         #expect(sequence(timeline(loops: .times(1)), milliseconds: 900) == [0, 1, 2])
         #expect(sequence(timeline(.reverse, loops: .times(1)), milliseconds: 900) == [2, 1, 0])
         #expect(sequence(timeline(.bounce, loops: .times(1)), milliseconds: 900) == [0, 1, 2, 1, 0])
