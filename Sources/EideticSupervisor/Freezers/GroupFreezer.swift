@@ -159,6 +159,11 @@ package final class GroupFreezer: Freezer {
     /// Sets the share of the processor to the least or the default one; returns `false` without the controller.
     package func setLowWeight(_ isLow: Bool) -> Bool { write(isLow ? "1" : "100", to: "cpu.weight") }
 
+    /// The processor time of all processes that were in the group; `nil` if the kernel does not count it.
+    package var processorTime: Duration? {
+        value(of: "usage_usec", in: "cpu.stat").map { .microseconds($0) }
+    }
+
     private func value(of name: String, in file: String) -> Int? {
         guard let text = read(file) else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("\(name) ") {
