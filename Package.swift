@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
+        .executable(name: "eidetic-decode", targets: ["eidetic-decode"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
         .executable(name: "eidetic-app", targets: ["eidetic-app"]),
         .executable(name: "eideticd", targets: ["eideticd"]),
@@ -115,7 +116,36 @@ let package = Package(
         ),
         .target(
             name: "Eidetic",
-            dependencies: ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch"],
+            dependencies: [
+                "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch", "EideticSandbox",
+            ],
+            swiftSettings: strict
+        ),
+
+        // Decoding in processes of its own.
+        .target(
+            name: "EideticSandbox",
+            dependencies: ["EideticCodecs", "EideticCore", "EideticWire", "CLinux"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "eidetic-decode",
+            dependencies: ["EideticSandbox"],
+            path: "Sources/eidetic-decode",
+            swiftSettings: strict,
+            linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
+        ),
+        .executableTarget(
+            name: "EideticDecodeProbe",
+            dependencies: ["EideticSandbox", "EideticCodecs", "EideticCore", "EideticWire", "CTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticSandboxTests",
+            dependencies: [
+                "EideticSandbox", "EideticCodecs", "EideticCore", "EideticDecodeProbe", "EideticTestSupport",
+                "EideticWire", "eidetic-decode",
+            ],
             swiftSettings: strict
         ),
 
@@ -274,7 +304,8 @@ let package = Package(
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
                 "EideticReplay", "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor",
-                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "eideticd",
+                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
+                "eidetic-decode", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -458,7 +489,8 @@ let package = Package(
 
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
-    "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
+    "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDecodeProbe",
+    "EideticDiskWorker",
     "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords",
     "EideticReplay",
     "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",

@@ -30,6 +30,10 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
+void eidetic_avif_prepare(void) {
+    pthread_once(&library.once, load);
+}
+
 struct eidetic_avif {
     avifDecoder *decoder;
     avifIO io;

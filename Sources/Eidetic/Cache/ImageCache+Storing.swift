@@ -121,7 +121,7 @@ extension ImageCache {
 
     /// Returns the bytes to be written to disk; only those that begin with the header of an image are accepted.
     func serialize(_ image: Image?, bytes: [UInt8]?, for destination: Destination) throws(EideticError) -> [UInt8] {
-        if let bytes { _ = try ImageDecoder.header(of: bytes) }
+        if let bytes { _ = try stage.header(of: bytes) }
         if let encode = configuration.serializer.encode { return try encode(image, bytes, destination.key) }
         if let bytes { return bytes }
         guard let image else { return [] }

@@ -24,7 +24,8 @@ extension ImageLoader {
         let found = usable
         let step = timer.step(.disk, detail: found.detail)
         do throws(EideticError) {
-            let rendition = try await stage.run(decoding: found.bytes, in: job.context) {
+            let policy = stage.policy(for: load)
+            let rendition = try await stage.run(decoding: found.bytes, by: policy, in: job.context) {
                 [self] context throws(EideticError) in
                 try self.rendition(of: found, for: load, context: context)
             }
@@ -96,11 +97,10 @@ extension ImageLoader {
         context: JobContext?
     ) throws(EideticError) -> DecodeStage.Rendition {
         let timer = StepTimer()
-        let policy = stage.policy(for: load).options
+        let policy = stage.policy(for: load), scale = policy.options.scale
         var options = DecodeOptions()
-        (options.frames, options.scale) = (policy.frames, policy.scale)
-        let limits = stage.limits, scale = options.scale
-        let decoded = try DerivedImageCoding.decode(found.bytes, options: options, limits: limits, context: context)
+        (options.frames, options.scale) = (policy.options.frames, scale)
+        let decoded = try stage.derivedImage(found.bytes, options: options, by: policy, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }

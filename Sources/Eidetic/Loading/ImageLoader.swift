@@ -136,13 +136,14 @@ extension ImageLoader {
             derived.store(rendition, of: encodedImage, for: job.load)
             return Output(rendition, of: encodedImage)
         } catch {
-            recordFailure(error, of: encodedImage, for: job.load)
+            await recordFailure(error, of: encodedImage, for: job.load)
             throw error
         }
     }
 
     private func deferDecoding(of encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
-        try await stage.run(decoding: encodedImage.bytes, in: job.context) { _ throws(EideticError) in
+        let policy = stage.policy(for: job.load)
+        return try await stage.run(decoding: encodedImage.bytes, by: policy, in: job.context) { _ throws(EideticError) in
             try self.deferredImage(from: encodedImage, for: job.load)
         }
     }

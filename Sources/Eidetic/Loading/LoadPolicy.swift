@@ -156,6 +156,8 @@ struct TransportPolicy: Sendable {
 /// The decisions about the pixels of an image: how it is decoded, and what it is transformed by.
 struct RenditionPolicy: Sendable {
     let options: DecodeOptions
+    /// The process in which the image is decoded.
+    var decodePolicy = DecodePolicy.inProcess
     private let transform: (any ImageTransform)?
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool
@@ -177,9 +179,11 @@ struct RenditionPolicy: Sendable {
     }
 
     /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
-    func options(for bytes: [UInt8]) -> DecodeOptions {
+    ///
+    /// - Parameter header: Returns the header of the image; called if there is such a transform.
+    func options(header: () throws(EideticError) -> ImageHeader?) -> DecodeOptions {
         guard options.size == nil, let target = transform?.decodeTarget else { return options }
-        guard let header = try? ImageDecoder.header(of: bytes), applies(to: header) else { return options }
+        guard let header = try? header(), applies(to: header) else { return options }
         var options = options
         options.target = target
         return options

@@ -25,12 +25,13 @@ final class PreviewGenerator: Sendable {
     private let state: Guarded<State>
     private let stage: DecodeStage
     private let context: JobContext
+    private let policy: RenditionPolicy
     private let report: @Sendable (Image) -> Void
 
     /// Creates the generator of a job's previews, which it reports.
     init(for job: ImageLoader.Job, stage: DecodeStage) {
         let context = job.context, report = job.report, policy = stage.policy(for: job.load)
-        (self.stage, self.context) = (stage, context)
+        (self.stage, self.context, self.policy) = (stage, context, policy)
         self.report = { report(.preview($0)) }
         state = Guarded(State { stage.makePreviewDecoder(by: policy, context: context) })
     }
@@ -51,7 +52,7 @@ final class PreviewGenerator: Sendable {
         // The replaced decoder's memory is freed outside the lock.
         _ = consume replaced
         guard starts else { return }
-        stage.enqueue(decoding: data.signature, in: context) { [self] in
+        stage.enqueue(decoding: data.signature, by: policy, in: context) { [self] in
             makePreview(from: data)
             state.withLock { $0.isBusy = false }
         }

@@ -58,15 +58,19 @@ struct DecodePlan {
         decode: @escaping DeferredImage.DecodeFunction,
         decodeShared: @escaping DeferredImage.SharedDecodeFunction
     ) -> Image {
-        let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
-        let size = isTransposed ? targetSize.transposed : targetSize
-        return Image(
-            deferred: DeferredImage(size: size.cropped(for: options), decode: decode, decodeShared: decodeShared),
-            loopCount: header.loopCount,
-            format: header.format,
-            sourceSize: options.appliesOrientation ? header.uprightSize : header.size,
-            scale: options.scale
+        ImageDecoder.makeDeferredImage(
+            size: resultSize,
+            header: header,
+            options: options,
+            decode: decode,
+            decodeShared: decodeShared
         )
+    }
+
+    /// The size of the image that ``decode()`` returns.
+    var resultSize: PixelSize {
+        let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
+        return (isTransposed ? targetSize.transposed : targetSize).cropped(for: options)
     }
 
     /// Scales the codec's result down, converts its colours and applies the orientation.

@@ -5,6 +5,9 @@
 
 typedef struct eidetic_avif eidetic_avif;
 
+// Loads the library, for a process that cannot open files later.
+void eidetic_avif_prepare(void);
+
 typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;

@@ -88,7 +88,7 @@ final class DerivedImageStore: Sendable {
             load.policy.access.contains(.writeDerived),
             load.request.isDerived, !image.isAnimated, !image.isPartial,
             image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
-            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, for: load))
+            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, rendition, for: load))
         else { return }
         let key = load.request.derivedKey, refusal = Refusal(key: key, checksum: record.provenance.checksum)
         guard state.withLock({ !$0.refused.contains(refusal) && $0.keys.insert(key).inserted }) else { return }
@@ -114,8 +114,15 @@ final class DerivedImageStore: Sendable {
     }
 
     /// Returns whether bytes, of which one frame was decoded, have no other.
-    private func isStill(_ encodedImage: EncodedImage, for load: Load) -> Bool {
-        load.request.options.needsAllFrames || (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount == 1
+    private func isStill(
+        _ encodedImage: EncodedImage,
+        _ rendition: DecodeStage.Rendition,
+        for load: Load
+    ) -> Bool {
+        guard !load.request.options.needsAllFrames else { return true }
+        // An image that was decoded in the sandbox is not parsed here.
+        let frameCount = rendition.frameCount ?? (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount
+        return frameCount == 1
     }
 
     /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.

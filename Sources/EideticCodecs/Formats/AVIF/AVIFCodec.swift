@@ -1,4 +1,5 @@
 #if AVIF
+import CAVIF
 import EideticCore
 
 /// AVIF images and sequences, by libavif.
@@ -8,6 +9,8 @@ import EideticCore
 enum AVIFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.avif] }
     static let detachedCalls: DetachedCalls? = .forFormat(.avif)
+
+    static func prepare() { eidetic_avif_prepare() }
 
     static func header(
         of bytes: UnsafeRawBufferPointer,
