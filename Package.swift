@@ -207,6 +207,8 @@ let package = Package(
         // Background execution.
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "LifecycleCore", swiftSettings: strict),
+        // The times of wakes and notifications; like the state machine, without a clock and without effects.
+        .target(name: "EideticScheduler", dependencies: ["LifecycleCore"], swiftSettings: strict),
         .target(
             name: "EideticBackground",
             dependencies: ["LifecycleCore", "EideticWire", "EideticCore", "CLinux", "CNetwork", "CSystemd"],
@@ -408,7 +410,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticFetchTests",
-            dependencies: ["EideticFetch", "EideticHTTP", "EideticTestSupport"],
+            dependencies: ["EideticFetch", "EideticFetchProbe", "EideticHTTP", "EideticTestSupport"],
             swiftSettings: strict
         ),
         // What reads the bytes of others: replayed here, fuzzed by script/fuzz.
@@ -476,6 +478,11 @@ let package = Package(
                 "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe",
                 "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticSchedulerTests",
+            dependencies: ["EideticScheduler", "LifecycleCore"],
             swiftSettings: strict
         ),
         .testTarget(

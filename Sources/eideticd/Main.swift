@@ -22,7 +22,7 @@ struct Main {
         case .release:
             do throws(SystemError) { try Release.run(options.configuration) } catch { throw EideticError(error) }
             return 0
-        case .supervise where !options.hasKeeper: return try supervise(options.configuration)
+        case .supervise where !options.configuration.hasKeeper: return try supervise(options.configuration)
         case .supervise: return keep(options.configuration)
         }
     }

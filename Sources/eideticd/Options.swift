@@ -8,8 +8,6 @@ struct Options {
     enum Action { case supervise, release, help }
 
     var action = Action.supervise
-    /// A Boolean value indicating whether a second process starts the supervisor again when it crashes.
-    var hasKeeper = false
     var configuration = SupervisorConfiguration()
 
     static let help = """
@@ -27,6 +25,7 @@ struct Options {
                                      /run/eidetic for root
           --state-directory DIRECTORY
                                      saved states of applications; eidetic in XDG_STATE_HOME by default
+          --applications DIRECTORY   desktop entries that are looked for before those of XDG_DATA_HOME and XDG_DATA_DIRS
           --transfers PROGRAM        starts eidetic-transferd, and wakes applications when their transfers have ended
           --transfer-socket PATH     transfer.socket in eidetic in XDG_RUNTIME_DIR by default
           --transfer-directory DIRECTORY
@@ -38,6 +37,7 @@ struct Options {
           --help
         """
 
+    private var manifestDirectories: [String] = []
     private var transferProgram: String?
     private var transferSocket = TransferLocations.socketPath
     private var transferDirectory = TransferLocations.directory
@@ -47,7 +47,7 @@ struct Options {
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": action = .help
-            case "--keeper": hasKeeper = true
+            case "--keeper": configuration.hasKeeper = true
             case "--release": action = .release
             default:
                 guard Self.names.contains(argument) else { throw Self.failure("unknown option \(argument)") }
@@ -55,6 +55,7 @@ struct Options {
                 try set(argument, to: value)
             }
         }
+        configuration.manifests = ManifestDirectories(environmentAnd: manifestDirectories)
         try setTransfers()
     }
 
@@ -72,7 +73,7 @@ struct Options {
 
     private static let names = [
         "--budget", "--freezer", "--control-group", "--runtime-directory", "--state-directory", "--limit",
-        "--message-rate", "--transfers", "--transfer-socket", "--transfer-directory",
+        "--message-rate", "--applications", "--transfers", "--transfer-socket", "--transfer-directory",
     ]
 
     private static func failure(_ message: String) -> EideticError { EideticError(.invalidArgument, message: message) }
@@ -93,6 +94,7 @@ struct Options {
                 throw Self.failure("--message-rate is a number from 1 to 1000000, not \(value)")
             }
             configuration.messageRate = rate
+        case "--applications": manifestDirectories.append(try Self.path(value, for: name))
         case "--transfers": transferProgram = try Self.path(value, for: name)
         case "--transfer-socket": transferSocket = try Self.path(value, for: name)
         case "--transfer-directory": transferDirectory = try Self.path(value, for: name)

@@ -163,6 +163,42 @@ struct StateRecoveryTests {
         await daemon.finish()
     }
 
+    @Test(
+        "B09 a URL that was accepted reaches the application with its source, also if its process ends meanwhile",
+        arguments: [false, true]
+    )
+    func acceptedURL(isKilled: Bool) async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one", ["--wait", "didBecomeActive"])
+        await daemon.expectOutput("one didBecomeActive")
+        let process = try #require(try daemon.status(of: "one")?.process)
+        var sender = ProgramDescription(executable: Daemon.executable("eidetic-app"))
+        sender.arguments = ["open", "--runtime-dir", daemon.directory.path(of: "run"), "one", "x:1"]
+        try daemon.perform(.install(identifier: "sender", program: sender))
+        try daemon.perform(.launch(identifier: "sender", url: nil, inBackground: false))
+        let path = daemon.directory.path(of: "run/applications/one/record")
+        await daemon.waitForStatuses { _ in
+            (try? FileSystem().contents(of: path)).map { String(decoding: $0, as: UTF8.self).contains("sender") }
+                ?? false
+        }
+        daemon.kill()
+        if isKilled {
+            kill(process, SIGKILL)
+            while ProcessHandle(identifier: process) != nil { sched_yield() }
+        } else {
+            kill(process, SIGUSR1)
+        }
+        try await daemon.start()
+        if isKilled {
+            // Launched for it, and held up once more.
+            await daemon.expectOutput("one didBecomeActive", times: 2)
+            kill(try #require(try daemon.status(of: "one")?.process), SIGUSR1)
+        }
+        await daemon.expectOutput("one openURL x:1 from sender\n")
+        #expect(daemon.output.ranges(of: "one openURL").count == 1)
+        await daemon.finish()
+    }
+
     @Test("B06 the next supervisor grants the rest of the time to terminate, not the whole again")
     func graceOfTermination() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "quit=500"])

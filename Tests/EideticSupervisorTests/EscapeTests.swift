@@ -39,6 +39,38 @@ struct EscapeTests {
         await daemon.finish()
     }
 
+    @Test(
+        "B05 an orphan that has left its group alone is taken back and suspended, and ends with its application",
+        arguments: [false, true]
+    )
+    func orphanLeavesGroup(isKilled: Bool) async throws {
+        guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
+        let daemon = try await Daemon(.group, Self.fast)
+        try daemon.launch("one", ["--fork-twice"])
+        await daemon.expectState(.active, of: "one")
+        let supervisor = daemon.process.identifier
+        await daemon.waitForStatuses { _ in daemon.children.count == 2 }
+        let first = try #require(try daemon.status(of: "one")?.process)
+        let orphan = try #require(daemon.children.first { $0 != first })
+        #expect(ProcessStatus(of: orphan)?.parent == supervisor)
+        try KernelFile.write("\(orphan)", to: "\(try ControlGroups.parent().path)/cgroup.procs")
+        if isKilled {
+            try daemon.perform(.quit(identifier: "one", force: true))
+            await daemon.expectState(.notRunning, of: "one")
+            // Collected too.
+            await daemon.waitForStatuses { _ in daemon.children.isEmpty }
+            #expect(ProcessStatus(of: orphan) == nil)
+        } else {
+            try daemon.perform(.background(identifier: "one"))
+            await daemon.expectState(.suspended, of: "one")
+            #expect(GroupHierarchy.group(of: orphan)?.hasSuffix("/one@1") == true)
+            let ticks = ProcessStatus(of: orphan)?.ticks
+            #expect(try daemon.lines(.log(identifier: "one", count: 9)).contains { $0.contains("was taken back") })
+            #expect(ProcessStatus(of: orphan)?.ticks == ticks)
+        }
+        await daemon.finish()
+    }
+
     @Test("B16 a program that cannot be started keeps its saved state, and has not crashed")
     func missingProgram() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0])

@@ -58,6 +58,29 @@ struct LaunchTests {
         await daemon.finish()
     }
 
+    @Test("B16 a process that somebody kills before its program has started is no crash of the application")
+    func killedBirth() async throws {
+        guard ControlGroups.unavailability == nil else { return }
+        let daemon = try await Daemon(.group)
+        try daemon.install("one")
+        try daemon.directory.write([1], to: "state/one/state")
+        let group = try #require(daemon.controlGroup)
+        try KernelFile.write("1", to: "\(group)/cgroup.freeze")
+        let socket = try sendLaunch(of: "one", to: daemon)
+        await daemon.expectState(.launching, of: "one")
+        kill(try #require(try daemon.status(of: "one")?.process), SIGKILL)
+        guard case .refused(.failed, let message)? = try answer(on: socket) else {
+            throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal")
+        }
+        #expect(message.contains("killed before it had started its program"), "\(message)")
+        await daemon.expectState(.notRunning, of: "one")
+        try KernelFile.write("0", to: "\(group)/cgroup.freeze")
+        #expect(access(daemon.directory.path(of: "state/one/state"), F_OK) == 0)
+        #expect(try daemon.lines(.explain(identifier: "one")).allSatisfy { !$0.contains("crashed") })
+        #expect(try daemon.status(of: "one")?.lastExit == nil)
+        await daemon.finish()
+    }
+
     @Test("B01 a launch that takes longer than 5 s is answered, and goes on")
     func slowBirth() async throws {
         guard ControlGroups.unavailability == nil else { return }

@@ -48,7 +48,10 @@ struct UnusableRecordTests {
         record.process = ApplicationRecord.ProcessRecord()
         let rules = LifecycleRules()
         let url = String(repeating: "u", count: SupervisionProtocol.urlLimit)
-        record.process?.intention.urls = Array(repeating: url, count: rules.waitingURLLimit)
+        record.process?.intention.urls = Array(
+            repeating: .init(IncomingURL(url, id: 1, source: String(repeating: "s", count: 128))),
+            count: rules.waitingURLLimit
+        )
         let session = String(repeating: "s", count: SupervisionProtocol.identifierLimit)
         let wake = WakeReason(.session, id: 1, session: session)
         record.waitingWakes = (0..<rules.openWakeLimit).map { _ in .init(reason: wake, allowance: .seconds(1)) }

@@ -32,6 +32,12 @@ extension Application {
         /// it; `false` by default.
         public var exitsOnSuspend = false
 
+        /// The kinds of background work for which a supervisor runs or wakes the application.
+        ///
+        /// `nil`, the default, means those of its desktop entry, and all kinds without one. Where there is a desktop
+        /// entry with keys of Eidetic, it holds, whatever is set here.
+        public var backgroundModes: Set<BackgroundMode>?
+
         /// A Boolean value indicating whether the application can run in the background; `true` by default.
         ///
         /// If it cannot, leaving the foreground terminates it.

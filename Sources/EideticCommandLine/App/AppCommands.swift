@@ -90,13 +90,15 @@ package enum AppCommands {
         "open",
         summary: "let an application open a URL, launching it if necessary, and wait until it has",
         operands: Operands(
-            synopsis: "ID URL",
-            help: "the application, and the URL",
-            count: 2...2,
+            synopsis: "[ID] URL",
+            help: "the application, and the URL; without an application, the one whose desktop entry names the scheme",
+            count: 1...2,
             completion: .nothing
         )
     ) { client, arguments throws(EideticError) in
-        _ = try client.send(.openURL(identifier: arguments.operands[0], url: arguments.operands[1]))
+        let (url, words) = (arguments.operands[arguments.operands.count - 1], arguments.operands.dropLast())
+        let request = words.first.map { ControlRequest.openURL(identifier: $0, url: url) } ?? .openURLByScheme(url)
+        _ = try client.send(request)
     }
 
     private static let foreground = makeCommand(

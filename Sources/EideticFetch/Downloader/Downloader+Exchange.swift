@@ -121,13 +121,17 @@ extension Downloader {
         }
     }
 
-    /// Returns the part of a body that a later attempt can resume, or `nil`.
+    /// Returns a Boolean value indicating whether a later attempt can resume the body.
     ///
     /// A body is not resumed if the caller requested a range, because positions count from the beginning of the body.
+    private func mayResume(_ plan: ExchangePlan) -> Bool {
+        !plan.download.isStreamed && plan.redirect.method == "GET"
+            && headers(for: plan.redirect, resuming: nil)["Range"] == nil
+    }
+
+    /// Returns the part of a body that a later attempt can resume, or `nil`.
     private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
-        guard !plan.download.isStreamed, plan.redirect.method == "GET",
-            headers(for: plan.redirect, resuming: nil)["Range"] == nil
-        else { return nil }
+        guard mayResume(plan) else { return nil }
         let isResumed = outcome.head?.status == 206 && plan.partialBody?.file == nil
         return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
     }
@@ -226,10 +230,18 @@ extension Downloader {
             partialBody: plan.partialBody,
             channel: channel,
             filePath: transformsBodies ? nil : redirect.filePath,
+            resumptionKey: resumptionKey(of: plan),
             onProgress: isProbe && !download.isStreamed
                 ? makeProbeReporter(for: redirect.origin, download: download) : makeProgressReporter(for: download),
             completion: completion
         )
+    }
+
+    /// Returns a function for the request under which a part is found again; `nil` if none is written to a file.
+    private func resumptionKey(of plan: ExchangePlan) -> (@Sendable () -> FetchRequest)? {
+        guard plan.redirect.filePath != nil, mayResume(plan) else { return nil }
+        let key = plan.download.key
+        return { self.partialBodyKey(of: key) }
     }
 
     func headers(for redirect: Redirect, resuming partialBody: PartialBody?) -> HTTPHeaders {

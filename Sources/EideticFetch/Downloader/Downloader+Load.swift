@@ -98,7 +98,7 @@ extension Downloader {
     }
 
     /// Returns the request as it is sent, with all fields and credentials, so that users do not share partial bodies.
-    private func partialBodyKey(of key: DownloadKey) -> FetchRequest {
+    func partialBodyKey(of key: DownloadKey) -> FetchRequest {
         var request = key.request
         guard partialBodies.store != nil || key.filePath != nil else { return request }
         let redirect = Redirect(key)

@@ -15,6 +15,10 @@ extension Downloader {
     /// `If-Range`. It is removed after a day; at most 16 parts stay in a directory. Any other failure, and a
     /// cancellation, leaves no file behind.
     ///
+    /// If the process is killed after the first mebibyte, the next call continues the part as well, unless the machine
+    /// was started again; a file with the suffix `.eidetic-writing` describes it. A process that is killed leaves a
+    /// file with the suffix `.tmp`.
+    ///
     /// - Parameters:
     ///   - request: The request.
     ///   - path: The path of the file, in an existing directory; an existing file is replaced.

@@ -31,9 +31,23 @@ extension Exchange {
         }
         guard append(chunk) else { return false }
         receivedBytes += chunk.count
+        if file != nil, !isPartDescribed, receivedBytes >= WrittenPart.minimumSize { describePart() }
         if !countInMemory(chunk.count) { pauseReasons.insert(.memory) }
         request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
         return true
+    }
+
+    /// Describes the part in the file, if it could be resumed, for the case that this process is killed.
+    private func describePart() {
+        isPartDescribed = true
+        guard let file, let key = request.resumptionKey?(), let head, let validator = head.resumptionValidator else {
+            return
+        }
+        do throws(SystemError) {
+            try file.describe(of: key, validator: validator, totalLength: resumedLength ?? expectedLength)
+        } catch {
+            Log.write(.warning, category: .fetch, message: "a kill would lose the part of \(request.url): \(error)")
+        }
     }
 
     /// Counts bytes that were collected in memory; returns `false` if the exchange must wait for others.

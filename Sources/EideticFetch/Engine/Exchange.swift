@@ -93,6 +93,8 @@ final class Exchange {
     /// A Boolean value indicating whether the beginning of the body has been accepted.
     var isRecognised = false
     var file: BodyFile?
+    /// A Boolean value indicating whether the file is described for a later process, or cannot be.
+    var isPartDescribed = false
     let fileSystem: FileSystem
 
     init(

@@ -23,6 +23,9 @@ final class ExchangeRequest: Sendable {
     let channel: BodyChannel?
     /// The path of the file for the body; `nil` for any other destination.
     let filePath: String?
+    /// A function that returns the request by which a later download finds the part of the body; `nil` if it is not to
+    /// be resumed.
+    let resumptionKey: (@Sendable () -> FetchRequest)?
     /// A function that receives the progress on the engine's thread.
     let onProgress: @Sendable (FetchProgress) -> Void
     let completion: Completion
@@ -38,6 +41,7 @@ final class ExchangeRequest: Sendable {
         partialBody: PartialBody? = nil,
         channel: BodyChannel? = nil,
         filePath: String? = nil,
+        resumptionKey: (@Sendable () -> FetchRequest)? = nil,
         onProgress: @escaping @Sendable (FetchProgress) -> Void = { _ in },
         completion: @escaping Completion
     ) {
@@ -51,6 +55,7 @@ final class ExchangeRequest: Sendable {
         self.partialBody = partialBody
         self.channel = channel
         self.filePath = filePath
+        self.resumptionKey = resumptionKey
         self.onProgress = onProgress
         self.completion = completion
     }

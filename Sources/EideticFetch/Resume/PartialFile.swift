@@ -55,7 +55,7 @@ struct PartialFileStore: Sendable {
         let file = try fileSystem.open(part.path, flags: O_WRONLY | O_NOFOLLOW)
         let permissions = try fileSystem.status(of: file).permissions
         try fileSystem.setPermissions(of: file, to: 0o600)
-        let salt = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+        let salt = Self.makeSalt()
         let lines = [
             Self.magic, salt, Self.digest(of: request, salt: salt), partialBody.validator,
             partialBody.totalLength.map(String.init) ?? "-", "\(part.length)", String(permissions, radix: 8), "",
@@ -73,8 +73,40 @@ struct PartialFileStore: Sendable {
         removeOldParts(beside: path)
     }
 
-    /// Removes and returns the part beside the file at `path`; `nil` if there is none of this request.
+    /// Removes and returns the part beside the file at `path`, or the one that a killed process has written; `nil` if
+    /// there is none of this request.
     func remove(for path: String, of request: FetchRequest) -> PartialBody? {
+        removeKept(for: path, of: request) ?? removeWritten(for: path, of: request)
+    }
+
+    /// Removes and returns the part of a process that was killed; one that a process still writes is left alone.
+    private func removeWritten(for path: String, of request: FetchRequest) -> PartialBody? {
+        guard let written = WrittenPart.read(beside: path, with: fileSystem) else { return nil }
+        let (left, own) = ("\(Self.directory(of: path))\(written.name)", FileSystem.temporaryPath(for: path))
+        guard let file = try? fileSystem.open(left, flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
+            let status = try? fileSystem.status(of: file), status.kind == .regular, status.owner == geteuid(),
+            status.linkCount == 1, status.inode == written.inode
+        else {
+            written.remove(beside: path, with: fileSystem)
+            return nil
+        }
+        // The rename fails if another process was faster.
+        guard (try? fileSystem.lock(file, operation: LOCK_EX | LOCK_NB)) != nil,
+            (try? fileSystem.rename(left, to: own)) != nil
+        else { return nil }
+        written.remove(beside: path, with: fileSystem)
+        let part = PartialFile(path: own, length: status.size, fileSystem: fileSystem)
+        guard status.size > 0, time.now - status.modificationTime <= lifetime,
+            written.totalLength.map({ $0 > status.size }) ?? true, written.fits(request, fileSystem: fileSystem)
+        else { return nil }
+        return PartialBody(file: part, validator: written.validator, totalLength: written.totalLength)
+    }
+
+    private static func directory(of path: String) -> Substring {
+        path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    }
+
+    private func removeKept(for path: String, of request: FetchRequest) -> PartialBody? {
         let (kept, own) = (path + Self.suffix, FileSystem.temporaryPath(for: path))
         // Others could have put something else there.
         guard let status = try? fileSystem.linkStatus(of: kept), status.kind == .regular, status.owner == geteuid(),
@@ -121,7 +153,11 @@ struct PartialFileStore: Sendable {
         )
     }
 
-    private static func digest(of request: FetchRequest, salt: String) -> String {
+    static func makeSalt() -> String {
+        String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+    }
+
+    static func digest(of request: FetchRequest, salt: String) -> String {
         Digest(hmacSHA256: Array(request.identityText.utf8), key: Array(salt.utf8)).hexadecimal
     }
 

@@ -17,8 +17,8 @@ final class RunningProcess {
     var watch: Poller.Watch?
     /// The report of its birth, until the program has started or cannot start.
     var start: (report: StartReport, watch: Poller.Watch)?
-    /// The reason for which its program could not be executed.
-    var startFailure: SystemError?
+    /// The reason for which its program was not executed.
+    var startFailure: String?
     var connection: Connection?
     /// A Boolean value indicating whether the application knows its page, and receives messages.
     var isWelcomed = false

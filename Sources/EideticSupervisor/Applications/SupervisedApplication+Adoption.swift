@@ -70,7 +70,7 @@ extension SupervisedApplication {
         }
         for url in intention.urls {
             lastSequence += 1
-            handle(.openURL(IncomingURL(url, id: lastSequence)))
+            handle(.openURL(url.url(numbered: lastSequence)))
         }
         let received = Set(lifecycle.openWakes)
         for wake in intention.wakes where !received.contains(wake.reason) {

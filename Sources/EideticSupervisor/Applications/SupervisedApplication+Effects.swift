@@ -22,8 +22,9 @@ extension SupervisedApplication {
         case .killProcess(let reason): kill(for: reason)
         case .reportExit(let report): reportExit(report)
         case .refuse(let refusal):
-            lastRefusal = refusal
-            log("refused: \(refusal.explanation)")
+            let use = RefusedUse(refusal: refusal, explanation: explanation(of: refusal))
+            lastRefusal = use
+            log("refused: \(use.explanation)")
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
         case .reportWake(let reason, let result): report(reason, result: result)
         case .reportURL(let url, let outcome):

@@ -110,17 +110,9 @@ extension SupervisedApplication {
         process.connection?.send(WireWriter.encode(SupervisorMessage.welcome(welcome)), page: process.page)
     }
 
-    /// Limits the application to its own declarations, and these to the supervisor's limits.
+    /// Limits the application to its declarations: its desktop entry holds, where it says something else.
     func apply(_ declarations: Hello.Declarations, to process: RunningProcess) {
         process.declarations = declarations
-        let limits = context.configuration.rules
-        lifecycle.rules.suspensionPolicy = declarations.exitsOnSuspend ? .terminate : limits.suspensionPolicy
-        lifecycle.rules.declaredWakeKinds = limits.declaredWakeKinds.intersection(declarations.wakeKinds)
-        lifecycle.rules.declaredAssertions = limits.declaredAssertions.intersection(declarations.assertions)
-        lifecycle.rules.backgroundBudget = limits.backgroundBudget
-        guard let requested = declarations.backgroundBudget else { return }
-        let most = limits.backgroundBudget ?? SupervisorConfiguration.budgetRange.upperBound
-        let least = min(SupervisorConfiguration.budgetRange.lowerBound, most)
-        lifecycle.rules.backgroundBudget = min(max(requested, least), most)
+        applyDeclarations()
     }
 }

@@ -10,7 +10,9 @@ extension SupervisedApplication {
         // Before the birth, so that a successor finds a process that was just born.
         saveIntention(ApplicationRecord.ProcessRecord())
         do throws(SystemError) {
-            guard let program else { throw SystemError(.open, errorNumber: ENOENT, path: "no program is known") }
+            guard let program = launchProgram else {
+                throw SystemError(.open, errorNumber: ENOENT, path: missingProgram)
+            }
             let (process, report) = try start(program, identity: identity)
             adoptProcess(process)
             let watch = context.poller.watch(report.rawValue) { [unowned self, unowned process] in
@@ -18,7 +20,7 @@ extension SupervisedApplication {
             }
             process.start = (report, watch)
         } catch {
-            reportStartFailure(error)
+            reportStartFailure("\(error)")
             handle(.processDidNotStart(identity))
         }
     }
@@ -30,19 +32,21 @@ extension SupervisedApplication {
         switch outcome {
         // The report is empty as well if the process was killed before.
         case .started where process.killReport != nil: answerLaunches(failure: process.killReport)
+        case .started where ProcessStatus(of: process.handle.identifier)?.hasExecuted == false:
+            process.startFailure = "process \(process.handle.identifier) was killed before it had started its program"
         case .started:
             log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
             answerLaunches(failure: nil)
         case .failed(let error):
-            process.startFailure = SystemError(.open, errorNumber: error, path: program?.executable ?? "")
+            process.startFailure = "\(SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? ""))"
             // The reason of its end is then that of the kill.
             if let report = process.killReport { answerLaunches(failure: report) }
         }
     }
 
-    private func reportStartFailure(_ error: SystemError) {
-        log("cannot start: \(error)")
-        lastObstacle = "it cannot be started: \(error)"
+    private func reportStartFailure(_ reason: String) {
+        log("cannot start: \(reason)")
+        lastObstacle = "it cannot be started: \(reason)"
         answerLaunches(failure: lastObstacle)
     }
 
@@ -67,7 +71,8 @@ extension SupervisedApplication {
     /// The explanation of a start that takes long; `nil` if the program runs.
     var slowStart: String? {
         guard let process, process.start != nil else { return nil }
-        return "process \(process.handle.identifier) has not started its program yet: \(program?.executable ?? "")"
+        return
+            "process \(process.handle.identifier) has not started its program yet: \(launchProgram?.executable ?? "")"
     }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
@@ -117,7 +122,12 @@ extension SupervisedApplication {
                 isForeign: { [context] in context.firstProcesses.contains($0) }
             )
         }
-        group.setRoot(handle, mark: mark, isForeign: { [context] in context.firstProcesses.contains($0) })
+        group.setRoot(
+            handle,
+            mark: mark,
+            isForeign: { [context] in context.firstProcesses.contains($0) },
+            orphans: { [context] in context.orphans }
+        )
         return group
     }
 
@@ -158,9 +168,11 @@ extension SupervisedApplication {
     }
 
     private func processDidEnd(_ ended: RunningProcess) {
-        guard ended.end == nil, let end = ended.handle.takeEnd() else { return }
-        context.firstProcesses.remove(ended.handle.identifier)
+        guard ended.end == nil, ended.handle.hasEnded else { return }
+        // Before it is collected: the kernel knows until then whether it had started its program.
         readStartReport(of: ended)
+        guard let end = ended.handle.takeEnd() else { return }
+        context.firstProcesses.remove(ended.handle.identifier)
         // What it said last is heard before its end.
         ended.connection?.readPending()
         ended.connection?.close()
@@ -171,7 +183,8 @@ extension SupervisedApplication {
         if process === ended { (process, adoptionDeadline, adoptedRecord, freezeCheck) = (nil, nil, nil, nil) }
         (namesTime, terminalCheck) = (nil, nil)
         // What a process has asked for does not hold for the next one.
-        lifecycle.rules.backgroundBudget = context.configuration.rules.backgroundBudget
+        refreshManifest()
+        applyDeclarations()
         report(end, of: ended)
         handleWaitingRequests()
         removalCheck = (Clock.now, .milliseconds(1))

@@ -44,7 +44,7 @@ extension SupervisedApplication {
         }
         for url in record.waitingURLs {
             lastSequence += 1
-            requests.append(.openURL(IncomingURL(url, id: lastSequence)))
+            requests.append(.openURL(url.url(numbered: lastSequence)))
         }
         return requests + record.waitingWakes.map { .wake($0.reason, allowance: $0.allowance) }
     }
@@ -133,8 +133,10 @@ extension SupervisedApplication {
 
     private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
         defer { saveRecord() }
+        // What it has not received is for the next process, which is launched for it.
         for url in found.intention.urls {
-            log("\(IncomingURL(url, id: 0)): refused, the process ended before it was asked")
+            lastSequence += 1
+            waitingRequests.append(.openURL(url.url(numbered: lastSequence)))
         }
         waitingRequests += found.intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
         guard found.identifier > 0 else { return }

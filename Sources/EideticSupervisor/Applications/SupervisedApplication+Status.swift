@@ -60,13 +60,20 @@ extension SupervisedApplication {
         if process.freezer.kind == .signals {
             lines.append("freezer: SIGSTOP, as no control group of version 2 can be written")
         }
+        lines += declarationLines
         if let lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
         return lines
     }
 
     private var obstaclesToStart: [String] {
-        var lines: [String] = []
-        if program == nil { lines.append("no program is known: start it once with `eidetic app launch ID -- PROGRAM`") }
+        var lines: [String] = declarationLines
+        if !hasProgram {
+            lines.append(
+                "no program is known: start it once with `eidetic app launch ID -- PROGRAM`, or install \(identifier).desktop"
+            )
+        } else if launchProgram == nil {
+            lines.append("its program is not found: \(missingProgram)")
+        }
         if lifecycle.wasForceQuit {
             lines.append("not started for background work: \(LifecycleEffect.Refusal.forceQuit.explanation)")
         }

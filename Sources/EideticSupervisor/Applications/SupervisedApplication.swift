@@ -10,7 +10,10 @@ final class SupervisedApplication {
     let identifier: String
     let context: SupervisorContext
     var lifecycle: Lifecycle
+    /// The program that was installed with the identifier; `nil` for that of the desktop entry.
     var program: ProgramDescription?
+    /// The desktop entry, as it was when the process started.
+    var manifest = ManifestDirectories.Lookup.none
     /// The current process; `nil` if none runs.
     var process: RunningProcess? {
         didSet {
@@ -51,7 +54,7 @@ final class SupervisedApplication {
     /// The time at which the names of open tasks are asked for, before the application may be killed for a callback.
     var namesTime: Duration?
     var lastExit: String?
-    var lastRefusal: LifecycleEffect.Refusal?
+    var lastRefusal: RefusedUse?
     /// The explanation of the last obstacle, such as a lock that was held at suspension.
     var lastObstacle: String?
     /// The state that decides whether the transfer process holds the events of the application.
@@ -60,6 +63,8 @@ final class SupervisedApplication {
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []
     private var isHandlingEvent = false
+    /// The event whose effects are being performed.
+    private(set) var currentEvent: LifecycleEvent?
 
     init(identifier: String, context: SupervisorContext) {
         (self.identifier, self.context) = (identifier, context)
@@ -67,10 +72,12 @@ final class SupervisedApplication {
         lastSequence = UInt64(context.generation) << 32
         idleSince = Clock.now
         lifecycle = Lifecycle(rules: context.configuration.rules)
+        refreshManifest()
     }
 
     /// Passes an event to the state machine, performs the effects, and records the new state.
     func handle(_ event: LifecycleEvent) {
+        if event.isStart { refreshManifest() }
         pendingEvents.append(event)
         context.changeCount &+= 1
         guard !isHandlingEvent else { return }
@@ -91,13 +98,15 @@ final class SupervisedApplication {
             perform(transition(on: .openTaskCountChanged(count, process: lifecycle.process), at: now))
         }
         let effects = transition(on: event, at: now)
+        currentEvent = event
         perform(effects)
+        currentEvent = nil
         for case .refuse(let refusal) in effects { reportRefusal(of: event, because: refusal) }
     }
 
     /// The time at which an application without a program and without a process is forgotten; `nil` if it is not.
     var forgetTime: Duration? {
-        guard program == nil, process == nil, leftovers.isEmpty, !lifecycle.isLaunchWaiting, let idleSince else {
+        guard !hasProgram, process == nil, leftovers.isEmpty, !lifecycle.isLaunchWaiting, let idleSince else {
             return nil
         }
         return idleSince + context.configuration.forgetInterval
@@ -175,7 +184,7 @@ final class SupervisedApplication {
         record.processNumber = processNumber
         record.process = processRecord
         record.waitingWakes = lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
-        record.waitingURLs = lifecycle.waitingLaunchURLs.map(\.text)
+        record.waitingURLs = lifecycle.waitingLaunchURLs.map(ApplicationRecord.URLRecord.init)
         record.waitingLaunch = lifecycle.isWaitingLaunchVisible.map { $0 ? .foreground : .background }
         for request in waitingRequests { record.add(request) }
         return record
@@ -208,7 +217,8 @@ final class SupervisedApplication {
         // One that the application has received is under way, whatever becomes of this process.
         let pending = process?.pendingCallback?.callback
         let isReceived = process?.isWelcomed == true
-        intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }.map(\.text)
+        intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }
+            .map(ApplicationRecord.URLRecord.init)
         intention.wakes = lifecycle.acceptedWakes.filter { wake in
             !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
         }.map(ApplicationRecord.WakeRecord.init)

@@ -1,3 +1,4 @@
+import CSupervisor
 import EideticCore
 import Glibc
 
@@ -8,11 +9,15 @@ final class SupervisorContext {
     let poller: Poller
     let log: ActivityLog
     let generation: UInt32
+    /// The directories of desktop entries.
+    var manifests: ManifestDirectories { configuration.manifests }
     private var limiters: [Int32: MessageLimiter] = [:]
     /// The number of changes of applications that no line of the log tells.
     var changeCount: UInt64 = 0
     /// The first processes of all applications.
     var firstProcesses: Set<Int32> = []
+    /// The processes to which the kernel gives the orphans of applications: this one, and its keeper.
+    private let adoptiveParents: [Int32]
     /// The place of control groups; `nil` if signals are used.
     let hierarchy: GroupHierarchy?
     /// The transfer process; `nil` if this supervisor has none.
@@ -24,6 +29,7 @@ final class SupervisorContext {
 
     init(configuration: SupervisorConfiguration, directory: RuntimeDirectory, poller: Poller) throws(SystemError) {
         (self.configuration, self.directory, self.poller) = (configuration, directory, poller)
+        adoptiveParents = [getpid()] + (configuration.hasKeeper ? [getppid()] : [])
         transfers = configuration.transfers.map { TransferProcessLink($0, poller: poller) }
         log = ActivityLog(directory: directory)
         generation = try directory.takeGeneration()
@@ -52,6 +58,18 @@ final class SupervisorContext {
             return nil
         }
     }
+
+    /// The orphans of all applications that have not ended.
+    var orphans: [Int32] { adoptiveParents.flatMap(orphans) }
+
+    private func orphans(of parent: Int32) -> [Int32] {
+        SignalFreezer.children(of: parent).filter { child in
+            !firstProcesses.contains(child) && !adoptiveParents.contains(child) && child != transfers?.identifier
+        }
+    }
+
+    /// Collects the orphans that have ended.
+    func collectOrphans() { for orphan in orphans(of: getpid()) { eidetic_collect_child(orphan) } }
 
     func groupPath(of identifier: String, number: UInt64) -> String? {
         hierarchy.map { "\($0.path)/\(identifier)@\(number)" }

@@ -108,8 +108,8 @@ extension Supervisor {
         let adhoc = String("adhoc.\(name.filter { ApplicationIdentifier.isValid("a\($0)") })".prefix(128))
         guard let asked = hello.identifier, ApplicationIdentifier.isValid(asked) else { return adhoc }
         // By their paths alone: the file system of the known one may hang.
-        if let known = applications[asked]?.program, known.executable != path { return adhoc }
-        return asked
+        let known = applications[asked]?.program ?? context.manifests.manifest(of: asked).manifest?.program
+        return known.map { $0.executable == path } ?? true ? asked : adhoc
     }
 }
 

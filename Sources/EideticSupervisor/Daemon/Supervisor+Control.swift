@@ -18,6 +18,7 @@ extension Supervisor {
             if case .openURL(let identifier, let url) = request {
                 return openURL(url, in: identifier, for: connection)
             }
+            if case .openURLByScheme(let url) = request { return openURL(url, for: connection) }
             let contents = contents(for: request)
             if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
             for content in contents { connection.send(WireWriter.encode(content)) }
@@ -57,12 +58,12 @@ extension Supervisor {
         case .log(let identifier, let count):
             return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
         case .explain(let identifier):
-            guard let application = applications[identifier] else { return Self.unknown(identifier) }
+            guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
             return Self.lines(application.explanation)
         case .launch(let identifier, let url, let inBackground):
             return launch(identifier, url: url, inBackground: inBackground)
         case .wake(let identifier, let kind): return wake(identifier, for: kind)
-        case .awaitChange, .openURL: return []
+        case .awaitChange, .openURL, .openURLByScheme: return []
         case .install(let identifier, let program): return install(program, as: identifier)
         case .foreground(let identifier): return pass(.enterForeground, to: identifier)
         case .background(let identifier): return pass(.enterBackground, to: identifier)
@@ -88,10 +89,8 @@ extension Supervisor {
     }
 
     private func launch(_ identifier: String, url: String?, inBackground: Bool) -> [ControlAnswer] {
-        guard let application = applications[identifier] else { return Self.unknown(identifier) }
-        guard application.program != nil || application.process != nil else {
-            return Self.refusal(.unknownApplication, message: "no program is known for \(identifier)")
-        }
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        if let refusal = Self.refusalToStart(application) { return refusal }
         application.lastSequence += 1
         if let url {
             return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
@@ -99,27 +98,8 @@ extension Supervisor {
         return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
     }
 
-    /// Asks an application to open a URL, and answers when it has.
-    private func openURL(_ url: String, in identifier: String, for connection: Connection) {
-        guard let application = applications[identifier], application.program != nil || application.process != nil
-        else {
-            for content in Self.unknown(identifier) { connection.send(WireWriter.encode(content)) }
-            return
-        }
-        application.open(url, from: source(of: connection)) { [weak connection] failure in
-            let answer = failure.map { Self.refusal(.lifecycle, message: $0) } ?? [ControlAnswer(.done)]
-            for content in answer { connection?.send(WireWriter.encode(content)) }
-        }
-    }
-
-    /// The application to which the process of a connection belongs; `nil` if it is none of the supervised ones.
-    private func source(of connection: Connection) -> String? {
-        guard let peer = connection.socket.peer?.process else { return nil }
-        return applications.values.first { $0.process?.freezer.processes.contains(peer) == true }?.identifier
-    }
-
     private func wake(_ identifier: String, for kind: WakeReason.Kind) -> [ControlAnswer] {
-        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
         application.lastSequence += 1
         let reason = WakeReason(kind, id: application.lastSequence)
         return result(of: .wake(reason, allowance: application.lifecycle.rules.wakeLimit), for: application)
@@ -166,11 +146,11 @@ extension Supervisor {
         return [ControlAnswer(.done)]
     }
 
-    private static func unknown(_ identifier: String) -> [ControlAnswer] {
+    static func unknown(_ identifier: String) -> [ControlAnswer] {
         refusal(.unknownApplication, message: "no application has the identifier \(identifier)")
     }
 
-    private static func refusal(_ refusal: ControlAnswer.Refusal, message: String) -> [ControlAnswer] {
+    static func refusal(_ refusal: ControlAnswer.Refusal, message: String) -> [ControlAnswer] {
         [ControlAnswer(.refused(refusal, message: message))]
     }
 

@@ -46,6 +46,8 @@ package final class Supervisor {
         let number = eidetic_open_signals()
         guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: "signalfd") }
         signals = FileDescriptor(adopting: number)
+        // What has left the group of its application alone is found among the children of this process.
+        eidetic_become_subreaper()
         supervisorSocket = try directory.listen(at: directory.supervisorSocket)
         controlSocket = try directory.listen(at: directory.controlSocket)
         recover()
@@ -129,7 +131,13 @@ package final class Supervisor {
     }
 
     private func handleSignal() {
-        while eidetic_read_signal(signals.rawValue) != 0 { isStopping = true }
+        while true {
+            switch eidetic_read_signal(signals.rawValue) {
+            case 0: return
+            case SIGCHLD: context.collectOrphans()
+            default: isStopping = true
+            }
+        }
     }
 
     // MARK: Recovery

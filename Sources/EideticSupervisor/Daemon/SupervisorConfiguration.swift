@@ -34,6 +34,12 @@ package struct SupervisorConfiguration: Sendable {
     /// The greatest number of known applications; 1,000 by default.
     package var applicationLimit = 1_000
 
+    /// A Boolean value indicating whether the parent process is a keeper, which starts the supervisor again when it
+    /// crashes; `false` by default.
+    package var hasKeeper = false
+    /// The directories of desktop entries, which declare what applications may do; those of XDG by default.
+    package var manifests = ManifestDirectories(environmentAnd: [])
+
     /// The transfer process that the supervisor starts; `nil` for none.
     package var transfers: Transfers?
 

@@ -12,6 +12,7 @@ package final class GroupFreezer: Freezer {
     private var root: ProcessHandle?
     private var mark = ""
     private var isForeign: (Int32) -> Bool = { _ in false }
+    private var orphans: () -> [Int32] = { [] }
     /// The processes that had left the group and were taken back.
     private var regained: Set<Int32> = []
 
@@ -37,11 +38,18 @@ package final class GroupFreezer: Freezer {
     }
 
     /// Sets the first process, which is checked at each suspension, and killed wherever it is.
+    ///
+    /// - Parameters:
+    ///   - root: The application's first process.
+    ///   - mark: The value of ``SignalFreezer/markName`` in its environment, which no other application has.
+    ///   - isForeign: Returns whether a process is the first one of another application, which is left alone.
+    ///   - orphans: Returns the orphans of all applications, which have this process or its keeper as their parent.
     package func setRoot(
         _ root: ProcessHandle,
         mark: String,
-        isForeign: @escaping (Int32) -> Bool = { _ in false }
-    ) { (self.root, self.mark, self.isForeign) = (root, mark, isForeign) }
+        isForeign: @escaping (Int32) -> Bool = { _ in false },
+        orphans: @escaping () -> [Int32] = { [] }
+    ) { (self.root, self.mark, self.isForeign, self.orphans) = (root, mark, isForeign, orphans) }
 
     /// The descriptor in which a process begins.
     package var descriptor: Int32 { directory.rawValue }
@@ -57,12 +65,11 @@ package final class GroupFreezer: Freezer {
         return false
     }
 
-    /// Takes back the first process with its tree, and the children of those that are in the group.
-    ///
-    /// An orphan that has left the group alone has no parent in it, and is not found.
+    /// Takes back the first process with its tree, the children of those that are in the group, and orphans.
     package func regainRoot(from found: [Int32]) -> Bool {
         let known = Set(found)
         var strays = found.flatMap { SignalFreezer.children(of: $0) }.filter { !isForeign($0) }
+        strays += strayOrphans(notIn: known)
         if let root, !root.hasEnded, !known.contains(root.identifier) {
             strays += SignalFreezer(root: root, mark: mark, isForeign: isForeign).processes
         }
@@ -73,6 +80,16 @@ package final class GroupFreezer: Freezer {
         for process in strays { _ = write("\(process)", to: "cgroup.procs") }
         regained.formUnion(strays)
         return strays.isEmpty
+    }
+
+    /// Returns the orphans of the application that are not in the group, with what they have started.
+    private func strayOrphans(notIn known: Set<Int32>) -> [Int32] {
+        let own = orphans().filter { process in
+            !known.contains(process) && ProcessStatus.environmentValue(of: SignalFreezer.markName, in: process) == mark
+        }
+        return own.compactMap { ProcessHandle(identifier: $0) }.flatMap { orphan in
+            SignalFreezer(root: orphan, mark: mark, isForeign: isForeign).processes
+        }
     }
 
     /// Returns the processes that were taken back since the last call.
@@ -89,6 +106,7 @@ package final class GroupFreezer: Freezer {
 
     package func kill() {
         let found = processes
+        for orphan in strayOrphans(notIn: Set(found)) { ProcessHandle(identifier: orphan)?.signal(SIGKILL) }
         killGroup()
         guard let root, !root.hasEnded else { return }
         if !found.contains(root.identifier) { SignalFreezer(root: root, mark: mark).kill() }

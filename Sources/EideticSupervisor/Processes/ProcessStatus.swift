@@ -16,6 +16,12 @@ package struct ProcessStatus: Sendable, Hashable {
     package let ticks: UInt64
     /// The moment of the start, in the kernel's ticks since the boot; identifies the process among those of one number.
     package let startTime: UInt64
+    /// A Boolean value indicating whether the process executes a program that it has started itself, not that of the
+    /// process from which it was born.
+    package let hasExecuted: Bool
+
+    /// The flag of a process that was born, and has executed nothing since (`PF_FORKNOEXEC`).
+    private static let bornFlag: UInt64 = 0x40
 
     /// Reads the status of a process; `nil` if there is none.
     package init?(of identifier: Int32) {
@@ -36,6 +42,8 @@ package struct ProcessStatus: Sendable, Hashable {
         guard let user = UInt64(fields[11]), let system = UInt64(fields[12]), let start = UInt64(fields[19]) else {
             return nil
         }
+        guard let flags = UInt64(fields[6]) else { return nil }
+        hasExecuted = flags & Self.bornFlag == 0
         (self.identifier, self.parent, self.state) = (identifier, parent, state)
         (ticks, startTime) = (user &+ system, start)
     }

@@ -15,8 +15,9 @@ extension ApplicationRecord: WireEncodable, WireDecodable {
         writer.append(field: 4) { $0.append(processNumber) }
         if let process { writer.append(field: 5) { $0.append(process) } }
         writer.append(field: 6) { $0.append(list: waitingWakes) { $0.append($1) } }
-        writer.append(field: 7) { $0.append(list: waitingURLs) { $0.append($1) } }
+        writer.append(field: 7) { $0.append(list: waitingURLs) { $0.append($1.text) } }
         if let waitingLaunch { writer.append(field: 8) { $0.append(waitingLaunch.rawValue) } }
+        writer.append(field: 9) { $0.append(list: waitingURLs) { $0.append($1.source ?? "") } }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -33,7 +34,7 @@ extension ApplicationRecord: WireEncodable, WireDecodable {
         waitingWakes = try fields.take(6, or: []) { (reader) throws(WireError) in
             try reader.list { (reader) throws(WireError) in try WakeRecord(from: &reader) }
         }
-        waitingURLs = try fields.take(7, or: []) { (reader) throws(WireError) in try reader.texts() }
+        waitingURLs = try fields.takeURLs(7, sources: 9)
         waitingLaunch = try fields.take(8, or: nil) { (reader) throws(WireError) in
             try reader.enumeration(WaitingLaunch.self)
         }
@@ -93,8 +94,9 @@ extension ApplicationRecord.Intention: WireEncodable, WireDecodable {
         writer.append(field: 3) { $0.append(isTerminating) }
         if let graceEnd { writer.append(field: 4) { $0.append(graceEnd) } }
         writer.append(field: 5) { $0.append(list: wakes) { $0.append($1) } }
-        writer.append(field: 6) { $0.append(list: urls) { $0.append($1) } }
+        writer.append(field: 6) { $0.append(list: urls) { $0.append($1.text) } }
         if let presentation { writer.append(field: 7) { $0.append(presentation) } }
+        writer.append(field: 8) { $0.append(list: urls) { $0.append($1.source ?? "") } }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -106,7 +108,7 @@ extension ApplicationRecord.Intention: WireEncodable, WireDecodable {
         wakes = try fields.take(5, or: []) { (reader) throws(WireError) in
             try reader.list { (reader) throws(WireError) in try ApplicationRecord.WakeRecord(from: &reader) }
         }
-        urls = try fields.take(6, or: []) { (reader) throws(WireError) in try reader.texts() }
+        urls = try fields.takeURLs(6, sources: 8)
         presentation = try fields.take(7, or: nil) { (reader) throws(WireError) in
             try PresentationMessage(from: &reader)
         }
@@ -131,6 +133,21 @@ extension ApplicationRecord.MemoryPriority: WireEncodable, WireDecodable {
 
     package init(from reader: inout WireReader) throws(WireError) {
         self.init(process: try reader.integer(), own: try reader.integer(), written: try reader.integer())
+    }
+}
+
+extension RecordFields {
+    /// Removes a field with the texts of URLs, and one with the identifiers of the applications that asked.
+    fileprivate mutating func takeURLs(
+        _ texts: UInt8,
+        sources: UInt8
+    ) throws(WireError) -> [ApplicationRecord.URLRecord] {
+        let texts = try take(texts, or: []) { (reader) throws(WireError) in try reader.texts() }
+        let sources = try take(sources, or: []) { (reader) throws(WireError) in try reader.texts() }
+        return texts.enumerated().map { index, text in
+            let source = index < sources.count && !sources[index].isEmpty ? sources[index] : nil
+            return ApplicationRecord.URLRecord(text: text, source: source)
+        }
     }
 }
 

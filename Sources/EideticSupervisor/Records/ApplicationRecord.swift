@@ -13,7 +13,7 @@ package struct ApplicationRecord: Sendable, Hashable {
     package var process: ProcessRecord?
     /// The requests for a launch that waits for the end of the process.
     package var waitingWakes: [WakeRecord] = []
-    package var waitingURLs: [String] = []
+    package var waitingURLs: [URLRecord] = []
     package var waitingLaunch: WaitingLaunch?
 
     package init() {}
@@ -24,7 +24,7 @@ package struct ApplicationRecord: Sendable, Hashable {
         switch request {
         case .launch: waitingLaunch = .foreground
         case .launchInBackground: waitingLaunch = waitingLaunch ?? .background
-        case .openURL(let url): waitingURLs.append(url.text)
+        case .openURL(let url): waitingURLs.append(URLRecord(url))
         case .wake(let reason, let allowance): waitingWakes.append(WakeRecord(reason: reason, allowance: allowance))
         default: break
         }
@@ -33,6 +33,20 @@ package struct ApplicationRecord: Sendable, Hashable {
     /// A launch by the user that waits for the end of the process.
     package enum WaitingLaunch: UInt8, Sendable, Hashable {
         case foreground = 1, background
+    }
+
+    /// A URL that was accepted, and that no process has received.
+    package struct URLRecord: Sendable, Hashable {
+        package var text: String
+        /// The identifier of the application that asked; `nil` for any other program.
+        package var source: String?
+
+        package init(_ url: IncomingURL) { (text, source) = (url.text, url.source) }
+
+        init(text: String, source: String?) { (self.text, self.source) = (text, source) }
+
+        /// Returns the URL with a number of this supervisor.
+        func url(numbered id: UInt64) -> IncomingURL { IncomingURL(text, id: id, source: source) }
     }
 
     /// A wake that was accepted, and that no process has received.
@@ -88,7 +102,7 @@ package struct ApplicationRecord: Sendable, Hashable {
         /// The wakes that the application has not received.
         package var wakes: [WakeRecord] = []
         /// The URLs that the application has not received.
-        package var urls: [String] = []
+        package var urls: [URLRecord] = []
         /// The presentation that the application has reported last.
         package var presentation: PresentationMessage?
 

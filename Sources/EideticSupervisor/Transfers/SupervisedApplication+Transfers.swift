@@ -9,7 +9,7 @@ extension SupervisedApplication {
     func isKnown(toTransfersAs name: String) -> Bool { transferNames.contains(name) }
 
     private var transferNames: [String] {
-        let file = program?.executable.split(separator: "/").last.map { TransferLocations.applicationName(of: $0) }
+        let file = knownExecutable?.split(separator: "/").last.map { TransferLocations.applicationName(of: $0) }
         return [identifier] + (file.map { [$0] } ?? [])
     }
 

@@ -16,7 +16,7 @@ extension Supervisor {
     }
 
     private func wakeApplication(named name: String, session: String) {
-        guard let application = applications[name] ?? application(withProgramNamed: name) else {
+        guard let application = knownApplication(name) ?? application(withProgramNamed: name) else {
             return context.log.append("unknown application, its session \(session) has finished", for: name)
         }
         application.wake(forSession: session)

@@ -43,6 +43,9 @@ final class TransferProcessLink {
         startTime = Clock.now
     }
 
+    /// The number of the process; `nil` if none runs.
+    var identifier: Int32? { process?.identifier }
+
     /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
     var nextDeadline: Duration? { [startTime, birth?.deadline, connection?.retryTime].compactMap(\.self).min() }
 

@@ -12,15 +12,6 @@ extension FileSystem {
     func removeIfPresent(_ path: String) { try? unlink(path) }
 }
 
-/// The boot of the system, of which the clock of uptimes is a part.
-enum BootIdentifier {
-    /// The kernel's identifier of this boot; empty if it cannot be read.
-    static func current(_ fileSystem: FileSystem) -> String {
-        let bytes = (try? fileSystem.contents(of: "/proc/sys/kernel/random/boot_id", limit: 256)) ?? []
-        return String(decoding: bytes.filter { $0 > 32 }, as: UTF8.self)
-    }
-}
-
 extension FileSystem {
     /// Writes all bytes at an offset.
     func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: Int) throws(SystemError) {

@@ -23,10 +23,12 @@ package enum ControlRequest: Sendable, Hashable {
     case awaitChange
     /// Asks the application to open a URL; the answer comes when it has told whether it does.
     case openURL(identifier: String, url: String)
+    /// Asks the application that opens the URLs of its scheme to open a URL; the answer is that of ``openURL``.
+    case openURLByScheme(String)
 
     private enum Kind: UInt8 {
         case list = 1
-        case launch, foreground, background, quit, explain, log, install, wake, awaitChange, openURL
+        case launch, foreground, background, quit, explain, log, install, wake, awaitChange, openURL, openURLByScheme
     }
 }
 
@@ -58,6 +60,9 @@ extension ControlRequest: WireEncodable, WireDecodable {
         case .awaitChange: writer.append(Kind.awaitChange.rawValue)
         case .openURL(let identifier, let url):
             Self.write(.openURL, of: identifier, to: &writer)
+            writer.append(url)
+        case .openURLByScheme(let url):
+            writer.append(Kind.openURLByScheme.rawValue)
             writer.append(url)
         }
     }
@@ -94,6 +99,8 @@ extension ControlRequest: WireEncodable, WireDecodable {
         case .openURL:
             let identifier = try reader.identifier()
             self = .openURL(identifier: identifier, url: try reader.text(limit: SupervisionProtocol.urlLimit))
+        case .openURLByScheme:
+            self = .openURLByScheme(try reader.text(limit: SupervisionProtocol.urlLimit))
         }
     }
 }

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticHTTP
+import EideticSupervisor
 import Glibc
 
 @testable import EideticCommand
@@ -39,12 +40,40 @@ extension FuzzTarget {
                 _ = (try? entry.checkImage(), entry.downloadMetadata(maximumAge: .seconds(60)))
             }
         },
+        FuzzTarget(name: "desktop-entry", maximumLength: 8_192, seeds: { texts(desktopEntries) }) { bytes in
+            guard let manifest = try? Manifest(parsing: bytes, identifier: "a", path: "/a.desktop") else { return }
+            require(!manifest.name.isEmpty && manifest.schemes.allSatisfy { !$0.isEmpty }, "an empty name")
+            let budget = manifest.backgroundBudget ?? .seconds(5)
+            require(SupervisorConfiguration.budgetRange.contains(budget), "a budget of \(budget)")
+            guard let program = manifest.programName else { return require(manifest.isBusActivatable, "no program") }
+            require(program.hasPrefix("/") || !program.contains("/"), "\(program) is relative to a directory")
+        },
         FuzzTarget(name: "journal", maximumLength: 2_048, seeds: { [Journal.magic] }) { bytes in
             guard let file = try? Place.file(with: bytes) else { return }
             var reader = JournalReader(fileSystem: FileSystem(), size: UInt64(bytes.count))
             guard let end = try? reader.readAll(from: file, apply: { _, _ in }) else { return }
             require(end <= UInt64(bytes.count), "records end behind the file")
         },
+    ]
+
+    private static let desktopEntries = [
+        """
+        # A comment
+        [Desktop Entry]
+        Type=Application
+        Name=Mail
+        Name[de]=Post
+        Exec=mail --name %c "a \\\\"b" %U %%
+        Icon=mail
+        MimeType=x-scheme-handler/mailto;text/plain;
+        DBusActivatable=true
+        X-Eidetic-BackgroundModes=fetch;remote-notification;
+        X-Eidetic-BackgroundBudget=600
+        X-Eidetic-ExitsOnSuspend=false
+
+        [Desktop Action new]
+        Name=New
+        """
     ]
 
     private static func entry() throws -> [UInt8] {

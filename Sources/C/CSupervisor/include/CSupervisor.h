@@ -43,10 +43,15 @@ int eidetic_reap_process(int descriptor, int *status);
 /// Reads the wait status of an ended process that is not a child (`PIDFD_GET_INFO`, Linux 6.15); returns 1 if known.
 int eidetic_read_exit_status(int descriptor, int *status);
 
+/// Collects a child by its number if it has ended, without waiting.
+void eidetic_collect_child(int identifier);
+
 /// Makes this process the parent of orphaned descendants.
 int eidetic_become_subreaper(void);
 
-/// Opens a descriptor that becomes readable for SIGTERM, SIGINT or SIGHUP, which it blocks, and ignores SIGPIPE.
+/// Opens a descriptor that becomes readable for SIGTERM, SIGINT, SIGHUP or SIGCHLD, which it blocks; ignores SIGPIPE.
+///
+/// SIGCHLD tells of children that have ended, not of those that were stopped.
 int eidetic_open_signals(void);
 
 /// Reads one signal; returns 0 if there is none.

@@ -21,6 +21,9 @@ extension SupervisedHost {
         var hello = Hello(identifier: configuration.identifier)
         hello.declarations.exitsOnSuspend = configuration.exitsOnSuspend || !configuration.isMultitaskingSupported
         hello.declarations.backgroundBudget = configuration.budgetOverride ?? configuration.backgroundBudget
+        if let modes = configuration.backgroundModes.map({ Set($0.compactMap(\.mode)) }) {
+            (hello.declarations.wakeKinds, hello.declarations.assertions) = (modes.wakeKinds, modes.assertions)
+        }
         (hello.presentation, hello.running) = (state.presentation, state.running)
         connection.send(.hello(hello))
     }

@@ -1,0 +1,57 @@
+/// A request for time in the background: a refresh of content for 30 s, or processing for minutes.
+package struct TaskRequest: Sendable, Hashable {
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable { case refresh = 1, processing }
+
+    /// The conditions without which processing does not start, and is stopped.
+    package struct Constraints: Sendable, Hashable {
+        package var needsNetwork = false
+        package var needsExternalPower = false
+        package var needsIdle = false
+
+        package init() {}
+    }
+
+    package var kind: Kind
+    /// The identifier in the application; a later request with the same one replaces this one.
+    package var identifier: String
+    /// The time before which it does not start, by the steady clock; `nil` for none.
+    package var earliestBegin: Int64?
+    package var constraints = Constraints()
+
+    package init(_ kind: Kind, identifier: String) { (self.kind, self.identifier) = (kind, identifier) }
+
+    /// The limits of pending requests of one application.
+    package static let refreshLimit = 1
+    package static let processingLimit = 10
+    package static let identifierLimit = 255
+}
+
+/// The reason for which a request is not accepted.
+package enum TaskRequestError: UInt8, Error, Sendable, Hashable, CaseIterable {
+    /// One refresh or ten processing requests are pending.
+    case tooManyPendingTaskRequests = 1
+    /// The application does not declare the background mode.
+    case notPermitted
+    /// The identifier is empty or too long.
+    case invalidIdentifier
+    /// No supervisor runs that could wake the application.
+    case unavailable
+}
+
+/// The state of the machine that constraints refer to.
+package struct SystemConditions: Sendable, Hashable {
+    package var hasNetwork = true
+    package var isOnExternalPower = true
+    package var isIdle = true
+
+    package init() {}
+
+    /// The conditions of a request that are not met, in words.
+    package func obstacles(to constraints: TaskRequest.Constraints) -> [String] {
+        var obstacles: [String] = []
+        if constraints.needsNetwork, !hasNetwork { obstacles.append("there is no network") }
+        if constraints.needsExternalPower, !isOnExternalPower { obstacles.append("there is no external power") }
+        if constraints.needsIdle, !isIdle { obstacles.append("the machine is in use") }
+        return obstacles
+    }
+}

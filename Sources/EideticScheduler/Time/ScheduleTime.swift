@@ -1,0 +1,81 @@
+/// A moment by the two clocks of a schedule, in whole seconds.
+package struct ScheduleTime: Sendable, Hashable {
+    /// The time of a clock that never jumps, and that continues when the supervisor or the machine starts again.
+    package var steady: Int64
+    /// The time of day that the user sees, in seconds since 1970 without the offset from UTC; it may jump.
+    package var local: Int64
+    /// The offset of ``local`` from UTC in seconds.
+    package var offset: Int64
+
+    package init(steady: Int64, local: Int64, offset: Int64 = 0) {
+        (self.steady, self.local, self.offset) = (steady, local, offset)
+    }
+
+    /// The time in seconds since 1970, UTC.
+    package var universal: Int64 { local - offset }
+
+    /// The moment that many seconds later, if no clock jumps.
+    package func advanced(by seconds: Int64) -> ScheduleTime {
+        ScheduleTime(steady: steady + seconds, local: local + seconds, offset: offset)
+    }
+
+    /// The steady time of a time of day, if no clock jumps.
+    package func steady(ofLocal time: Int64) -> Int64 { steady + time - local }
+}
+
+extension Int64 {
+    /// The number of seconds in a minute, the grid on which wakes are aligned.
+    package static let minute: Int64 = 60
+    package static let quarterHour: Int64 = 900
+    package static let hour: Int64 = 3_600
+    package static let day: Int64 = 86_400
+
+    /// The first multiple of a minute that is not earlier, so that applications wake together.
+    package var alignedToMinute: Int64 { (self + Self.minute - 1).flooredDivision(by: Self.minute) * Self.minute }
+
+    /// The quotient rounded towards negative infinity.
+    package func flooredDivision(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+/// The text of times in explanations.
+package enum ScheduleText {
+    /// Returns a time of day such as "2026-11-25 11:45".
+    package static func date(ofLocal time: Int64) -> String {
+        let (day, minute) = (time.flooredDivision(by: .day), time.flooredDivision(by: .minute))
+        let (year, month, number) = civilDate(ofDay: day)
+        let ofDay = minute - day * 1_440
+        return "\(year)-\(two(month))-\(two(number)) \(two(ofDay / 60)):\(two(ofDay % 60))"
+    }
+
+    /// Returns a length of time such as "2 h 5 min", "40 s" or "3 d 4 h".
+    package static func duration(_ seconds: Int64) -> String {
+        let left = Swift.max(0, seconds)
+        let units: [(Int64, String)] = [(.day, "d"), (.hour, "h"), (.minute, "min"), (1, "s")]
+        guard let first = units.firstIndex(where: { $0.0 <= left }) else { return "0 s" }
+        let whole = "\(left / units[first].0) \(units[first].1)"
+        guard first + 1 < units.count, case let rest = left % units[first].0 / units[first + 1].0, rest > 0 else {
+            return whole
+        }
+        return "\(whole) \(rest) \(units[first + 1].1)"
+    }
+
+    private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    /// The year, month and day of a number of days since 1970, in the Gregorian calendar.
+    package static func civilDate(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        // Years begin in March, so that the leap day is the last one.
+        let shifted = day + 719_468
+        let era = shifted.flooredDivision(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let year = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * year + year / 4 - year / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let isNextYear: Int64 = month >= 10 ? 1 : 0
+        return (
+            year + era * 400 + isNextYear, month < 10 ? month + 3 : month - 9, dayOfYear - (153 * month + 2) / 5 + 1
+        )
+    }
+}

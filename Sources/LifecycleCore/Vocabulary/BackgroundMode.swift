@@ -1,0 +1,31 @@
+/// A kind of background work that an application declares, with the name that desktop entries use.
+package enum BackgroundMode: String, Sendable, Hashable, CaseIterable {
+    case audio, location, voip, fetch
+    case remoteNotification = "remote-notification"
+    case processing, transfers, continued
+
+    /// The kind of wake that the mode admits; `nil` for audio.
+    package var wakeKind: WakeReason.Kind? {
+        switch self {
+        case .audio: nil
+        case .location: .location
+        case .voip: .voip
+        case .fetch: .fetch
+        case .remoteNotification: .push
+        case .processing: .processing
+        case .transfers: .session
+        case .continued: .continued
+        }
+    }
+
+    /// The continuous assertion that the mode admits; `nil` for all but audio.
+    package var assertion: ContinuousAssertion? { self == .audio ? .audio : nil }
+}
+
+extension Set<BackgroundMode> {
+    /// The kinds of wake that the modes admit, with notifications, which no mode governs.
+    package var wakeKinds: Set<WakeReason.Kind> { Set<WakeReason.Kind>(compactMap(\.wakeKind)).union([.notification]) }
+
+    /// The continuous assertions that the modes admit.
+    package var assertions: Set<ContinuousAssertion> { Set<ContinuousAssertion>(compactMap(\.assertion)) }
+}
