@@ -418,7 +418,8 @@ let package = Package(
             name: "EideticFuzzTests",
             dependencies: [
                 "CPixels", "Eidetic", "EideticCodecs", "EideticCommand", "EideticCore", "EideticFetch", "EideticHTTP",
-                "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer", "EideticWire",
+                "EideticSandbox", "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer",
+                "EideticWire",
                 "LifecycleCore",
             ],
             exclude: ["Driver"],
@@ -426,7 +427,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticTests",
-            dependencies: ["Eidetic", "EideticTestSupport"],
+            dependencies: ["Eidetic", "EideticSandbox", "EideticTestSupport", "eidetic-decode"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -56,8 +56,12 @@ struct HelperPoolTests {
             Task.detached {
                 try? await threads.run(in: context) { context throws(EideticError) in
                     _ = try hanging.decode(
-                        [0x89, 0x50], options: DecodeOptions(), limits: DecodeLimits(), context: context,
-                        pausing: threads)
+                        [0x89, 0x50],
+                        options: DecodeOptions(),
+                        limits: DecodeLimits(),
+                        context: context,
+                        pausing: threads
+                    )
                 }
             }
         }

@@ -54,7 +54,8 @@ struct MessageTests {
         }
         #expect(layout(0, 1, 1) == nil && layout(1, 1, 0) == nil && layout(1, 1, 1)?.byteCount == 20)
         #expect(layout(1, 1, 65_535) != nil && layout(1, 1, 65_536) != nil && layout(1, 1, 65_537) == nil)
-        #expect(layout((1 << 30) - 1, 1, 1) != nil && layout(1 << 30, 1, 1) != nil && layout((1 << 30) + 1, 1, 1) == nil)
+        #expect(layout((1 << 30) - 1, 1, 1) != nil && layout(1 << 30, 1, 1) != nil)
+        #expect(layout((1 << 30) + 1, 1, 1) == nil)
         #expect(layout(1 << 22, 1 << 22, 65_536) != nil && layout(1 << 23, 1 << 22, 1) == nil)
         #expect(layout(-1, -1, 1) == nil && layout(.max, .max, .max) == nil)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("decoding in the sandbox", .timeLimit(.minutes(5)))
 struct SandboxedDecodingTests {
-    @Test("F07 an image decoded in the sandbox has the pixels of one decoded in this process", arguments: [8, 300, 700])
+    @Test("F07 an image of the sandbox has the pixels of one decoded in this process", arguments: [8, 300, 700])
     func pixelsAreEqual(side: Int) throws {
         let pool = Programs.pool()
         for bytes in [try Samples.png(side, side), try Samples.jpeg(side, side / 2)] {
@@ -48,10 +48,11 @@ struct SandboxedDecodingTests {
     @Test("F07 limits are checked in the sandbox: one below, at, one above")
     func limitsHold() throws {
         let bytes = try Samples.png(20, 10), pool = Programs.pool()
-        for (limit, code) in [(199, EideticError.Code.limitExceeded), (200, nil), (201, nil)] as [(Int, EideticError.Code?)] {
+        for (limit, code) in [(199, .limitExceeded), (200, nil), (201, nil)] as [(Int, EideticError.Code?)] {
             var limits = DecodeLimits()
             limits.pixels = limit
-            #expect(Programs.error(of: { () throws(EideticError) in try pool.image(bytes, limits: limits) })?.code == code)
+            let error = Programs.error { () throws(EideticError) in try pool.image(bytes, limits: limits) }
+            #expect(error?.code == code)
         }
     }
 
@@ -69,7 +70,8 @@ struct SandboxedDecodingTests {
             }
             switch (expected, result) {
             case (.success(let expected), .success(let image)): #expect(image.bytes == expected.bytes, "\(name)")
-            case (.failure(let expected), .failure(let error)): #expect(error.code == expected.code, "\(name): \(error)")
+            case (.failure(let expected), .failure(let error)):
+                #expect(error.code == expected.code, "\(name): \(error)")
             default: Issue.record("\(name): \(expected), \(result)")
             }
         }
@@ -83,7 +85,8 @@ struct SandboxedDecodingTests {
         var limits = DecodeLimits()
         limits.duration = .seconds(10)
         for name in names {
-            _ = try? pool.image(try Corpus.bytes(of: name), limits: limits) { $0.size = PixelSize(width: 32, height: 32) }
+            let bytes = try Corpus.bytes(of: name)
+            _ = try? pool.image(bytes, limits: limits) { $0.size = PixelSize(width: 32, height: 32) }
         }
         #expect(try pool.image(good).size == PixelSize(width: 30, height: 30))
         #expect(names.count > 20)

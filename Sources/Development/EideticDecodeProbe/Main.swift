@@ -11,7 +11,8 @@ import Glibc
 @main
 enum Main {
     static func main() {
-        guard CommandLine.arguments.count == 2, let attack = Attack(rawValue: CommandLine.arguments[1]) else { exit(64) }
+        let arguments = CommandLine.arguments
+        guard arguments.count == 2, let attack = Attack(rawValue: arguments[1]) else { exit(64) }
         if attack == .denied { eidetic_deny_restrictions() }
         if attack == .mute { pause() }
         let restrictions = HelperRestrictions.apply()
@@ -22,7 +23,7 @@ enum Main {
     }
 }
 
-/// What the process does.
+/// The behaviour of the process.
 enum Attack: String, CaseIterable {
     /// Tries what the system must refuse, and replies with what it did not.
     case escapes

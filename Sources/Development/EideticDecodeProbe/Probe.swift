@@ -38,13 +38,18 @@ struct Probe {
         switch request {
         case .input: break
         case .window(let byteCount):
-            window = try? MappedMemory(descriptor: descriptor, byteCount: byteCount, access: .readWrite)
+            window = mapped(descriptor, byteCount: byteCount)
         case .header, .open: answerOpening()
         case .decode(let layout, _):
-            guard let memory = attack == .window ? window : try? MappedMemory(descriptor: descriptor, byteCount: layout.byteCount, access: .readWrite)
-            else { _exit(1) }
+            guard let memory = attack == .window ? window : mapped(descriptor, byteCount: layout.byteCount) else {
+                _exit(1)
+            }
             decode(layout, into: memory)
         }
+    }
+
+    private func mapped(_ descriptor: Int32, byteCount: Int) -> MappedMemory? {
+        try? MappedMemory(descriptor: descriptor, byteCount: byteCount, access: .readWrite)
     }
 
     private func answerOpening() {
@@ -63,8 +68,8 @@ struct Probe {
         case .manyFrames: open(header, workingMemory: 1, size: size, frameCount: 60_000)
         case .wrongDurations:
             for index in 0..<1_000 { window?.base.storeBytes(of: -1, toByteOffset: 8 * index, as: Int64.self) }
-            let moving = ImageHeader(
-                format: .png, size: size, frameCount: 1_000, durations: [Duration](repeating: .zero, count: 1_000))
+            let durations = [Duration](repeating: .zero, count: 1_000)
+            let moving = ImageHeader(format: .png, size: size, frameCount: 1_000, durations: durations)
             open(moving, workingMemory: 1, size: size)
         case .unbidden:
             for _ in 0..<20 { send(.failure(.corrupt, message: "unbidden")) }

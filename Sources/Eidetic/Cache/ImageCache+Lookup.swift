@@ -72,7 +72,8 @@ extension ImageCache {
             guard let stored = try await self.storedImage(for: key) else { return nil }
             let bytes = stored.entry.bytes
             let policy = self.stage.policy(for: key.rendering, options: key.options, name: key.text)
-            return try await self.stage.run(decoding: bytes, by: policy, in: job.context) { context throws(EideticError) in
+            return try await self.stage.run(decoding: bytes, by: policy, in: job.context) {
+                context throws(EideticError) in
                 try self.hit(from: stored, for: key, fillsMemory: lookup.fillsMemory, context: context)
             }
         }

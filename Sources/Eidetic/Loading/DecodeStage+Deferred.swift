@@ -9,6 +9,7 @@ extension DecodeStage {
     func makeDeferredImage(
         from bytes: [UInt8],
         by policy: RenditionPolicy,
+        context: JobContext?,
         decode: @escaping DeferredImage.DecodeFunction,
         decodeShared: @escaping DeferredImage.SharedDecodeFunction
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
@@ -22,7 +23,14 @@ extension DecodeStage {
                 decodeShared: decodeShared
             )
         } sandboxed: { pool throws(EideticError) in
-            let probe = try pool.probe(bytes, options: options, limits: limits)
+            let probe = try pool.probe(
+                bytes,
+                options: options,
+                limits: limits,
+                context: context,
+                // Without a context the thread belongs to the caller.
+                pausing: context == nil ? nil : pools.sandboxed
+            )
             let image = ImageDecoder.makeDeferredImage(
                 size: probe.size,
                 header: probe.header,
@@ -30,7 +38,7 @@ extension DecodeStage {
                 decode: decode,
                 decodeShared: decodeShared
             )
-            return (image, probe.header)
+            return (image: image, header: probe.header)
         }
     }
 }
@@ -38,9 +46,14 @@ extension DecodeStage {
 extension DecodeStage {
     /// Returns whether the header alone is a reason to refuse an image.
     func isRefused(_ bytes: [UInt8], options: DecodeOptions, by policy: RenditionPolicy) async -> Bool {
-        let (limits, sandbox) = (limits, sandbox)
-        let needed = try? await run(decoding: bytes, by: policy) { _ throws(EideticError) in
-            try policy.decodePolicy.workingMemory(for: bytes, options: options, limits: limits, in: sandbox)
+        let needed = try? await run(decoding: bytes, by: policy) { [limits, sandbox, pools] _ throws(EideticError) in
+            try policy.decodePolicy.workingMemory(
+                for: bytes,
+                options: options,
+                limits: limits,
+                in: sandbox,
+                pausing: pools.sandboxed
+            )
         }
         return needed == nil
     }

@@ -22,7 +22,7 @@ final class DecodeStage: Sendable {
     let sandbox: HelperPool
     private let scaleDownLimit: ByteCount
     private let decodePolicies: DecodePolicies
-    private let pools: DecodePools
+    let pools: DecodePools
 
     /// Creates a stage with at most `maximumConcurrentDecodes` threads; none starts before the first image.
     init(
@@ -41,7 +41,7 @@ final class DecodeStage: Sendable {
     /// Returns the decisions about the pixels of a load.
     func policy(for load: Load) -> RenditionPolicy {
         let request = load.request
-        var policy = policy(for: request.rendering, options: request.options, name: request.name)
+        var policy = self.policy(for: request.rendering, options: request.options, name: request.name)
         policy.decodePolicy = decodePolicies.policy(for: request)
         return policy
     }
@@ -88,7 +88,8 @@ extension DecodeStage {
         context: JobContext
     ) async throws(EideticError) -> Rendition {
         let timer = StepTimer(context)
-        return try await run(decoding: encodedImage.bytes, by: policy, in: context) { [self] context throws(EideticError) in
+        return try await run(decoding: encodedImage.bytes, by: policy, in: context) {
+            [self] context throws(EideticError) in
             try rendition(of: encodedImage, by: policy, since: timer, note: nil, context: context)
         }
     }
@@ -115,7 +116,7 @@ extension DecodeStage {
     ) throws(EideticError) -> Rendition {
         let detachedTime = context?.detachedTime ?? .zero
         let (decoded, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            try decoded(encodedImage, by: policy, context: context)
+            try result(of: encodedImage, by: policy, context: context)
         }
         let image = decoded.image
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
@@ -150,11 +151,11 @@ extension DecodeStage {
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> Image {
-        try decoded(encodedImage, by: policy, context: context).image
+        try result(of: encodedImage, by: policy, context: context).image
     }
 
-    private func decoded(
-        _ encodedImage: EncodedImage,
+    private func result(
+        of encodedImage: EncodedImage,
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> DecodePolicy.Decoded {
@@ -192,7 +193,8 @@ extension DecodeStage {
     func makePreviewDecoder(by policy: RenditionPolicy, context: JobContext) -> PreviewGenerator.Decode {
         let decoder = PreviewDecoder(options: policy.options, limits: limits, context: context)
         return { [self] bytes throws(EideticError) in
-            let preview = try policy.decodePolicy.perform(reading: bytes, in: sandbox) { () throws(EideticError) in
+            let preview: Image? = try policy.decodePolicy.perform(reading: bytes, in: sandbox) {
+                () throws(EideticError) in
                 try decoder.preview(of: bytes)
             } sandboxed: { pool throws(EideticError) in
                 try pool.decode(

@@ -6,10 +6,16 @@ import EideticCore
 /// Neither they nor their decoded forms are inserted into the memory cache: only loads that decode fill it.
 extension ImageLoader {
     /// Reads the header and starts to store the bytes; the pixels are decoded when they are first used.
-    func deferredImage(from encodedImage: EncodedImage, for load: Load) throws(EideticError) -> Output {
+    func deferredImage(
+        from encodedImage: EncodedImage,
+        for load: Load,
+        context: JobContext? = nil
+    ) throws(EideticError) -> Output {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
         let timer = StepTimer(), held = encodedImage.detached, policy = stage.policy(for: load)
-        let (image, header) = try stage.makeDeferredImage(from: encodedImage.bytes, by: policy) { [self] context throws(EideticError) in
+        let bytes = encodedImage.bytes
+        let (image, header) = try stage.makeDeferredImage(from: bytes, by: policy, context: context) {
+            [self] context throws(EideticError) in
             try decodedOnUse(held, for: load, by: policy, context: context)
         } decodeShared: { [self] image throws(EideticError) in
             try await decodedTogether(image, from: held, for: load)

@@ -125,7 +125,9 @@ extension ImageLoader {
         }
         try await gate.waitUntilOpen(for: job.context)
         do throws(EideticError) {
-            guard !job.load.policy.defersDecoding else { return try await deferDecoding(of: encodedImage, for: job) }
+            guard !job.load.policy.defersDecoding else {
+                return try await deferDecoding(of: encodedImage, for: job.load, context: job.context)
+            }
             let key = DecodeKey(for: job.load, from: encodedImage), policy = stage.policy(for: job.load)
             let rendition = try await decodes.value(for: key, context: job.context) { decode throws(EideticError) in
                 try await self.stage.rendition(of: encodedImage, by: policy, context: decode.context)
@@ -141,10 +143,16 @@ extension ImageLoader {
         }
     }
 
-    private func deferDecoding(of encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
-        let policy = stage.policy(for: job.load)
-        return try await stage.run(decoding: encodedImage.bytes, by: policy, in: job.context) { _ throws(EideticError) in
-            try self.deferredImage(from: encodedImage, for: job.load)
+    /// Reads the header on a decoding thread; the pixels are decoded when they are first used.
+    func deferDecoding(
+        of encodedImage: EncodedImage,
+        for load: Load,
+        context: JobContext
+    ) async throws(EideticError) -> Output {
+        let policy = stage.policy(for: load)
+        return try await stage.run(decoding: encodedImage.bytes, by: policy, in: context) {
+            context throws(EideticError) in
+            try self.deferredImage(from: encodedImage, for: load, context: context)
         }
     }
 }

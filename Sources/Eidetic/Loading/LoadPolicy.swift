@@ -181,6 +181,7 @@ struct RenditionPolicy: Sendable {
     /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
     ///
     /// - Parameter header: Returns the header of the image; called if there is such a transform.
+    /// - Returns: The options.
     func options(header: () throws(EideticError) -> ImageHeader?) -> DecodeOptions {
         guard options.size == nil, let target = transform?.decodeTarget else { return options }
         guard let header = try? header(), applies(to: header) else { return options }

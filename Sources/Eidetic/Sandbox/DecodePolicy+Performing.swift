@@ -1,4 +1,4 @@
-import EideticCodecs
+package import EideticCodecs
 package import EideticCore
 package import EideticSandbox
 
@@ -23,7 +23,8 @@ extension DecodePolicy {
     ///   - pool: The processes.
     ///   - inProcess: Reads the bytes in this process.
     ///   - sandboxed: Reads the bytes in another one.
-    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy allows this process only.
+    /// - Returns: What the function returns.
+    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy does not allow this process instead.
     package func perform<Value>(
         reading bytes: [UInt8],
         in pool: HelperPool = .shared,
@@ -70,6 +71,8 @@ extension DecodePolicy {
     ///   - context: Cancels the decode; without one the thread does not wait for memory.
     ///   - pool: The processes.
     ///   - threads: The pool of the calling thread, whose other jobs do not wait for a slow image.
+    /// - Returns: The image, and where it was decoded.
+    /// - Throws: The errors of `ImageDecoder.decode`, `sandboxUnavailable` and `decoderFailed`.
     package func decode(
         _ bytes: [UInt8],
         options: DecodeOptions,
@@ -97,12 +100,13 @@ extension DecodePolicy {
         for bytes: [UInt8],
         options: DecodeOptions = DecodeOptions(),
         limits: DecodeLimits = .standard,
-        in pool: HelperPool = .shared
+        in pool: HelperPool = .shared,
+        pausing threads: WorkPool? = nil
     ) throws(EideticError) -> Int {
         try perform(reading: bytes, in: pool) { () throws(EideticError) in
             try ImageDecoder.workingMemory(for: bytes, options: options, limits: limits)
         } sandboxed: { pool throws(EideticError) in
-            try pool.probe(bytes, options: options, limits: limits).workingMemory
+            try pool.probe(bytes, options: options, limits: limits, pausing: threads).workingMemory
         }
     }
 }

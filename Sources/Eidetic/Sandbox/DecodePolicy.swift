@@ -5,11 +5,11 @@
 /// configuration.decodePolicy = .sandboxed
 /// ```
 ///
-/// A library that decodes an image of a stranger may have a fault that the image makes use of. In the sandbox it runs in
-/// a process that has no files, no network and no right to start programs, with limits on memory and time. If that
+/// A library that decodes an image of a stranger may have a fault that the image makes use of. In the sandbox it runs
+/// in a process that has no files, no network and no right to start programs, with limits on memory and time. If that
 /// process crashes or hangs, the load of this one image fails with `decoderFailed` or `limitExceeded`.
 ///
-/// Codecs and transforms of the application (``ImageCodecPlugin``, ``ImageTransform``) run in its own process under each
+/// Codecs and transforms of the application (`ImageCodecPlugin`, `ImageTransform`) run in its own process under each
 /// policy.
 ///
 /// - SeeAlso: ``DecodeSandbox``, which names the program of these processes, and their restrictions.

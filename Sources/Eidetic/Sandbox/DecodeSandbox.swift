@@ -4,26 +4,31 @@ import EideticSandbox
 
 /// The processes of this machine that decode images in the sandbox.
 ///
-/// Their program is `eidetic-decode`, or `eidetic`, beside the application's program, in `../libexec`, or in `PATH`; or the
-/// application's program itself, if it begins with ``runIfStartedForDecoding()``.
+/// Their program is `eidetic-decode`, beside the application's program, in `../libexec`, or in `PATH`; the
+/// application's program itself, if it begins with ``runIfStartedForDecoding()``; or `eidetic` in `PATH`.
 public enum DecodeSandbox {
     /// The path of the program; `nil`, the default, for the places of an installation.
+    ///
+    /// Setting it ends the processes that wait for an image.
     public static var programPath: String? {
         get { HelperLocation.configuredPath }
-        set { HelperLocation.configuredPath = newValue }
+        set {
+            HelperLocation.configuredPath = newValue
+            HelperPool.shared.restart()
+        }
     }
 
-    /// Decodes images until the end of the process, if this program was started for that; otherwise, allows this program
-    /// to be started for it.
+    /// Decodes images until the end of the process, if this program was started for that; otherwise, allows this
+    /// program to be started for it.
     ///
-    /// To be called at the very beginning of `main`, before any thread is started. An application that calls it needs no
-    /// other program for its sandbox.
+    /// To be called at the very beginning of `main`, before any thread is started. An application that calls it needs
+    /// no other program for its sandbox.
     public static func runIfStartedForDecoding() {
         guard !DecodeHelper.isRequested else { DecodeHelper.run() }
         HelperLocation.useOwnProgram()
     }
 
-    /// What the system allows of the sandbox.
+    /// The restrictions of the sandbox, as far as the system allows them.
     public struct Status: Sendable, Hashable, CustomStringConvertible {
         /// The restrictions that are applied, such as `seccomp`.
         public let restrictions: [String]

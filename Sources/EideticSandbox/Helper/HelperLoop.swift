@@ -87,9 +87,8 @@ struct HelperLoop {
         case .decode(let layout, let isInWindow):
             guard let session else { throw EideticError(.decoderFailed, message: "no image was opened") }
             self.session = nil
-            return .decoded(
-                try decode(session, layout: layout, memory: try target(layout, descriptor: isInWindow ? nil : descriptor))
-            )
+            let memory = try target(layout, descriptor: isInWindow ? nil : descriptor)
+            return .decoded(try decode(session, layout: layout, memory: memory))
         }
     }
 
@@ -132,7 +131,8 @@ struct HelperLoop {
         LentMemory.lend(memory.base, partSize: layout.partSize, count: layout.frameCount)
         defer { LentMemory.reclaim() }
         let image = try session.decode()
-        guard image.frames.count <= layout.frameCount, image.frames.allSatisfy({ $0.pixels.size == layout.size }) else {
+        guard image.frames.count <= layout.frameCount, image.frames.allSatisfy({ $0.pixels.size == layout.size })
+        else {
             throw EideticError(.corrupt, message: "\(image.format): the pixels are not those that the header announces")
         }
         for (index, frame) in image.frames.enumerated() {
@@ -156,9 +156,10 @@ struct HelperLoop {
             throw EideticError(.outOfMemory, message: "no part of the shared memory is free")
         }
         let target = UnsafeMutableRawBufferPointer(start: memory.base + part * layout.partSize, count: layout.partSize)
+        let rowSize = 4 * layout.size.width
         for row in 0..<layout.size.height {
-            let bytes = UnsafeRawBufferPointer(rebasing: source[(row * pixels.bytesPerRow)...].prefix(4 * layout.size.width))
-            UnsafeMutableRawBufferPointer(rebasing: target[(4 * row * layout.size.width)...]).copyMemory(from: bytes)
+            let bytes = UnsafeRawBufferPointer(rebasing: source[(row * pixels.bytesPerRow)...].prefix(rowSize))
+            UnsafeMutableRawBufferPointer(rebasing: target[(row * rowSize)...]).copyMemory(from: bytes)
         }
         return part
     }

@@ -32,7 +32,10 @@ final class ChildProcess: Sendable {
         return try outcome.wait { $0 }.get()
     }
 
-    private static func spawn(_ program: HelperProgram, passing socket: PacketSocket) -> Result<ChildProcess, SystemError> {
+    private static func spawn(
+        _ program: HelperProgram,
+        passing socket: PacketSocket
+    ) -> Result<ChildProcess, SystemError> {
         var words: [UnsafeMutablePointer<CChar>?] = ([program.path] + program.arguments).map { strdup($0) } + [nil]
         var environment: [UnsafeMutablePointer<CChar>?] = HelperProgram.environment.map { strdup($0) } + [nil]
         defer { (words + environment).forEach { free($0) } }

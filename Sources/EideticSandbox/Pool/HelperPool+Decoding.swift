@@ -11,7 +11,9 @@ extension HelperPool {
     /// - Throws: The errors of `ImageDecoder.header(of:isComplete:)`, `sandboxUnavailable` and `decoderFailed`.
     package func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
         try withSession(in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
-            try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try session.header(of: bytes, isComplete: isComplete) }
+            try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+                try session.header(of: bytes, isComplete: isComplete)
+            }
         }
     }
 
@@ -65,6 +67,7 @@ extension HelperPool {
         body: (HelperSession) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
         let helper = try acquire()
+        countRequest()
         let session = HelperSession(pool: self, helper: helper, limits: limits, context: context, threads: threads)
         // The session ends before its process is lent to another one.
         defer { giveBack(helper) }

@@ -32,6 +32,7 @@ package final class HelperPool: Sendable {
         var slowCount = 0
         var slowMemory = 0
         var startedCount = 0
+        var requestCount = 0
         var description: HelperDescription?
         /// The failure of the last start, and when it was.
         var failure: (error: EideticError, time: ContinuousClock.Instant)?
@@ -52,6 +53,9 @@ package final class HelperPool: Sendable {
 
     /// The number of processes that were started.
     package var startedCount: Int { state.withLock { $0.startedCount } }
+
+    /// The number of images that processes were asked about.
+    package var requestCount: Int { state.withLock { $0.requestCount } }
 
     /// The processes that wait for an image.
     package var idleIdentifiers: [Int32] { state.withLock { $0.idle.map(\.identifier) } }
@@ -92,7 +96,9 @@ package final class HelperPool: Sendable {
 
     private func start() throws(EideticError) -> HelperProcess {
         // Not for each image the directories are searched again.
-        if let failure = state.withLock({ $0.failure }), failure.time + settings.retryTime > .now { throw failure.error }
+        if let failure = state.withLock({ $0.failure }), failure.time + settings.retryTime > .now {
+            throw failure.error
+        }
         var reason = "\(HelperLocation.programName) is not installed"
         for program in settings.programs() {
             do throws(EideticError) {
@@ -106,7 +112,8 @@ package final class HelperPool: Sendable {
                 reason = error.message
             }
         }
-        let error = EideticError(.sandboxUnavailable, message: "images cannot be decoded in the sandbox: \(reason)")
+        let message = "images cannot be decoded in the sandbox: \(reason)"
+        let error = EideticError(.sandboxUnavailable, message: message)
         state.withLock { $0.failure = (error, .now) }
         throw error
     }
@@ -134,8 +141,9 @@ package final class HelperPool: Sendable {
         if !isKept { helper.end() }
     }
 
-    /// Ends the processes that wait.
-    package func removeIdle() {
+    /// Ends the processes that wait, and forgets that there was no program.
+    package func restart() {
+        state.withLock { ($0.failure, $0.description) = (nil, nil) }
         for helper in state.withLock({ state in
             defer { state.idle = [] }
             return state.idle
@@ -145,6 +153,9 @@ package final class HelperPool: Sendable {
 
 // MARK: Slow images
 extension HelperPool {
+    /// Counts a request.
+    func countRequest() { state.withLock { $0.requestCount += 1 } }
+
     /// Counts an image as slow; returns `false` if too many are.
     func beginSlow(memory: Int) -> Bool {
         state.withLock { state in

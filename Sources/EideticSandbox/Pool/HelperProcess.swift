@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Unchecked: the pool lends it to one thread at a time.
 package final class HelperProcess: @unchecked Sendable {
-    /// What the process has said about itself before it read an image.
+    /// The description that the process has sent before it read an image.
     package private(set) var description: HelperDescription
     /// The number of images that it has read.
     package private(set) var imageCount = 0
@@ -87,7 +87,7 @@ package final class HelperProcess: @unchecked Sendable {
         eidetic_limit_processor_time(process.identifier, min(1 << 30, processorTime.components.seconds + 1))
     }
 
-    /// Has the process give way to others, or no longer.
+    /// Sets whether the process gives way to others.
     func setLowered(_ isLowered: Bool) {
         guard isLowered != self.isLowered else { return }
         eidetic_lower_process(process.identifier, isLowered ? 10 : 0)
@@ -127,8 +127,8 @@ extension HelperProcess {
     ///   - context: Cancels the wait; the process then goes on.
     ///   - onWait: Called about every 20 ms with the time so far.
     /// - Returns: The reply; not a failure.
-    /// - Throws: `limitExceeded` after `duration`, `decoderFailed` if the process ends or breaks the protocol, the error
-    ///   that it replies, and `cancelled`.
+    /// - Throws: `limitExceeded` after `duration`, `decoderFailed` if the process ends or breaks the protocol, the
+    ///   error that it replies, and `cancelled`.
     func reply(
         to request: HelperRequest,
         descriptors: [Int32] = [],

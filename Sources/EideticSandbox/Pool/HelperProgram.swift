@@ -46,8 +46,9 @@ package enum HelperLocation {
 
     /// The programs that are there, the preferred one first.
     ///
-    /// A configured path is the only one. Otherwise `eidetic-decode` beside this program or in `../libexec`, this program
-    /// itself if it has said so, and `eidetic-decode` and `eidetic` in `PATH`, and in the system's `libexec`.
+    /// A configured path is the only one. Otherwise `eidetic-decode` beside this program or in `../libexec`, this
+    /// program itself if it has said so, `eidetic-decode` in `PATH` and in the system's `libexec`, and `eidetic` in
+    /// `PATH`.
     package static var programs: [HelperProgram] {
         let (configured, isOwn) = settings.withLock { ($0.path, $0.isOwnProgram) }
         if let configured { return existing([configured]) }
@@ -57,7 +58,7 @@ package enum HelperLocation {
         let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         let directories = search.split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
         let installed =
-            directories.map { "\($0)/\(programName)" } + ["/usr/local/libexec", "/usr/libexec"].map { "\($0)/\(programName)" }
+            (directories + ["/usr/local/libexec", "/usr/libexec"]).map { "\($0)/\(programName)" }
             + directories.map { "\($0)/eidetic" }
         return existing(beside + (isOwn ? ["/proc/self/exe"] : []) + installed)
     }

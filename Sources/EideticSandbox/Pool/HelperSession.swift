@@ -35,8 +35,8 @@ final class HelperSession {
         pool.endSlow(memory: slowMemory)
     }
 
-    /// The memory of a process beyond its idle state while it parses, and beyond what it has announced while it decodes:
-    /// libraries keep tables, and the allocator reserves address space for each thread.
+    /// The memory of a process beyond its idle state while it parses, and beyond what it has announced while it
+    /// decodes: libraries keep tables, and the allocator reserves address space for each thread.
     private static let spareMemory = 768 << 20
     /// The time by which a library may miss its own limit before the process is ended.
     private static let graceTime = Duration.milliseconds(250)
@@ -134,8 +134,10 @@ extension HelperSession {
         let size = ResultLayout.recordSize
         // A copy, so that what is checked is what is used.
         let bytes = [UInt8](UnsafeRawBufferPointer(start: base + layout.recordOffset, count: size * result.frameCount))
-        let records = (0..<result.frameCount).compactMap { index in
-            bytes.withUnsafeBytes { FrameRecord(UnsafeRawBufferPointer(rebasing: $0[(size * index)...].prefix(size)), layout: layout) }
+        let records = bytes.withUnsafeBytes { bytes in
+            (0..<result.frameCount).compactMap { index in
+                FrameRecord(UnsafeRawBufferPointer(rebasing: bytes[(size * index)...].prefix(size)), layout: layout)
+            }
         }
         guard records.count == result.frameCount else { throw unexpectedReply() }
         return records

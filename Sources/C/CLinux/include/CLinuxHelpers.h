@@ -6,8 +6,10 @@
 
 /// Starts a program as a child in a session of its own, with `descriptor` as its descriptor 3.
 ///
-/// Its standard streams are /dev/null, no signal is blocked or ignored, and every other descriptor is closed. Returns 0,
-/// or the `errno` of the step that failed, also of `execve`. Swift's Glibc lacks `posix_spawn_file_actions_addclosefrom_np`.
+/// Its standard streams are /dev/null, no signal is blocked or ignored, and every other descriptor is closed. Returns
+/// 0, or the `errno` of the step that failed, also of `execve`.
+///
+/// Swift's Glibc lacks `posix_spawn_file_actions_addclosefrom_np`.
 int eidetic_start_helper(const char *path, char *const arguments[], char *const environment[], int descriptor,
                          int32_t *process);
 
@@ -31,7 +33,7 @@ int eidetic_lower_process(int32_t process, int level);
 /// Swift's Glibc does not import `memfd_create`.
 int eidetic_create_memory(size_t bytes);
 
-/// Forbids all writing to shared memory for good; returns -1 on failure, as while any process has it mapped for writing.
+/// Forbids all writing to shared memory for good; returns -1 on failure, as while a process has it mapped for writing.
 int eidetic_seal_memory(int memory);
 
 #endif

@@ -64,7 +64,8 @@ extension Suite {
                         let bytes = files[index % files.count]
                         group.addTask {
                             _ = try? await threads.run { context throws(EideticError) in
-                                try policy.decode(bytes, options: options, context: context, pausing: threads).image.size
+                                try policy.decode(bytes, options: options, context: context, pausing: threads).image
+                                    .size
                             }
                         }
                     }

@@ -88,7 +88,7 @@ final class DerivedImageStore: Sendable {
             load.policy.access.contains(.writeDerived),
             load.request.isDerived, !image.isAnimated, !image.isPartial,
             image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
-            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, rendition, for: load))
+            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition, for: load))
         else { return }
         let key = load.request.derivedKey, refusal = Refusal(key: key, checksum: record.provenance.checksum)
         guard state.withLock({ !$0.refused.contains(refusal) && $0.keys.insert(key).inserted }) else { return }
@@ -116,7 +116,7 @@ final class DerivedImageStore: Sendable {
     /// Returns whether bytes, of which one frame was decoded, have no other.
     private func isStill(
         _ encodedImage: EncodedImage,
-        _ rendition: DecodeStage.Rendition,
+        as rendition: DecodeStage.Rendition,
         for load: Load
     ) -> Bool {
         guard !load.request.options.needsAllFrames else { return true }
