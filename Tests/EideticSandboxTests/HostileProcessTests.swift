@@ -87,6 +87,21 @@ struct HostileProcessTests {
         #expect(error.code == .decoderFailed && error.message.contains("writable"), "\(error)")
     }
 
+    @Test("F07 pixels that were delivered are sealed: a process that goes on to write them is refused, or fails")
+    func sealedPixelsDoNotChange() throws {
+        let pool = Programs.pool(attack: "rewrites") { $0.idleLimit = 1 }
+        for _ in 0..<5 {
+            do throws(EideticError) {
+                let image = try pool.image(Self.bytes), before = image.bytes
+                // The process answers again only after it has tried.
+                _ = try? pool.image(Self.bytes)
+                #expect(image.bytes == before)
+            } catch {
+                #expect(error.code == .decoderFailed && error.message.contains("writable"), "\(error)")
+            }
+        }
+    }
+
     @Test("F07 a process that writes into its shared memory later changes no image that was delivered")
     func deliveredPixelsDoNotChange() throws {
         let pool = Programs.pool(attack: "window") { $0.idleLimit = 1 }

@@ -35,5 +35,5 @@ enum Attack: String, CaseIterable {
     /// Replies that lie.
     case garbage, oversized, negative, otherReply, wrongSize, manyFrames, wrongPart, wrongDurations, unbidden
     /// Keeps its pixels writable, and writes over those of an image that was delivered.
-    case mapped, window
+    case mapped, window, rewrites
 }

@@ -45,6 +45,7 @@ struct Probe {
                 _exit(1)
             }
             decode(layout, into: memory)
+            if attack == .rewrites { rewrite(descriptor, byteCount: layout.byteCount) }
         }
     }
 
@@ -126,6 +127,16 @@ struct Probe {
         } else {
             // The mapping goes before the reply, unless it is kept.
             write(result(frameCount: frameCount), whileKeeping: memory)
+        }
+    }
+
+    /// Tries to write over pixels that were handed over, until the application has sealed them.
+    private func rewrite(_ descriptor: Int32, byteCount: Int) {
+        for _ in 0..<1_000 {
+            if let memory = mapped(descriptor, byteCount: byteCount) { memset(memory.base, 9, memory.byteCount) }
+            var byte: UInt8 = 9
+            lseek(descriptor, 0, SEEK_SET)
+            _ = Glibc.write(descriptor, &byte, 1)
         }
     }
 

@@ -14,7 +14,10 @@ final class ChildProcess: Sendable {
         descriptor = Guarded(eidetic_open_process(identifier))
     }
 
-    deinit { descriptor.withLock { if $0 >= 0 { _ = close($0) } } }
+    deinit {
+        end()
+        descriptor.withLock { if $0 >= 0 { _ = close($0) } }
+    }
 
     /// The thread that starts children, which never ends: the kernel ends a decoding process with it.
     private static let starter = WorkPool(name: "eidetic start", maximumThreadCount: 1)

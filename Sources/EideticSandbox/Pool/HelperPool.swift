@@ -14,7 +14,7 @@ package final class HelperPool: Sendable {
         /// The number of images after which a process is replaced.
         package var imageLimit = 500
         /// The time after which an image counts as slow: it then keeps no other one waiting.
-        package var slowTime = Duration.milliseconds(100)
+        package var slowTime = Duration.milliseconds(50)
         /// The largest number of slow images at a time.
         package var slowLimit = 32
         /// The memory of all slow images that others do not wait for.
