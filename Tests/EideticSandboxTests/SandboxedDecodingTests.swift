@@ -7,7 +7,7 @@ import Testing
 
 @Suite("decoding in the sandbox", .timeLimit(.minutes(5)))
 struct SandboxedDecodingTests {
-    @Test("F07 an image of the sandbox has the pixels of one decoded in this process", arguments: [8, 300, 700])
+    @Test("F07 an image of the sandbox has the pixels of one decoded in this process", arguments: [8, 300, 1_100])
     func pixelsAreEqual(side: Int) throws {
         let pool = Programs.pool()
         for bytes in [try Samples.png(side, side), try Samples.jpeg(side, side / 2)] {

@@ -21,8 +21,8 @@ package final class HelperProcess: @unchecked Sendable {
     private let socket: PacketSocket
     private let process: ChildProcess
 
-    /// The memory for small results: those up to this size are copied.
-    package static let windowSize = 4 << 20
+    /// The memory for small results: 4 MiB and 64 KiB.
+    package static let windowSize = (4 << 20) + (64 << 10)
 
     /// Starts a process, and waits until it has restricted itself.
     ///

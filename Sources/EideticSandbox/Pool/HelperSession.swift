@@ -124,7 +124,7 @@ extension HelperSession {
     }
 
     /// The largest result that is copied out of the window; larger ones stay where they were decoded.
-    static let copiedByteCount = 1 << 20
+    static let copiedByteCount = 4 << 20
 
     private func records(
         _ result: ResultDescription,
