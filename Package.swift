@@ -197,9 +197,10 @@ let package = Package(
             dependencies: ["EideticCore", "EideticHTTP", "EideticFetch", "EideticWire", "CLinux"],
             swiftSettings: strict
         ),
+        .target(name: "CAllocation"),
         .executableTarget(
             name: "EideticTransferService",
-            dependencies: ["EideticTransfer", "EideticCore"],
+            dependencies: ["CAllocation", "EideticTransfer", "EideticCore"],
             swiftSettings: strict,
             linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
         ),

@@ -1,3 +1,4 @@
+import CAllocation
 import EideticCore
 import EideticTransfer
 import Glibc
@@ -9,6 +10,7 @@ enum Main {
     private enum Status { static let usage: Int32 = 64, unavailable: Int32 = 69, temporaryFailure: Int32 = 75 }
 
     static func main() {
+        eidetic_return_freed_memory()
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments == ["--help"] { return print(ServiceOptions.usage) }
         do throws(EideticError) {

@@ -15,7 +15,9 @@ struct IdleExitTests {
     init() throws { directory = try TemporaryDirectory(named: "idle") }
 
     /// Creates an engine and its server, which the test drives.
-    private func makeServer() throws -> (engine: TransferEngine, server: TransferServer) {
+    private func makeServer(releaseCode: @escaping () -> Void = {}) throws -> (
+        engine: TransferEngine, server: TransferServer
+    ) {
         var configuration = TransferEngineConfiguration(directory: directory.path(of: "transfers"))
         configuration.time = clock
         let engine = try TransferEngine(configuration, inbox: EngineInbox())
@@ -24,7 +26,8 @@ struct IdleExitTests {
             listeners: [dup(listener.rawValue)],
             supervisor: nil,
             idleLimit: .seconds(600),
-            time: clock
+            time: clock,
+            releaseCode: releaseCode
         )
         return (engine, server)
     }
@@ -50,6 +53,29 @@ struct IdleExitTests {
         clock.advance(by: .nanoseconds(1))
         turn(engine, server)
         #expect(engine.isStopping)
+    }
+
+    @Test("B14 code is given back to the system once, a second after the last message")
+    func code() throws {
+        var releases = 0
+        let (engine, server) = try makeServer { releases += 1 }
+        turn(engine, server)
+        clock.advance(by: .seconds(2))
+        turn(engine, server)
+        #expect(releases == 0)
+        let client = try PacketSocket.connect(to: directory.path(of: "socket"))
+        turn(engine, server)
+        clock.advance(by: .seconds(1) - .nanoseconds(1))
+        turn(engine, server)
+        #expect(releases == 0)
+        clock.advance(by: .nanoseconds(1))
+        #expect(server.nextDeadline == clock.uptime)
+        for _ in 0..<3 {
+            turn(engine, server)
+            clock.advance(by: .seconds(1))
+        }
+        #expect(releases == 1)
+        withExtendedLifetime(client) {}
     }
 
     @Test("B14 a connection begins the time before an idle exit again")

@@ -15,11 +15,13 @@ package final class EngineInbox: Sendable {
     /// Calls a function on the engine's thread, later; returns `false` if the engine has stopped.
     @discardableResult
     package func post(_ work: @escaping @Sendable (TransferEngine) -> Void) -> Bool {
-        let (isPosted, wakeUp) = state.withLock { state in
-            if !state.isClosed { state.work.append(work) }
-            return (!state.isClosed, state.wakeUp)
+        let (isPosted, wakeUp) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            guard !state.isClosed else { return (false, nil) }
+            state.work.append(work)
+            // Work that was there before has woken the engine, which has not taken it yet.
+            return (true, state.work.count == 1 ? state.wakeUp : nil)
         }
-        if isPosted { wakeUp?() }
+        wakeUp?()
         return isPosted
     }
 

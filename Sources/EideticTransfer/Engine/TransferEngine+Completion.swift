@@ -130,7 +130,7 @@ extension TransferEngine {
         release(transfer)
         finishing.insert(number)
         // The network does not wait for the file system, which takes longest for the creation of a file.
-        syncWorker.add(
+        fileWorker.add(
             .work { [inbox, fileSystem] in
                 let error = Self.write(body, to: response.path, with: fileSystem)
                 inbox.post { $0.didWrite(number, with: response, body: body, after: error) }
@@ -155,6 +155,8 @@ extension TransferEngine {
         after error: SystemError?
     ) {
         let row = store.rows[number], session = row.flatMap { store.sessions[$0.session] }
+        // Its session may have been removed meanwhile, and its files with it.
+        if row == nil { fileSystem.removeIfPresent(response.path) }
         didHandOver(number, with: response, body: body, after: error)
         // Until the end is safe, the part shows that the file is not the one that it describes.
         guard error == nil, row?.detail != nil, let application = session?.application else { return }

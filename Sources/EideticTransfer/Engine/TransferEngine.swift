@@ -12,6 +12,8 @@ package final class TransferEngine {
     let clock: ActiveClock
     package let inbox: EngineInbox
     let syncWorker: SyncWorker
+    /// Writes small bodies to their files, also while the journal is synchronised.
+    let fileWorker: SyncWorker
     let copyWorkers: CopyWorkers
     private let lock: FileDescriptor
     private let routes = RouteSocket()
@@ -89,6 +91,7 @@ package final class TransferEngine {
         options.certificateAuthorityFile = configuration.certificateAuthorityFile
         loop = FileTransferLoop(options: options) { clock.now }
         syncWorker = SyncWorker(name: "transfer-sync", fileSystem: configuration.fileSystem)
+        fileWorker = SyncWorker(name: "transfer-files", fileSystem: configuration.fileSystem)
         copyWorkers = CopyWorkers(fileSystem: configuration.fileSystem)
         committedEvent = store.nextEvent - 1
         inbox.connect(loop.wakeUp)
@@ -122,6 +125,7 @@ extension TransferEngine {
         cancelCopies()
         commitAtEnd()
         syncWorker.stop()
+        fileWorker.stop()
         try? fileSystem.lock(lock, operation: LOCK_UN)
         onStop()
     }

@@ -3,8 +3,17 @@ import EideticCore
 /// Times at which transfers are looked at again, the earliest first.
 struct DeadlineHeap {
     struct Entry {
-        let time: Duration
+        /// In nanoseconds: a duration takes 16 bytes.
+        private let nanoseconds: Int64
         let number: UInt64
+
+        var time: Duration { .nanoseconds(nanoseconds) }
+
+        init(time: Duration, number: UInt64) {
+            (nanoseconds, self.number) = (Int64(time.inNanoseconds), number)
+        }
+
+        func isBefore(_ other: Entry) -> Bool { nanoseconds < other.nanoseconds }
     }
 
     private var entries: [Entry] = []
@@ -14,7 +23,7 @@ struct DeadlineHeap {
     mutating func insert(_ number: UInt64, at time: Duration) {
         entries.append(Entry(time: time, number: number))
         var child = entries.count - 1
-        while child > 0, case let parent = (child - 1) / 2, entries[child].time < entries[parent].time {
+        while child > 0, case let parent = (child - 1) / 2, entries[child].isBefore(entries[parent]) {
             entries.swapAt(child, parent)
             child = parent
         }
@@ -35,8 +44,8 @@ struct DeadlineHeap {
         var parent = 0
         while true {
             let children = [2 * parent + 1, 2 * parent + 2].filter { $0 < entries.count }
-            guard let child = children.min(by: { entries[$0].time < entries[$1].time }),
-                entries[child].time < entries[parent].time
+            guard let child = children.min(by: { entries[$0].isBefore(entries[$1]) }),
+                entries[child].isBefore(entries[parent])
             else { return }
             entries.swapAt(child, parent)
             parent = child

@@ -28,7 +28,8 @@ package enum TransferDaemon {
         let server = TransferServer(
             listeners: options.listeners,
             supervisor: options.supervisor,
-            idleLimit: options.idleLimit
+            idleLimit: options.idleLimit,
+            releaseCode: code.release
         )
         code.release()
         server.run(engine)

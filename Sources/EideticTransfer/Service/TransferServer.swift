@@ -11,10 +11,15 @@ package final class TransferServer: TransferEngineHost {
     private let idleLimit: Duration?
     private let time: any TimeSource
     private var idleSince: Duration?
+    /// A function that gives the pages of code back to the system, and the uptime at which it is called.
+    private let releaseCode: () -> Void
+    private var codeRelease: Duration?
     private var waitingWakes: [TransferSupervision] = []
     /// The uptime before which no connection is accepted, because the process has no descriptors left.
     private var acceptNotBefore: Duration = .zero
 
+    /// The time without messages after which the code that handled them is given back.
+    private static let codeInterval: Duration = .seconds(1)
     /// The largest number of connections.
     private static let connectionLimit = 256
 
@@ -25,15 +30,17 @@ package final class TransferServer: TransferEngineHost {
     ///   - supervisor: The supervisor's socket, over which connections are handed over.
     ///   - idleLimit: The time without connections and transfers after which the engine is stopped; `nil` for no limit.
     ///   - time: The clock for this time.
+    ///   - releaseCode: A function that gives the pages of code back to the system; called after messages, at rest.
     package init(
         listeners: [Int32],
         supervisor: Int32?,
         idleLimit: Duration?,
-        time: any TimeSource = SystemTime()
+        time: any TimeSource = SystemTime(),
+        releaseCode: @escaping () -> Void = {}
     ) {
         self.listeners = listeners.map { PacketSocket(adopting: $0) }
         self.supervisor = supervisor.map { PacketSocket(adopting: $0) }
-        (self.idleLimit, self.time) = (idleLimit, time)
+        (self.idleLimit, self.time, self.releaseCode) = (idleLimit, time, releaseCode)
         for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) { Self.makeNonblocking(socket) }
     }
 
@@ -64,8 +71,8 @@ package final class TransferServer: TransferEngineHost {
 
     package var nextDeadline: Duration? {
         let retry = acceptNotBefore > time.uptime ? acceptNotBefore : nil
-        guard let idleSince, let idleLimit else { return retry }
-        return [idleSince + idleLimit, retry].compactMap { $0 }.min()
+        let idleEnd = idleSince.flatMap { start in idleLimit.map { start + $0 } }
+        return [idleEnd, retry, codeRelease].compactMap { $0 }.min()
     }
 
     package func handle(_ descriptors: [PollDescriptor], for engine: TransferEngine) {
@@ -75,7 +82,17 @@ package final class TransferServer: TransferEngineHost {
         connections.removeAll(where: \.isClosed)
         for listener in listeners where ready.contains(listener.rawValue) { accept(from: listener) }
         if let supervisor, ready.contains(supervisor.rawValue) { receive(from: supervisor, for: engine) }
+        releaseCode(afterMessages: !ready.isEmpty)
         stopIfIdle(engine)
+    }
+
+    private func releaseCode(afterMessages hasMessages: Bool) {
+        if hasMessages {
+            codeRelease = time.uptime + Self.codeInterval
+        } else if let moment = codeRelease, moment <= time.uptime {
+            codeRelease = nil
+            releaseCode()
+        }
     }
 
     private func accept(from listener: PacketSocket) {

@@ -33,12 +33,37 @@ struct TransferRow {
     /// The largest offset of an upload that the server has stated.
     var confirmedOffset = 0
     var total: Int?
-    /// The uptime at which it fails.
-    var deadline: Duration
     /// The time of day before which it does not begin.
     var earliestBegin: Timestamp?
+    // A duration of the library takes 16 bytes.
+    private var deadlineNanoseconds: Int64 = 0
+    private var notBeforeNanoseconds: Int64 = 0
+
+    init(
+        number: UInt64,
+        session: UInt32,
+        host: UInt32,
+        kind: TransferRequest.Kind,
+        priority: Int8,
+        added: JournalPlace,
+        deadline: Duration
+    ) {
+        (self.number, self.session, self.host, self.kind) = (number, session, host, kind)
+        (self.priority, self.added) = (priority, added)
+        self.deadline = deadline
+    }
+
+    /// The uptime at which it fails.
+    var deadline: Duration {
+        get { .nanoseconds(deadlineNanoseconds) }
+        set { deadlineNanoseconds = Int64(newValue.inNanoseconds) }
+    }
+
     /// The uptime before which it is not attempted.
-    var notBefore: Duration = .zero
+    var notBefore: Duration {
+        get { .nanoseconds(notBeforeNanoseconds) }
+        set { notBeforeNanoseconds = Int64(newValue.inNanoseconds) }
+    }
 }
 
 /// A session in memory.

@@ -10,7 +10,7 @@ final class TransferStore {
     let fileSystem: FileSystem
     let time: any TimeSource
     private(set) var journal: Journal
-    var rows: [UInt64: TransferRow] = [:]
+    var rows = TransferRows()
     /// The transfers of events that are not acknowledged.
     var eventTransfers: [UInt64: UInt64] = [:]
     /// The transfers that have ended and whose secrets are in the journal still.

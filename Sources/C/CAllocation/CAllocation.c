@@ -1,0 +1,9 @@
+#include "CAllocation.h"
+
+#include <malloc.h>
+
+void eidetic_return_freed_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+    mallopt(M_TRIM_THRESHOLD, 64 << 10);
+    mallopt(M_ARENA_MAX, 2);
+}
