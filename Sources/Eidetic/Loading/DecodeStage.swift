@@ -122,7 +122,7 @@ extension DecodeStage {
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
         encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
             guard !image.hasSourceProportions else { return try? ImagePlaceholder(of: image.pixels) }
-            return await placeholder(of: bytes)
+            return await placeholder(of: bytes, by: policy)
         }
         let step = timer.step(.decode, detail: image.decodeSummary + decoded.note + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
@@ -147,13 +147,13 @@ extension DecodeStage {
     }
 
     /// Returns the placeholder of an image of which only a part was decoded; `nil` if decoding it fails.
-    private func placeholder(of bytes: [UInt8]) async -> ImagePlaceholder? {
+    private func placeholder(of bytes: [UInt8], by policy: RenditionPolicy) async -> ImagePlaceholder? {
         var options = DecodeOptions()
         // Placeholders need few pixels, which many decoders make faster.
         options.size = PixelSize(width: 128, height: 128)
-        return try? await run(decoding: bytes) { [limits, options] context throws(EideticError) in
+        return try? await run(decoding: bytes, by: policy) { [self, options] context throws(EideticError) in
             try ImagePlaceholder(
-                of: ImageDecoder.decode(bytes, options: options, limits: limits, context: context).pixels
+                of: decode(bytes, options: options, policy: policy.decodePolicy, context: context).image.pixels
             )
         }
     }
