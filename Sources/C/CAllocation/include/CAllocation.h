@@ -1,8 +1,8 @@
 #ifndef EIDETIC_ALLOCATION_H
 #define EIDETIC_ALLOCATION_H
 
-/// Lets glibc return freed memory to the system, with `mallopt`, which Swift's Glibc does not import; to be called before
-/// other threads begin.
+/// Lets glibc return freed memory to the system, with `mallopt`, which Swift's Glibc does not import; to be called
+/// before other threads begin.
 ///
 /// Otherwise the first large block that is freed raises the size from which blocks are mapped on their own, and tables
 /// that have grown leave their earlier storage in the heap.
