@@ -243,7 +243,7 @@ let package = Package(
             name: "EideticGTKTests",
             dependencies: [
                 "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "EideticTransfer",
-                "EideticTransferService", "Gallery", "ImageList",
+                "EideticTransferService", "EideticCommand", "Gallery", "ImageList", "eideticd",
             ],
             exclude: ["Goldens"],
             swiftSettings: strict
@@ -337,6 +337,7 @@ let package = Package(
             name: "Alarm",
             dependencies: ["EideticBackground"],
             path: "Examples/Alarm",
+            exclude: ["org.eidetic.Alarm.desktop"],
             swiftSettings: strict
         ),
 
@@ -444,7 +445,7 @@ let package = Package(
         .testTarget(
             name: "EideticSupervisorTests",
             dependencies: [
-                "EideticApplicationProbe", "EideticBackgroundProbe", "EideticCommand", "EideticCore",
+                "Alarm", "EideticApplicationProbe", "EideticBackgroundProbe", "EideticCommand", "EideticCore",
                 "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe",
                 "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],

@@ -15,7 +15,9 @@ final class Gallery {
     let pipeline: ImagePipeline
     let disk: DiskCache?
     let grid: ImageGrid
-    private let options: GalleryOptions
+    private var options: GalleryOptions
+    /// The position of the image that an earlier process showed, until the images are found.
+    private var restoredPosition: Int?
     private let window: UnsafeMutablePointer<GtkWindow>
     private lazy var detail = DetailView(gallery: self)
     private lazy var cacheView = CacheView(gallery: self)
@@ -77,6 +79,8 @@ final class Gallery {
             grid.show(found.urls)
             setText(of: "subtitle", to: found.urls.count == 1 ? "1 image" : "\(found.urls.count) images")
             showPage(found.urls.isEmpty ? "empty" : "grid")
+            if let position = restoredPosition { openDetail(at: position) }
+            restoredPosition = nil
             // The arrow keys move among the images from the start.
             gtk_widget_grab_focus(interface.widget("grid"))
             setText(of: "message", to: "There are no images here.")
@@ -86,6 +90,31 @@ final class Gallery {
             showPage("empty")
         }
         showOffline()
+    }
+
+    // MARK: State
+
+    /// The state for the next launch: the position of the image that is shown, and its sources.
+    var archive: [UInt8]? {
+        Array(([detail.position.map { "\($0)" } ?? ""] + options.sources).joined(separator: "\n").utf8)
+    }
+
+    /// Returns to the state of an earlier process with the same sources.
+    func restore(_ archive: [UInt8]) {
+        let lines = String(decoding: archive, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        guard let position = lines.first.flatMap({ Int($0) }) else { return }
+        if options.sources.isEmpty { options.sources = lines.dropFirst().map(String.init) }
+        guard lines.dropFirst().map(String.init) == options.sources else { return }
+        report("restored: image \(position)")
+        restoredPosition = position
+        if !grid.urls.isEmpty { openDetail(at: position) }
+    }
+
+    /// Shows the images of another source.
+    func open(_ source: String) {
+        closeDetail()
+        options.sources = [source]
+        Task { await findImages() }
     }
 
     // MARK: Actions

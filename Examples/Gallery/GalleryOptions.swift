@@ -1,5 +1,6 @@
 #if GTK
 import Eidetic
+import Glibc
 
 /// The options of the command line.
 struct GalleryOptions {
@@ -19,6 +20,8 @@ struct GalleryOptions {
     /// A Boolean value indicating whether the progress is printed to standard output.
     var reportsProgress = false
 
+    private var isSupervised: Bool { getenv("EIDETIC_SUPERVISOR") != nil }
+
     init?(arguments: some Sequence<String>) {
         var iterator = arguments.makeIterator()
         while let argument = iterator.next() {
@@ -35,7 +38,8 @@ struct GalleryOptions {
             default: sources.append(argument)
             }
         }
-        if sources.isEmpty { return nil }
+        // The supervisor launches it without any: they follow as URLs, or from the saved state.
+        if sources.isEmpty, !isSupervised { return nil }
     }
 }
 #endif

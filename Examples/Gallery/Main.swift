@@ -17,12 +17,12 @@ struct Main {
         }
         MainLoop.attach()
         guard let application = gtk_application_new("org.eidetic.Gallery", G_APPLICATION_NON_UNIQUE) else { exit(1) }
-        startBackgroundExecution(for: options.backgroundTime)
-        var gallery: Gallery?
+        let delegate = GalleryDelegate()
+        startBackgroundExecution(for: options.backgroundTime, delegate: delegate)
         Signal.connect(application, signal: "activate") { _ in
-            gallery = gallery ?? Gallery(application: application, options: options)
+            delegate.gallery = delegate.gallery ?? Gallery(application: application, options: options)
             Application.shared.followWindows()
-            gallery?.present()
+            delegate.gallery?.present()
         }
         let status = application.withMemoryRebound(to: GApplication.self, capacity: 1) {
             g_application_run($0, 0, nil)
@@ -33,13 +33,17 @@ struct Main {
     }
 
     /// Starts the application, so that images in memory, drawing and storing follow the state of the window.
-    private static func startBackgroundExecution(for backgroundTime: Duration) {
+    @MainActor
+    private static func startBackgroundExecution(for backgroundTime: Duration, delegate: GalleryDelegate) {
         do throws(EideticError) {
             var configuration = Application.Configuration()
             // The window decides, also in a program that a shell has started with "&".
             configuration.followsTerminal = false
             configuration.backgroundBudget = backgroundTime
-            try Application.shared.start(configuration)
+            // The name of its desktop entry.
+            configuration.identifier = "org.eidetic.Gallery"
+            configuration.connectsToSupervisor = true
+            try Application.shared.start(configuration, delegate: delegate)
         } catch {
             print("Gallery: \(error.message)")
             exit(1)

@@ -32,7 +32,8 @@ struct Options {
                                      eidetic/transfers in XDG_STATE_HOME by default
           --limit NAME=MILLISECONDS  launch, callback, background, termination, expiration, wake, idle, freeze,
                                      freeze-retry, budget, reconnection, quit, forget,
-                                     terminal
+                                     terminal, silence, processor
+          --processor-share PERCENT  what an application may use of one processor in the background; 80 by default
           --message-rate COUNT       messages per second of one application; 32 by default
           --help
         """
@@ -73,7 +74,8 @@ struct Options {
 
     private static let names = [
         "--budget", "--freezer", "--control-group", "--runtime-directory", "--state-directory", "--limit",
-        "--message-rate", "--applications", "--transfers", "--transfer-socket", "--transfer-directory",
+        "--message-rate", "--processor-share", "--applications", "--transfers", "--transfer-socket",
+        "--transfer-directory",
     ]
 
     private static func failure(_ message: String) -> EideticError { EideticError(.invalidArgument, message: message) }
@@ -94,6 +96,11 @@ struct Options {
                 throw Self.failure("--message-rate is a number from 1 to 1000000, not \(value)")
             }
             configuration.messageRate = rate
+        case "--processor-share":
+            guard let share = Int(value), (1...100_000).contains(share) else {
+                throw Self.failure("--processor-share is a number from 1 to 100000, not \(value)")
+            }
+            configuration.processorShare = share
         case "--applications": manifestDirectories.append(try Self.path(value, for: name))
         case "--transfers": transferProgram = try Self.path(value, for: name)
         case "--transfer-socket": transferSocket = try Self.path(value, for: name)
@@ -143,6 +150,8 @@ extension SupervisorConfiguration {
         case "quit": quitGracePeriod = limit
         case "forget": forgetInterval = limit
         case "terminal": terminalInterval = limit
+        case "silence": silenceLimit = limit
+        case "processor": processorWindow = limit
         default: return false
         }
         return true

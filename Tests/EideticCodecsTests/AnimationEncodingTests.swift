@@ -22,13 +22,13 @@ struct AnimationEncodingTests {
         )
     }
 
-    @Test("F05 frames and durations survive every pair of formats", arguments: formats, formats)
+    @Test("F05 frames, durations and loop counts survive every pair of formats", arguments: formats, formats)
     func pairs(first: ImageFormat, second: ImageFormat) throws {
-        for alpha in [PixelBuffer.Alpha.opaque, .straight] {
-            let source = try Self.animation(loopCount: nil, alpha: alpha)
+        for (alpha, loopCount) in [(PixelBuffer.Alpha.opaque, nil), (.opaque, 1), (.straight, 7)] {
+            let source = try Self.animation(loopCount: loopCount, alpha: alpha)
             let once = try ImageDecoder.decode(try ImageEncoder.encode(source, as: first), options: all)
             let twice = try ImageDecoder.decode(try ImageEncoder.encode(once, as: second), options: all)
-            #expect(twice.format == second && twice.loopCount == nil)
+            #expect(twice.format == second && twice.loopCount == loopCount)
             #expect(twice.frames.map(\.duration) == source.frames.map(\.duration))
             for (result, frame) in zip(twice.frames, source.frames) {
                 for x in [4, 12, 20, 28] {
@@ -40,15 +40,20 @@ struct AnimationEncodingTests {
         }
     }
 
-    @Test(
-        "F05 loop counts survive where the format holds them",
-        arguments: [ImageFormat.gif, .png, .webp],
-        [nil, 1, 2, 7]
-    )
+    @Test("F05 the loop count of an animation is in its header", arguments: formats, [nil, 1, 2, 7, 65_535])
     func loops(format: ImageFormat, loopCount: Int?) throws {
         let bytes = try ImageEncoder.encode(try Self.animation(loopCount: loopCount), as: format)
         #expect(try ImageDecoder.decode(bytes, options: all).loopCount == loopCount)
         #expect(try ImageDecoder.header(of: bytes)?.loopCount == loopCount)
+    }
+
+    @Test("F05 metadata and loop count of an AVIF sequence are in one file") func metadataOfSequence() throws {
+        guard Self.formats.contains(.avif) else { return }
+        var options = EncodeOptions()
+        options.metadata = ImageMetadata(xmp: Array("<x:xmpmeta/>".utf8))
+        let bytes = try ImageEncoder.encode(try Self.animation(loopCount: 3), as: .avif, options: options)
+        #expect(try ImageMetadata(of: bytes).xmp == options.metadata?.xmp)
+        #expect(try ImageDecoder.header(of: bytes)?.loopCount == 3)
     }
 
     @Test("F05 formats without animations have the first frame")

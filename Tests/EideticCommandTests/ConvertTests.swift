@@ -32,7 +32,7 @@ struct ConvertTests {
         #expect(before.pixels.withUnsafeBytes { Array($0) } == after.pixels.withUnsafeBytes { Array($0) })
     }
 
-    @Test("F05 an animation keeps its frames, and is not written in a format without animations but for one of them")
+    @Test("F05 an animation keeps its frames, durations and loop count, to AVIF and back as well")
     func animations() async throws {
         let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")
         for name in ["out.gif", "out.webp", "out.png"] {
@@ -41,6 +41,17 @@ struct ConvertTests {
             let header = try #require(try ImageDecoder.header(of: try directory.contents(of: name)))
             #expect(header.frameCount == 3 && header.durations == Array(repeating: .milliseconds(100), count: 3))
         }
+        guard ImageEncoder.supportedFormats.contains(.avif) else { return }
+        let (avif, back) = (directory.path(of: "out.avif"), directory.path(of: "back.gif"))
+        #expect(try await EideticProgram.run("convert", "--loop", "3", source, avif).status == .exited(0))
+        #expect(try await EideticProgram.run("convert", avif, back).status == .exited(0))
+        let header = try #require(try ImageDecoder.header(of: try directory.contents(of: "back.gif")))
+        #expect(header.loopCount == 3 && header.durations == Array(repeating: .milliseconds(100), count: 3))
+    }
+
+    @Test("F05 an animation is not written as JPEG, but each of its frames is")
+    func oneFrame() async throws {
+        let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")
         let jpeg = directory.path(of: "out.jpg")
         let refused = try await EideticProgram.run("convert", source, jpeg)
         #expect(refused.status == .exited(1))

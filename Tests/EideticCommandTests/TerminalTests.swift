@@ -45,6 +45,19 @@ struct TerminalTests {
         #expect(result.outputText.contains("2 of 3 images loaded: 2 from network; 1 failed"))
     }
 
+    @Test(
+        "F05 converting many files shows their number on a terminal",
+        .enabled(if: scriptInstalled, "script is not installed")
+    )
+    func conversion() async throws {
+        let directory = try TemporaryDirectory(named: "terminal")
+        let files = try (0..<3).map { try directory.write(try TestImages.encoded(as: .png), to: "\($0).png") }
+        let words = ["convert", "--format", "webp", "--out", directory.path(of: "out")] + files
+        let output = try await Self.runOnTerminal(words.joined(separator: " ")).outputText
+        #expect((1...3).allSatisfy { output.contains("\($0) of 3") })
+        #expect(output.contains("3 of 3 images converted; "))
+    }
+
     @Test("without a terminal the output consists of plain lines")
     func plain() async throws {
         let server = try await Nginx()

@@ -15,6 +15,8 @@ final class RunningGallery {
     private var otherProcess: Subprocess?
     private var window = ""
     private let transferPlace: TransferPlace
+    /// Further variables of the program.
+    var variables: [String: String?] = [:]
 
     /// A Boolean value indicating whether all required programs are installed.
     static var canRun: Bool {
@@ -65,18 +67,31 @@ final class RunningGallery {
     ) async throws -> ScreenReader {
         let places = ["--report", "--cache", directory.path(of: "cache")]
         let arguments = places + options + (sources ?? [server.url + "/"])
-        // It uses the desktop's theme, which has a light and a dark variant; screen readers find it over the bus.
-        let changes = ["GTK_THEME": nil, "GTK_A11Y": nil, "DBUS_SESSION_BUS_ADDRESS": screen.busAddress]
         process = try Subprocess(
             Scene.executablePath(of: "Gallery"),
             arguments: arguments,
-            environment: screen.environment(changes: changes.merging(transferPlace.environment) { $1 })
+            environment: environment
         )
         await waitForOutput(output)
-        let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
-        window = found.split(separator: "\n").first.map(String.init) ?? ""
+        try await findWindow()
         return try await ScreenReader(sessionBus: screen.busAddress)
     }
+
+    /// The variables of the program: it uses the desktop's theme, which has a light and a dark variant; screen readers
+    /// find it over the bus.
+    var environment: [String: String?] {
+        let changes = ["GTK_THEME": nil, "GTK_A11Y": nil, "DBUS_SESSION_BUS_ADDRESS": screen.busAddress]
+        return screen.environment(changes: changes.merging(transferPlace.environment) { $1 }.merging(variables) { $1 })
+    }
+
+    /// Finds the window of the program on the screen.
+    func findWindow() async throws {
+        let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
+        window = found.split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    /// Returns the number of the program's process.
+    var processIdentifier: Int32? { process?.identifier }
 
     func waitForOutput(_ text: String, times: Int = 1, location: SourceLocation = #_sourceLocation) async {
         guard let process else { return }

@@ -27,7 +27,12 @@ final class Daemon {
         return "\(directory)/\(name)"
     }
 
-    init(_ freezer: FreezerKind, _ arguments: [String] = [], memoryGroup: LimitedGroup? = nil) async throws {
+    init(
+        _ freezer: FreezerKind,
+        _ arguments: [String] = [],
+        memoryGroup: LimitedGroup? = nil,
+        environment: [String: String?] = [:]
+    ) async throws {
         (self.freezer, self.memoryGroup) = (freezer, memoryGroup)
         directory = try TemporaryDirectory(named: "eideticd")
         outputEvent = try OutputEvent()
@@ -39,7 +44,12 @@ final class Daemon {
                 "--state-directory", directory.path(of: "state"),
             ]
         let words = (memoryGroup?.launcher ?? []) + [Self.executable("eideticd")] + self.arguments
-        process = try Subprocess(words[0], arguments: Array(words.dropFirst()), didChange: outputEvent.signal)
+        process = try Subprocess(
+            words[0],
+            arguments: Array(words.dropFirst()),
+            environment: environment,
+            didChange: outputEvent.signal
+        )
         try await waitUntilReady()
         print("freezer: \(freezer.rawValue)")
     }

@@ -1,4 +1,7 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
+import EideticStore
 import EideticTestSupport
 import Testing
 
@@ -35,13 +38,47 @@ struct PlaceholderStoringTests {
         #expect(try placeholder == ImagePlaceholder(of: image.pixels))
     }
 
-    @Test("F08 a cropped image and the bytes alone have no placeholder")
-    func none() async throws {
+    @Test("F08 an image that is first loaded cropped, distorted or transformed has the placeholder of the whole one")
+    func cropped() async throws {
+        let square = PixelSize(width: 20, height: 20)
+        for contentMode in [ContentMode.fill, .stretch] {
+            let fixture = try await PipelineFixture()
+            var request = try fixture.serve(size: square, options: .waitStoreCache)
+            request.rendering.contentMode = contentMode
+            try await expectWholePlaceholder(request, from: fixture)
+        }
         let fixture = try await PipelineFixture()
-        var request = try fixture.serve(size: PixelSize(width: 20, height: 20), options: .waitStoreCache)
-        request.rendering.contentMode = .fill
-        _ = try await fixture.pipeline.image(for: request)
-        #expect(try await fixture.pipeline.cache.placeholder(for: ImageCache.Key(request)) == nil)
+        var request = try fixture.serve(options: .waitStoreCache)
+        request.rendering.transform = .resize(square, contentMode: .fill)
+        try await expectWholePlaceholder(request, from: fixture)
+    }
+
+    private func expectWholePlaceholder(_ request: ImageRequest, from fixture: PipelineFixture) async throws {
+        let part = try await fixture.pipeline.image(for: request)
+        #expect(part.size == PixelSize(width: 20, height: 20))
+        let stored = try await fixture.pipeline.cache.placeholder(for: ImageCache.Key(request))
+        var whole = request
+        whole.rendering = ImageRequest.Rendering()
+        #expect(try await stored == ImagePlaceholder(of: fixture.pipeline.image(for: whole).pixels))
+    }
+
+    @Test("F08 what an application stores as an image has a placeholder, with and without bytes; bytes alone have none")
+    func inserted() async throws {
+        let directory = try TemporaryDirectory(named: "placeholder")
+        let disk = try DiskCache(.init(directory: directory.path(of: "cache")))
+        let cache = ImagePipeline(.init(diskCache: disk)).cache
+        let bytes = try TestImage.png(width: 64, height: 48), image = try ImageDecoder.decode(bytes)
+        let expected = try ImagePlaceholder(of: image.pixels)
+        let keys = (1...4).map { ImageCache.Key("http://a/\($0)") }
+        try await cache.insert(image, for: keys[0])
+        try await cache.insert(image, bytes: bytes, for: keys[1])
+        try cache.blocking.insert(image, bytes: bytes, for: keys[2])
+        try await cache.insert(bytes: bytes, for: keys[3])
+        var stored: [ImagePlaceholder?] = []
+        for key in keys { stored.append(try await cache.placeholder(for: key)) }
+        #expect(stored == [expected, expected, expected, nil])
+        // The entry is still that of a response without facts.
+        #expect(try await cache.image(for: keys[1])?.size == image.size)
     }
 
     @Test("F08 a slot shows the placeholder from the store until the image is loaded")

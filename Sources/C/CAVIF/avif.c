@@ -101,9 +101,6 @@ static void describe(eidetic_avif *avif, eidetic_avif_info *info) {
     info->has_alpha = decoder->alphaPresent;
     info->is_premultiplied = decoder->alphaPresent && decoder->image->alphaPremultiplied;
     info->frames = decoder->imageCount > 1 ? (uint32_t)decoder->imageCount : 1;
-#if AVIF_VERSION >= 1000000
-    info->loop_count = decoder->repetitionCount >= 0 ? decoder->repetitionCount + 1 : 0;
-#endif
     info->icc = decoder->image->icc.size ? decoder->image->icc.data : NULL;
     info->icc_count = decoder->image->icc.size;
 }

@@ -21,6 +21,7 @@ final class ProbeDelegate: ApplicationDelegate {
     func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
         if application.isSupervised { printLine("supervised") }
         if plan.playsAudio { application.beginContinuousActivity(.audio) }
+        if let player = plan.player { Player(command: player, application: application).start() }
         if options.reason != .user { printLine("launched for \(options.reason)") }
         if let archive = options.archive { printLine("archive \(String(decoding: archive, as: UTF8.self))") }
         if let report = application.previousExitReport { printLine("report \(report)") }
@@ -51,6 +52,17 @@ final class ProbeDelegate: ApplicationDelegate {
         }
     }
 
+    /// Uses a processor within a task, until the task expires.
+    private func useProcessor(in application: Application) {
+        let isExpired = Guarded(false)
+        let task = application.beginBackgroundTask(withName: "busy") { isExpired.withLock { $0 = true } }
+        Thread.start(name: "busy") {
+            while !isExpired.withLock({ $0 }) {}
+            printLine("expired busy")
+            application.endBackgroundTask(task)
+        }
+    }
+
     func applicationDidBecomeActive(_ application: Application) { report("didBecomeActive", application: application) }
     func applicationWillResignActive(_ application: Application) {
         report("willResignActive", application: application)
@@ -61,6 +73,7 @@ final class ProbeDelegate: ApplicationDelegate {
 
     func applicationDidEnterBackground(_ application: Application) {
         report("didEnterBackground", application: application)
+        if plan.isBusyInBackground { useProcessor(in: application) }
         printLine("remaining \(application.backgroundTimeRemaining.components.seconds)")
         for (task, identifier) in openTasks {
             guard let duration = task.duration else { continue }

@@ -75,6 +75,10 @@ struct ProbePlan: Sendable {
     var holdsWakes = false
     /// A Boolean value indicating whether the probe holds the assertion for audio from the launch on.
     var playsAudio = false
+    /// The command that plays: the probe holds the assertion for audio until it has ended.
+    var player: String?
+    /// A Boolean value indicating whether a task is open from entering the background on, and the processor is used.
+    var isBusyInBackground = false
     /// A Boolean value indicating whether an exit handler prints the thread on which it runs.
     var printsExitThread = false
     /// A Boolean value indicating whether the main thread blocks once the application is active.
@@ -112,6 +116,7 @@ struct ProbePlan: Sendable {
         case "--ignore-terminal": configuration.followsTerminal = false
         case "--hold-wakes": holdsWakes = true
         case "--audio": playsAudio = true
+        case "--busy": isBusyInBackground = true
         case "--print-exit-thread": printsExitThread = true
         case "--block-main-thread": blocksMainThread = true
         case "--shared-pipeline": usesSharedPipeline = true
@@ -164,6 +169,7 @@ struct ProbePlan: Sendable {
         case "--reconnect-limit":
             configuration.supervisorReconnectLimit = .milliseconds(try Self.number(from: value))
         case "--open": openedScheme = value
+        case "--player": player = value
         case "--system-directory": configuration.systemSettingsDirectory = value
         case "--observe": observedNotices.append((Notice.Name(value), .coalesce))
         case "--observe-dropping": observedNotices.append((Notice.Name(value), .drop))

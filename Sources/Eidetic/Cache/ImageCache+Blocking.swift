@@ -89,7 +89,8 @@ extension ImageCache {
             )
             guard let disk = cache.disk, try work?.get() != nil else { return }
             let encoded = try cache.serialize(image, bytes: bytes, for: destination)
-            try disk.blocking.insert(encoded, for: destination.key, metadata: destination.metadata)
+            let metadata = destination.metadata(describing: image)
+            try disk.blocking.insert(encoded, for: destination.key, metadata: metadata)
         }
 
         /// Inserts the encoded bytes of an image into the disk cache.

@@ -4,9 +4,9 @@ public import EideticCore
 extension ImageCache {
     /// Returns the placeholder of an image that is on disk; its bytes are neither read nor decoded.
     ///
-    /// A pipeline makes it when it stores an image that it has loaded and decoded. It is kept when the server confirms
-    /// the image. There is none for an image whose bytes alone were loaded, or that was first loaded with `fill` or
-    /// `stretch`.
+    /// It is made when a pipeline stores an image that it has loaded and decoded, and when an application stores a
+    /// whole image. It is kept when the server confirms the image. There is none for an image whose bytes alone were
+    /// loaded or stored.
     ///
     /// - Parameter key: The image's key, in any size.
     /// - Returns: `nil` if the disk does not have the image, or has it without a placeholder.

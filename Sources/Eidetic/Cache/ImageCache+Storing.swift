@@ -30,10 +30,10 @@ extension ImageCache {
         let image = try await image.decoded()
         let destination = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
         guard let disk, let work = try work?.get() else { return }
-        let encoded = try await stage.run { _ throws(EideticError) in
-            try self.serialize(image, bytes: bytes, for: destination)
+        let (encoded, metadata) = try await stage.run { _ throws(EideticError) in
+            (try self.serialize(image, bytes: bytes, for: destination), destination.metadata(describing: image))
         }
-        try await disk.insert(encoded, for: destination.key, metadata: destination.metadata, within: work)
+        try await disk.insert(encoded, for: destination.key, metadata: metadata, within: work)
     }
 
     /// Inserts the encoded bytes of an image into the disk cache.
@@ -68,6 +68,19 @@ extension ImageCache {
     struct Destination: Sendable {
         let key: String
         let metadata: DiskCache.Metadata
+
+        /// Returns the metadata with the placeholder of an image that is whole.
+        ///
+        /// - Complexity: O(*n*) in the pixels of the image.
+        func metadata(describing image: Image) -> DiskCache.Metadata {
+            var metadata = metadata, record = ResponseRecord()
+            guard metadata.kind != .derived, metadata.extendedData.isEmpty, image.hasSourceProportions else {
+                return metadata
+            }
+            record.placeholder = try? ImagePlaceholder(of: image.pixels)
+            if record.placeholder != nil { metadata.extendedData = record.encoded }
+            return metadata
+        }
     }
 
     /// Inserts an image into memory.
@@ -135,7 +148,7 @@ extension Image {
 
     /// A Boolean value indicating whether one scale of both sides, which are rounded, leads from the resource to the
     /// image.
-    fileprivate var hasSourceProportions: Bool {
+    var hasSourceProportions: Bool {
         func scales(_ side: Int, of source: Int) -> ClosedRange<Double> {
             // A side is never rounded down to zero.
             (side == 1 ? 0 : Double(side) - 0.5) / Double(source)...(Double(side) + 0.5) / Double(source)

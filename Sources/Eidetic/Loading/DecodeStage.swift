@@ -88,8 +88,9 @@ extension DecodeStage {
             try decode(encodedImage, by: policy, context: context)
         }
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
-        encodedImage.storeOnce(isDecoded: true) {
-            policy.options.isCropping ? nil : try? ImagePlaceholder(of: image.pixels)
+        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
+            guard !image.hasSourceProportions else { return try? ImagePlaceholder(of: image.pixels) }
+            return await placeholder(of: bytes)
         }
         let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
@@ -105,6 +106,18 @@ extension DecodeStage {
             steps: [step, transformTimer.step(.transform, detail: transform.key)],
             makingTime: decodingTime + transformTime
         )
+    }
+
+    /// Returns the placeholder of an image of which only a part was decoded; `nil` if decoding it fails.
+    private func placeholder(of bytes: [UInt8]) async -> ImagePlaceholder? {
+        var options = DecodeOptions()
+        // Placeholders need few pixels, which many decoders make faster.
+        options.size = PixelSize(width: 128, height: 128)
+        return try? await run(decoding: bytes) { [limits, options] context throws(EideticError) in
+            try ImagePlaceholder(
+                of: ImageDecoder.decode(bytes, options: options, limits: limits, context: context).pixels
+            )
+        }
     }
 
     /// Decodes an image on the calling thread, which waits for memory only if there is a context.

@@ -38,7 +38,7 @@ extension EncodedImage {
         reportReplacement(isRepeated: false)
         publish(isDecoded: isDecoded)
         let maker = PlaceholderSource(makePlaceholder)
-        guard let write = writer?({ maker.make() }) else { return }
+        guard let write = writer?({ await maker.make() }) else { return }
         // The task holds the bytes, so that loads that start meanwhile find them here and need no network.
         Task.detached { [self] in
             var failure: EideticError?
@@ -86,11 +86,11 @@ private final class PlaceholderSource: Sendable {
 
     init(_ function: @escaping EncodedImage.PlaceholderMaker) { self.function = Guarded(function) }
 
-    func make() -> ImagePlaceholder? {
+    func make() async -> ImagePlaceholder? {
         let function = function.withLock { function in
             defer { function = nil }
             return function
         }
-        return function?()
+        return await function?()
     }
 }

@@ -11,7 +11,7 @@ final class EncodedImage: Sendable {
     typealias ReplacementHandler = @Sendable (_ checksum: UInt64, _ isRepeated: Bool) -> Void
 
     /// A function that makes the placeholder that is stored with the bytes; `nil` if there is none.
-    typealias PlaceholderMaker = @Sendable () -> ImagePlaceholder?
+    typealias PlaceholderMaker = @Sendable () async -> ImagePlaceholder?
 
     /// A function that begins to write the bytes to disk, and returns the function that completes the write.
     ///

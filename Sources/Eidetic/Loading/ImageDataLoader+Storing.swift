@@ -111,7 +111,7 @@ extension ImageDataLoader {
             return { () async throws(EideticError) in
                 let work = try work.get()
                 var retention = retention
-                retention.record.placeholder = makePlaceholder()
+                retention.record.placeholder = await makePlaceholder()
                 let (key, metadata) = try await self.destination(for: key, retention: retention)
                 let bytes = try await self.serialized(bytes, for: key)
                 try await disk.insert(bytes, for: key, metadata: metadata, within: work)

@@ -26,6 +26,8 @@ public final class Application: Sendable {
     let inbox = EventInbox()
     /// The number of open beginnings of each activity.
     let activities = Guarded<[ContinuousActivity: Int]>([:])
+    /// The drawing of the window for a switcher.
+    let snapshots = Guarded(Snapshots())
     private struct State {
         var state = ApplicationState.notRunning
         var isStarted = false

@@ -13,7 +13,10 @@ extension EffectPerformer {
             case .wake(let reason): wakes.start(reason, of: application, delegate: delegate, inbox: inbox)
             default: break
             }
-            inbox.acknowledge(callback, archive: delegate.perform(callback, for: application, archive: archive))
+            let archive = delegate.perform(callback, for: application, archive: archive)
+            // Before the acknowledgement: the process may be frozen after it.
+            if callback == .didEnterBackground { application.saveSnapshot() }
+            inbox.acknowledge(callback, archive: archive)
         }
     }
 
@@ -21,7 +24,11 @@ extension EffectPerformer {
         if case .wake(let reason) = callback {
             inbox.post([.wakeCompleted(reason.id, .noData, process: .first)])
         }
-        inbox.acknowledge(callback)
+        guard callback == .didEnterBackground, application.keepsSnapshot else { return inbox.acknowledge(callback) }
+        Task { @MainActor [application, inbox] in
+            application.saveSnapshot()
+            inbox.acknowledge(callback)
+        }
     }
 
     /// Calls the handlers of all open tasks, and cancels the wakes.

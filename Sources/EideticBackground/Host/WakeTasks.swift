@@ -27,6 +27,7 @@ final class WakeTasks: Sendable {
             } else {
                 result = await delegate.application(application, performWake: BackgroundWake(reason))
             }
+            if result == .newData, application.state == .background { application.saveSnapshot() }
             _ = self.tasks.withLock { $0.removeValue(forKey: reason.id) }
             inbox.post([.wakeCompleted(reason.id, WakeResult(result), process: .first)])
         }

@@ -15,8 +15,9 @@ public struct EncodeOptions: Sendable, Hashable {
     /// The largest number of encoded bytes.
     ///
     /// An image that is larger at ``quality`` is encoded again: in a lossy format with less quality, in PNG and GIF
-    /// with fewer pixels, four times in all. JPEG and PNG files of photographs then have at least 98 % of the limit,
-    /// WebP files 96 %; AVIF and HEIC have coarser steps. `nil` by default: no limit.
+    /// with fewer pixels, four times in all. PNG and nearly all JPEG files of photographs then have at least 98 % of
+    /// the limit, most WebP and GIF files, too, and the others 93 %; AVIF and HEIC have coarser steps. `nil` by
+    /// default: no limit.
     public var maximumByteCount: ByteCount?
 
     /// The colour below transparent parts in a format without alpha, which is JPEG; its own alpha is ignored.

@@ -1,7 +1,8 @@
 import CPixels
 import EideticCore
 
-/// The search for the part of an image that matters: edges, saturated colours and skin, in whole numbers.
+/// The search for the part of an image that matters: edges, saturated colours and skin, more so in colours that are
+/// rare in the image; in whole numbers.
 struct ContentFocus {
     /// The columns and rows of the map, each a cell of the image.
     private let size: PixelSize
@@ -17,11 +18,12 @@ struct ContentFocus {
     init(of pixels: PixelBuffer) throws(EideticError) {
         let side = max(1, (max(pixels.size.width, pixels.size.height) + Self.longestSide - 1) / Self.longestSide)
         let cells = try Self.averages(of: pixels, side: min(side, 256)), size = cells.size
-        let lumas = (0..<size.pixelCount).map { Self.luma(cells[$0 % size.width, $0 / size.width]) }
+        let colours = (0..<size.pixelCount).map { cells[$0 % size.width, $0 / size.width] }
+        let lumas = colours.map(Self.luma), rarities = Self.rarities(of: colours)
         self.size = size
-        weights = lumas.indices.map { index in
-            let (x, y) = (index % size.width, index / size.width)
-            return Self.weight(of: cells[x, y]) + 2 * Self.edge(in: lumas, atX: x, y: y, size: size)
+        weights = colours.indices.map { index in
+            let edge = Self.edge(in: lumas, atX: index % size.width, y: index / size.width, size: size)
+            return (Self.weight(of: colours[index]) + 2 * edge) * rarities[index] * rarities[index]
         }
     }
 
@@ -85,6 +87,17 @@ extension ContentFocus {
         (54 * Int(pixel.x) + 183 * Int(pixel.y) + 19 * Int(pixel.z)) >> 8
     }
 
+    /// Returns the rarity of each colour: 1 for one of more than half of the cells, and one more for each time that the
+    /// number of cells like it is halved.
+    private static func rarities(of colours: [SIMD4<UInt8>]) -> [Int] {
+        func bin(_ colour: SIMD4<UInt8>) -> Int {
+            Int(colour.x >> 5) << 6 | Int(colour.y >> 5) << 3 | Int(colour.z >> 5)
+        }
+        var counts = [Int](repeating: 0, count: 512)
+        for colour in colours { counts[bin(colour)] += 1 }
+        return colours.map { Int.bitWidth - (colours.count / counts[bin($0)]).leadingZeroBitCount }
+    }
+
     /// Returns the difference of a cell to its neighbours, 0 to 255.
     private static func edge(in lumas: [Int], atX x: Int, y: Int, size: PixelSize) -> Int {
         func luma(atX x: Int, y: Int) -> Int {
@@ -102,6 +115,6 @@ extension ContentFocus {
         let blueDifference = 128 + (-43 * red - 85 * green + 128 * blue) >> 8
         let redDifference = 128 + (128 * red - 107 * green - 21 * blue) >> 8
         let isSkin = luma > 60 && (77...127).contains(blueDifference) && (137...173).contains(redDifference)
-        return saturation / 2 + (isSkin ? 512 : 0)
+        return saturation / 2 + (isSkin ? 128 : 0)
     }
 }

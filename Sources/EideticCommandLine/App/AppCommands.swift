@@ -27,6 +27,7 @@ package enum AppCommands {
         completion: .directories
     )
 
+    private static let snapshots = Option(name: "snapshots", help: "show the files with snapshots of their windows")
     private static let inBackground = Option(name: "background", help: "launch without showing anything")
     private static let force = Option(name: "force", help: "kill at once, and start again only for the user")
     private static let url = TypedOption<String>(
@@ -56,10 +57,14 @@ package enum AppCommands {
     private static let list = makeCommand(
         "list",
         summary: "show state, freezer, process, open tasks and remaining background time",
-        options: [CommonOptions.json]
+        options: [CommonOptions.json, snapshots]
     ) { client, arguments throws(EideticError) in
         for case .applications(let applications) in try client.send(.list) {
             for application in applications {
+                if arguments.contains(snapshots) {
+                    if let line = application.snapshotLine { TextStream.output.writeLine(line) }
+                    continue
+                }
                 let asJSON = arguments.contains(CommonOptions.json)
                 TextStream.output.writeLine(asJSON ? application.json.text : application.line)
             }

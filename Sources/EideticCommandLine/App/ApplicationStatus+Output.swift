@@ -1,5 +1,6 @@
 import EideticCore
 import EideticWire
+import Glibc
 import LifecycleCore
 
 extension ApplicationStatus {
@@ -13,6 +14,14 @@ extension ApplicationStatus {
             Columns.right(ByteCount(clamping: residentMemory).description, width: 9),
         ]
         return columns.joined(separator: "  ")
+    }
+
+    /// The file with a snapshot of its window, and the age of that, in one line; `nil` without a snapshot.
+    var snapshotLine: String? {
+        guard let snapshotPath, let status = try? FileSystem().status(of: snapshotPath) else { return nil }
+        let seconds = max(0, time(nil) - Int(status.modificationTime.seconds))
+        let name = Columns.left(TerminalText.sanitized(identifier), width: 24)
+        return "\(name)  \(Columns.right("\(seconds) s ago", width: 12))  \(TerminalText.sanitized(snapshotPath))"
     }
 
     /// The status as a JSON object; times are in seconds.
@@ -29,6 +38,7 @@ extension ApplicationStatus {
             ("residentMemory", .integer(Int(clamping: residentMemory))),
             ("wasForceQuit", .bool(wasForceQuit)),
             ("lastExit", .optional(lastExit)),
+            ("snapshot", .optional(snapshotPath)),
         ])
     }
 }

@@ -41,6 +41,7 @@ final class WindowPresenter {
     private func connectNewWindows() {
         let windows = Self.windows
         surfaces = surfaces.filter { windows.contains($0.key) }
+        WindowSnapshots.shared.follow(windows)
         for window in windows where surfaces[window] == nil {
             surfaces[window] = .some(nil)
             for signal in ["notify::is-active", "map", "unmap"] {
@@ -62,6 +63,7 @@ final class WindowPresenter {
         isUpdateScheduled = false
         let windows = Self.windows
         for window in windows { connectSurface(of: window) }
+        WindowSnapshots.shared.follow(windows)
         let isVisible = windows.contains { eidetic_window_is_visible($0) != 0 }
         let isFocused = windows.contains { eidetic_get_boolean($0, "is-active") != 0 }
         hasPresented = hasPresented || isVisible
@@ -93,6 +95,7 @@ extension Application {
     public func followWindows() {
         guard windowPresenter == nil else { return }
         windowPresenter = WindowPresenter(application: self)
+        setSnapshotDrawing { WindowSnapshots.shared.draw() }
     }
 }
 #endif

@@ -51,6 +51,11 @@ final class RunningProcess {
     var phase = TaskPhase.foreground
     var phaseDeadline: Duration?
     var isThrottled = false
+    /// The use of the processor in the background, and what was done about it.
+    var processorUse: ProcessorUse
+    var processorReport: String?
+    /// The assertion that it plays sound.
+    var sound = SoundClaim()
     var memoryPriorities = MemoryPriorities()
     /// A Boolean value indicating whether the log says that a debugger keeps its watchdogs away.
     var isSpared = false
@@ -65,10 +70,12 @@ final class RunningProcess {
         freezer: any Freezer,
         page: SharedPageFile,
         pagePath: String,
-        token: [UInt8]
+        token: [UInt8],
+        configuration: SupervisorConfiguration
     ) {
         (self.number, self.identity, self.handle, self.freezer) = (number, identity, handle, freezer)
         (self.page, self.pagePath, self.token) = (page, pagePath, token)
+        processorUse = ProcessorUse(limit: configuration.processorShare, window: configuration.processorWindow)
     }
 
     /// The number of open tasks that the application states; 1 if it has destroyed the page.

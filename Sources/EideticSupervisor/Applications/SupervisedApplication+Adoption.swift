@@ -38,6 +38,7 @@ extension SupervisedApplication {
         }
         // The application knows best; the record knows what was on its way.
         let (wakes, intention) = (running.wakes, adoptedRecord?.intention)
+        process.sound.isMade = running.assertions.contains(.audio)
         log("adopted: \(running.state), process \(process.handle.identifier)")
         let state = running.state == .suspended ? AdoptedProcess.State.background : running.state
         take(

@@ -97,7 +97,8 @@ extension SupervisedApplication {
         }
         if phase == .foreground {
             nextMemoryPriority = MemoryPriorities.foreground
-            unthrottle()
+            resetProcessorUse()
+            process.processorReport = nil
         } else if phase == .background {
             nextMemoryPriority = MemoryPriorities.background
         }
@@ -109,6 +110,7 @@ extension SupervisedApplication {
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
         nextMemoryPriority = MemoryPriorities.suspended
+        resetProcessorUse()
         watchTerminal()
         for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
             log("process \(stray) had left its control group, and was taken back")
@@ -136,6 +138,7 @@ extension SupervisedApplication {
     var archiveDirectory: String { "\(context.configuration.stateDirectory)/\(identifier)" }
 
     private func deleteArchive() {
+        unlink(context.directory.snapshotPath(of: identifier))
         let path = "\(archiveDirectory)/state"
         if unlink(path) != 0, errno != ENOENT {
             log("cannot delete \(path): \(SystemError.message(for: errno))")
@@ -183,31 +186,14 @@ extension SupervisedApplication {
 
     private func throttle() {
         guard let process else { return }
-        process.isThrottled = true
         let processes = process.freezer.processes
         let stuck = Self.uninterruptible(processes).map { "\($0)" }.joined(separator: ", ")
         var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
         if HeldLocks.violation(of: processes) == .tooManyFiles { place += "; too many open files to look for locks" }
         if !processes.contains(process.handle.identifier) { place += "; it has left its control group" }
-        let isWeighted = (process.freezer as? GroupFreezer)?.setLowWeight(true) ?? false
-        if !isWeighted, geteuid() == 0 { setPriority(19, of: processes) }
-        let means = isWeighted ? "least share of the processor" : geteuid() == 0 ? "nice 19" : "not throttled"
+        let means = slowDown(process)
         lastObstacle = "it could not be frozen in \(Int(lifecycle.rules.freezeLimit.inMilliseconds)) ms\(place)"
         log("unfreezable: \(lastObstacle ?? ""); \(means), next attempt later")
-    }
-
-    private func unthrottle() {
-        guard let process, process.isThrottled else { return }
-        process.isThrottled = false
-        let isWeighted = (process.freezer as? GroupFreezer)?.setLowWeight(false) ?? false
-        if !isWeighted, geteuid() == 0 { setPriority(0, of: process.freezer.processes) }
-    }
-
-    /// Sets the priority of every thread: it is one of threads on Linux.
-    private func setPriority(_ priority: Int32, of processes: [Int32]) {
-        for process in processes {
-            for thread in ProcessStatus.threads(of: process) { ProcessPriority.set(priority, of: thread.identifier) }
-        }
     }
 
     /// The processes of which a thread waits in the kernel, where no signal reaches it.

@@ -55,7 +55,7 @@ extension SupervisedApplication {
             process.presentation = presentation
             present(presentation)
         case .assertion(let assertion, let isHeld):
-            handle(.assertionChanged(assertion, isHeld: isHeld, process: identity))
+            assert(assertion, isHeld: isHeld, by: process)
         case .leaving:
             log("asks for its termination")
             // A request that the earlier supervisor obeyed comes again, and is no second one.
@@ -106,6 +106,7 @@ extension SupervisedApplication {
             socketPath: context.directory.supervisorSocket
         )
         welcome.messageRate = UInt32(clamping: context.configuration.messageRate)
+        welcome.snapshotPath = context.directory.snapshotPath(of: identifier)
         try? process.page.write(UInt64(context.generation), to: .generation)
         process.connection?.send(WireWriter.encode(SupervisorMessage.welcome(welcome)), page: process.page)
     }

@@ -106,7 +106,8 @@ extension SupervisedApplication {
             freezer: freezer(of: handle, in: group),
             page: page,
             pagePath: pagePath,
-            token: token
+            token: token,
+            configuration: context.configuration
         )
         attach(own, to: process)
         return (process, report)
@@ -180,6 +181,7 @@ extension SupervisedApplication {
         // The whole tree ends with its first process.
         ended.freezer.kill()
         leftovers.append(ended)
+        if process === ended, let intention = adoptedRecord?.intention { keepRequests(of: intention) }
         if process === ended { (process, adoptionDeadline, adoptedRecord, freezeCheck) = (nil, nil, nil, nil) }
         (namesTime, terminalCheck) = (nil, nil)
         // What a process has asked for does not hold for the next one.

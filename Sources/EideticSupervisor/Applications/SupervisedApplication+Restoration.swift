@@ -67,7 +67,8 @@ extension SupervisedApplication {
             freezer: freezer(of: handle, in: group),
             page: page,
             pagePath: pagePath,
-            token: token
+            token: token,
+            configuration: context.configuration
         )
     }
 
@@ -131,14 +132,18 @@ extension SupervisedApplication {
         if process == nil { handleWaitingRequests() }
     }
 
-    private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
-        defer { saveRecord() }
-        // What it has not received is for the next process, which is launched for it.
-        for url in found.intention.urls {
+    /// Keeps what a process of an earlier supervisor has not received for the next process, which is launched for it.
+    func keepRequests(of intention: ApplicationRecord.Intention) {
+        for url in intention.urls {
             lastSequence += 1
             waitingRequests.append(.openURL(url.url(numbered: lastSequence)))
         }
-        waitingRequests += found.intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
+        waitingRequests += intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
+    }
+
+    private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
+        defer { saveRecord() }
+        keepRequests(of: found.intention)
         guard found.identifier > 0 else { return }
         if ProcessHandle(identifier: found.identifier, startTime: found.startTime) != nil {
             // It runs on without supervision.

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticWire
+import Glibc
 import LifecycleCore
 
 extension SupervisedApplication {
@@ -8,6 +9,8 @@ extension SupervisedApplication {
         var status = ApplicationStatus(identifier: identifier, state: visibleState)
         status.wasForceQuit = lifecycle.wasForceQuit
         status.lastExit = lastExit.map { String(decoding: $0.utf8.prefix(2_000), as: UTF8.self) }
+        let snapshot = context.directory.snapshotPath(of: identifier)
+        if access(snapshot, F_OK) == 0 { status.snapshotPath = snapshot }
         guard let process else { return status }
         status.process = process.handle.identifier
         status.freezer = process.freezer.kind == .group ? .controlGroup : .signal
@@ -60,7 +63,7 @@ extension SupervisedApplication {
         if process.freezer.kind == .signals {
             lines.append("freezer: SIGSTOP, as no control group of version 2 can be written")
         }
-        lines += declarationLines
+        lines += soundLines + (process.processorReport.map { [$0] } ?? []) + declarationLines
         if let lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
         return lines
     }

@@ -86,6 +86,7 @@ final class SupervisedApplication {
         while !pendingEvents.isEmpty { apply(pendingEvents.removeFirst()) }
         isHandlingEvent = false
         requestIdleReport()
+        checkSound(at: Clock.now)
         updateTransferHold()
         saveRecord()
     }
@@ -142,7 +143,7 @@ final class SupervisedApplication {
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
             launchAnswerTime, namesTime, forgetTime, terminalCheck, urlAnswerTime,
-            memoryEndTime,
+            memoryEndTime, soundCheck,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -164,10 +165,12 @@ final class SupervisedApplication {
         if let time = launchAnswerTime, time <= now { answerLaunches(failure: slowStart) }
         if let time = namesTime, time <= now { requestTaskNames() }
         answerOverdueSenders(at: now)
+        if let check = soundCheck, check <= now { checkSound(at: now) }
         if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let time = memoryEndTime, time <= now { enforceMemoryEnd() }
         if let check = countCheck, check <= now {
             lastCountCheck = now
+            checkProcessorUse(at: now)
             if changedTaskCount != nil {
                 handle(.openTaskCountChanged(process?.openTasks ?? 0, process: lifecycle.process))
             }

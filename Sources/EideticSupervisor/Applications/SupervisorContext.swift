@@ -20,6 +20,8 @@ final class SupervisorContext {
     private let adoptiveParents: [Int32]
     /// The place of control groups; `nil` if signals are used.
     let hierarchy: GroupHierarchy?
+    /// The sound server of the user.
+    let sound: SoundServer
     /// The transfer process; `nil` if this supervisor has none.
     let transfers: TransferProcessLink?
     /// A function that returns the applications that the transfer process knows by a name.
@@ -31,6 +33,7 @@ final class SupervisorContext {
         (self.configuration, self.directory, self.poller) = (configuration, directory, poller)
         adoptiveParents = [getpid()] + (configuration.hasKeeper ? [getppid()] : [])
         transfers = configuration.transfers.map { TransferProcessLink($0, poller: poller) }
+        sound = SoundServer(poller: poller)
         log = ActivityLog(directory: directory)
         generation = try directory.takeGeneration()
         hierarchy = try Self.makeHierarchy(configuration, directory: directory)

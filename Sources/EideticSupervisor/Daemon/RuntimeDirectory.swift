@@ -35,6 +35,7 @@ package struct RuntimeDirectory: Sendable {
     private var generationPath: String { "\(path)/generation" }
 
     func directory(of identifier: String) -> String { "\(applicationsPath)/\(identifier)" }
+    func snapshotPath(of identifier: String) -> String { "\(directory(of: identifier))/snapshot.png" }
     func recordPath(of identifier: String) -> String { "\(directory(of: identifier))/record" }
 
     /// Makes sure that no other supervisor uses the directory; the lock ends with the returned descriptor.

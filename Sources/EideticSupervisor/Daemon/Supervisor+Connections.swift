@@ -137,7 +137,8 @@ extension SupervisedApplication {
             freezer: freezer(of: handle, in: gather(handle)),
             page: page,
             pagePath: pagePath,
-            token: token
+            token: token,
+            configuration: context.configuration
         )
         process.isBackgroundLaunch = hello.presentation?.isVisible == false
         attach(connection, to: process)

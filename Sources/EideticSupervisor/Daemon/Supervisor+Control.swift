@@ -112,6 +112,7 @@ extension Supervisor {
             if application.adoptedRecord != nil {
                 application.process?.freezer.kill()
                 application.waitingRequests = []
+                application.adoptedRecord?.intention = ApplicationRecord.Intention()
                 application.handle(.forceQuit)
                 return [ControlAnswer(.done)]
             }

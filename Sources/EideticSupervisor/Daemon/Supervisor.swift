@@ -53,6 +53,7 @@ package final class Supervisor {
         recover()
         watchSockets()
         connectTransfers()
+        connectSound()
     }
 
     private func watchSockets() {
@@ -71,6 +72,7 @@ package final class Supervisor {
             waitForEvents()
             handleDeadlines()
             relieveMemory()
+            updateSound()
             context.log.save()
             reportChanges()
         }
@@ -90,7 +92,7 @@ package final class Supervisor {
         let deadlines =
             applications.values.map(\.nextDeadline)
             + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
-            + [context.transfers?.nextDeadline, memory.nextDeadline(at: Clock.now)]
+            + [context.transfers?.nextDeadline, memory.nextDeadline(at: Clock.now), soundDeadline]
         return deadlines.compactMap(\.self).min()
     }
 

@@ -31,6 +31,14 @@ package struct SupervisorConfiguration: Sendable {
     package var forgetInterval: Duration = .seconds(600)
     /// The time between two looks at the terminal of a suspended job; 10 s by default.
     package var terminalInterval: Duration = .seconds(10)
+    /// The time without a stream at the sound server after which an application that says that it plays sound is not
+    /// believed; 5 s by default.
+    package var silenceLimit: Duration = .seconds(5)
+    /// The share of one processor that an application in the background may use, in percent; 80 by default.
+    package var processorShare = 80
+    /// The time for which an application uses more before it is slowed down, and again before its background time ends;
+    /// 60 s by default.
+    package var processorWindow: Duration = .seconds(60)
     /// The greatest number of known applications; 1,000 by default.
     package var applicationLimit = 1_000
 

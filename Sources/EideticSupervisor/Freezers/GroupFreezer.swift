@@ -173,6 +173,11 @@ package final class GroupFreezer: Freezer {
     /// Sets the share of the processor to the least or the default one; returns `false` without the controller.
     package func setLowWeight(_ isLow: Bool) -> Bool { write(isLow ? "1" : "100", to: "cpu.weight") }
 
+    /// The processor time of all processes that were in the group; `nil` if the kernel does not count it.
+    package var processorTime: Duration? {
+        read("cpu.stat").flatMap { Self.value(of: "usage_usec", in: $0) }.map { .microseconds($0) }
+    }
+
     /// Returns a number in the file of events, which the kernel writes anew for each reading from its beginning.
     private func value(of name: String) -> Int? {
         var count = 0
@@ -180,8 +185,11 @@ package final class GroupFreezer: Freezer {
             count = pread(eventsFile, buffer.baseAddress, buffer.count, 0)
             initialized = max(0, count)
         }
-        guard count > 0 else { return nil }
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("\(name) ") {
+        return count > 0 ? Self.value(of: name, in: String(decoding: bytes, as: UTF8.self)) : nil
+    }
+
+    private static func value(of name: String, in text: String) -> Int? {
+        for line in text.split(separator: "\n") where line.hasPrefix("\(name) ") {
             return Int(line.dropFirst(name.utf8.count + 1))
         }
         return nil

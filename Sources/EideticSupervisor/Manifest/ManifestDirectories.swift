@@ -61,7 +61,7 @@ package struct ManifestDirectories: Sendable, Hashable {
     /// The identifiers of all applications with a valid manifest, in the order of the alphabet; reads every entry.
     package var identifiers: [String] { entries { $0.containsText(Manifest.keyPrefix) }.map(\.identifier).sorted() }
 
-    /// Returns the application that opens the URLs of a scheme: the preferred one, or else the first; reads every entry.
+    /// Returns the application that opens the URLs of a scheme: the preferred or else the first one; reads every entry.
     package func manifest(forScheme scheme: String) -> Lookup {
         let scheme = scheme.lowercased()
         let key = "x-scheme-handler/\(scheme)"

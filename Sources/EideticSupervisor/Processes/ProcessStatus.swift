@@ -74,6 +74,12 @@ extension ProcessStatus {
         }
     }
 
+    /// Returns the processor time of a process; `nil` if it has ended.
+    package static func processorTime(of identifier: Int32) -> Duration? {
+        let perSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
+        return ProcessStatus(of: identifier).map { .milliseconds(Int64($0.ticks) * 1_000 / max(1, perSecond)) }
+    }
+
     /// Returns the user of a process; `nil` if it has ended.
     package static func user(of identifier: Int32) -> UInt32? {
         var status = stat()

@@ -27,6 +27,8 @@ package struct ApplicationStatus: Sendable, Hashable {
     package var wasForceQuit = false
     /// The report of the last end of a process; `nil` if none has ended.
     package var lastExit: String?
+    /// The file with a snapshot of its window; `nil` if there is none.
+    package var snapshotPath: String?
 
     package init(identifier: String, state: LifecycleState) { (self.identifier, self.state) = (identifier, state) }
 }
@@ -44,6 +46,7 @@ extension ApplicationStatus: WireEncodable, WireDecodable {
         writer.append(residentMemory)
         writer.append(wasForceQuit)
         writer.append(optional: lastExit) { $0.append($1) }
+        writer.append(optional: snapshotPath) { $0.append($1) }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -57,6 +60,9 @@ extension ApplicationStatus: WireEncodable, WireDecodable {
         residentMemory = try reader.integer()
         wasForceQuit = try reader.boolean()
         lastExit = try reader.optional { (reader) throws(WireError) in
+            try reader.text(limit: SupervisionProtocol.pathLimit)
+        }
+        snapshotPath = try reader.optional { (reader) throws(WireError) in
             try reader.text(limit: SupervisionProtocol.pathLimit)
         }
     }

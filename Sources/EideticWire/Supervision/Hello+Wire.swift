@@ -75,6 +75,7 @@ extension Welcome: WireEncodable, WireDecodable {
         writer.append(optional: archiveDirectory) { $0.append($1) }
         writer.append(optional: socketPath) { $0.append($1) }
         writer.append(messageRate)
+        writer.append(optional: snapshotPath) { $0.append($1) }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -84,6 +85,7 @@ extension Welcome: WireEncodable, WireDecodable {
         archiveDirectory = try Self.path(from: &reader)
         socketPath = try Self.path(from: &reader)
         messageRate = try reader.integer()
+        snapshotPath = try Self.path(from: &reader)
     }
 
     private static func path(from reader: inout WireReader) throws(WireError) -> String? {

@@ -64,6 +64,8 @@ package struct Welcome: Sendable, Hashable {
     package var socketPath: String?
     /// The number of messages per second that the supervisor reads.
     package var messageRate: UInt32 = 32
+    /// The file for a snapshot of the application's window; `nil` if none is kept.
+    package var snapshotPath: String?
 
     package init(generation: UInt32, token: [UInt8], archiveDirectory: String? = nil, socketPath: String? = nil) {
         (self.generation, self.token) = (generation, token)

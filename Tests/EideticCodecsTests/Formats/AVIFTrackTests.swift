@@ -98,6 +98,44 @@ struct AVIFTrackTests {
         check(try decode(both), alpha: .straight)
     }
 
+    /// Returns the sequence with an edit list in its first track, and the duration of that track.
+    private func edited(_ file: [UInt8], list: [UInt8]?, total: [UInt8]) -> [UInt8] {
+        replacing(file) { tracks in
+            var content = Array(tracks[0].dropFirst(8))
+            guard let header = Self.boxes(in: content).first(where: { $0.name == "tkhd" }) else { return [] }
+            // The duration in version 1 of the header.
+            let start = header.range.lowerBound + 8 + 28
+            content.replaceSubrange(start..<start + 8, with: total)
+            if let list {
+                content.insert(contentsOf: HEIFContainer.box("edts", list), at: header.range.upperBound)
+            }
+            return [HEIFContainer.box("trak", content)] + tracks.dropFirst()
+        }
+    }
+
+    @Test("F03 a sequence plays as often as its edit list says, and for ever without one")
+    func loops() async throws {
+        let file = try await sequence(), long = HEIFContainer.long
+        func list(version: UInt8 = 0, repeats: Bool = true, count: Int = 1, edit: Int = 80) -> [UInt8] {
+            let times = version == 0 ? long(edit) + long(0) : long(0) + long(edit) + long(0) + long(0)
+            let head = [version, 0, 0, repeats ? 1 : 0] + long(count)
+            return HEIFContainer.box("elst", head + times + [0, 1, 0, 0])
+        }
+        let endless = [UInt8](repeating: 255, count: 8)
+        let cases: [(list: [UInt8]?, total: [UInt8], loopCount: Int?)] = [
+            (nil, long(0) + long(240), nil), (list(repeats: false), long(0) + long(80), 1),
+            (list(), long(0) + long(80), 1), (list(version: 1), long(0) + long(240), 3),
+            (list(), long(0) + long(241), 4), (list(), endless, nil), (list(edit: 0), long(0) + long(80), nil),
+            (list(count: 2), long(0) + long(240), nil), (HEIFContainer.box("elst", [0]), long(0) + long(240), nil),
+            (list(edit: 1), Array(endless.dropLast()) + [254], nil),
+        ]
+        for (index, (list, total, loopCount)) in cases.enumerated() {
+            let bytes = edited(file, list: list, total: total)
+            #expect(try ImageDecoder.header(of: bytes)?.loopCount == loopCount, "case \(index)")
+            #expect(try decode(bytes).loopCount == loopCount, "case \(index)")
+        }
+    }
+
     @Test("F07 truncated sequences with further tracks are errors") func truncated() async throws {
         let file = replacing(try await sequence()) {
             [sound, $0[0], replacing("auxiliary:alpha", with: "auxiliary:depth", in: $0[1])]

@@ -49,8 +49,20 @@ struct ContentFocusTests {
             let result = try crop(try scene(patch: patch, colour: colour), to: PixelSize(width: 100, height: 100))
             return result.bytes.withUnsafeBytes { Checksum.value(of: $0) }
         }
-        let recorded: [UInt64] = [15_822_149_320_328_194_148, 15_588_074_047_694_265_518, 10_786_846_562_138_391_569]
+        let recorded: [UInt64] = [15_822_149_320_328_194_148, 15_588_074_047_694_265_518, 18_440_602_657_930_901_143]
         #expect(checksums == recorded)
+    }
+
+    @Test("F09 a small patch of a rare colour counts more than a large area of another one that stands out")
+    func rare() throws {
+        let size = PixelSize(width: 300, height: 100)
+        let pixels = try TestImages.makePixels(width: size.width, height: size.height, alpha: .opaque) { x, y in
+            // Wood, of the colour of skin, on the right half, and a kite on the left one.
+            if x >= 150 { return [UInt8(190 + (x * 7 + y * 3) % 13), 130, 90, 255] }
+            return (40..<65).contains(x) && (30..<55).contains(y) ? [250, 240, 40, 255] : [40, 80, 150, 255]
+        }
+        let result = try crop(pixels, to: PixelSize(width: 100, height: 100))
+        #expect((0..<100).contains { result[$0, 37] == [250, 240, 40, 255] })
     }
 
     @Test("F09 a head at the top of a tall image stays in view")

@@ -51,6 +51,12 @@ struct PillowTests {
         mask.resize((299, 224), Image.BOX))[1])(Image.new("L", (1196, 896)))
         """
 
+    /// A disc of 224 pixels, drawn four times as large.
+    private static let disc = """
+        (lambda mask: (ImageDraw.Draw(mask).ellipse((0, 0, 895, 895), fill=255), \
+        mask.resize((224, 224), Image.BOX))[1])(Image.new("L", (896, 896)))
+        """
+
     static let pairs = [
         Pair(.crop(PixelRect(x: 10, y: 20, width: 100, height: 50)), "image.crop((10, 20, 110, 70))"),
         Pair(.flip(), "ImageOps.mirror(image)"),
@@ -82,6 +88,30 @@ struct PillowTests {
             .rotation(degrees: 30, background: .white),
             "image.rotate(-30, Image.BILINEAR, expand=True, fillcolor='white')",
             24
+        ),
+        Pair(
+            .resize(PixelSize(width: 100, height: 100), contentMode: .fill),
+            "ImageOps.fit(image, (100, 100), Image.LANCZOS)",
+            34
+        ),
+        Pair(
+            .resize(PixelSize(width: 100, height: 100), contentMode: .fill, cropFocus: .point(x: 0, y: 0)),
+            "image.resize((133, 100), Image.LANCZOS).crop((0, 0, 100, 100))",
+            40
+        ),
+        Pair(
+            .resize(PixelSize(width: 100, height: 150), contentMode: .stretch),
+            "image.resize((100, 150), Image.LANCZOS)",
+            40
+        ),
+        Pair(
+            TransformChain([.flip(), .grayscale, .crop(PixelRect(x: 10, y: 20, width: 100, height: 50))]),
+            "ImageOps.mirror(image).convert('L').crop((10, 20, 110, 70))"
+        ),
+        Pair(
+            .circle(),
+            "ImageChops.multiply(image.crop((37, 0, 261, 224)), Image.merge('RGBA', 4 * [\(disc)]))",
+            32
         ),
         Pair(
             .roundedCorners(radius: 20),

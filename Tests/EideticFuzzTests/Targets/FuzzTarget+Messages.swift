@@ -26,6 +26,15 @@ extension FuzzTarget {
                 ]
             )
         },
+        FuzzTarget(name: "sound-message", seeds: { soundSeeds }) { bytes in
+            for command in [SoundMessage.Command.listPlayers, .listRecorders] {
+                var reader = SoundReader(bytes[...])
+                let streams = (try? SoundMessage.streams(in: &reader, of: command)) ?? []
+                require(streams.allSatisfy { $0.process ?? 1 > 0 }, "a process without a number")
+            }
+            let length = try? SoundMessage.bodyLength(in: bytes.prefix(SoundMessage.headLength))
+            require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
+        },
         FuzzTarget(name: "session-record", seeds: { [[0, 1], [1, 1]] }) {
             select(
                 $0,
@@ -61,6 +70,22 @@ extension FuzzTarget {
             .list(session: nil, after: TransferIdentifier(3)),
             .cancel([TransferIdentifier(.max)], keepsResumeData: true), .acknowledge([1, 2]),
         ].map { [0] + WireWriter.encode($0) }
+
+    /// The answer to a list of one player, and a request with its descriptor.
+    private static let soundSeeds: [[UInt8]] = {
+        let number: [UInt8] = [UInt8(ascii: "L"), 0, 0, 0, 1]
+        let time: [UInt8] = [UInt8(ascii: "U"), 0, 0, 0, 0, 0, 0, 0, 0]
+        let form: [UInt8] = [UInt8(ascii: "a"), 3, 1, 0, 0, 172, 68, UInt8(ascii: "m"), 1, 0]
+        let volume: [UInt8] = [UInt8(ascii: "v"), 1, 0, 1, 0, 0]
+        let name: [UInt8] = Array("tmusic\0".utf8), driver: [UInt8] = Array("tnone\0N0".utf8)
+        let process: [UInt8] = Array("Ptapplication.process.id\0".utf8)
+        let length: [UInt8] = [UInt8(ascii: "L"), 0, 0, 0, 3, UInt8(ascii: "x"), 0, 0, 0, 3]
+        let value: [UInt8] = Array("42\0N011".utf8)
+        let parts: [[UInt8]] = [
+            number, name, number, number, number, form, volume, time, time, driver, process, length, value,
+        ]
+        return [Array(parts.joined()), SoundMessage.request(.authenticate, number: 1)]
+    }()
 
     private static let supervisorSeeds: [[UInt8]] =
         [ApplicationMessage.hello(Hello()), .acknowledged(sequence: 9), .taskNames(["a"], request: 3)].map {

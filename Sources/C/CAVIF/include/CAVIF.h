@@ -9,7 +9,6 @@ typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;
     uint32_t frames;
-    int loop_count;          // 0 for an endless animation
     const uint8_t *icc;      // owned by the decoder; NULL without a profile
     size_t icc_count;
     bool has_invalid_grid;   // the reason why the file cannot be opened
@@ -42,7 +41,7 @@ typedef struct {
     int quantizer;           // 0, best, to 63
     bool has_full_chroma;    // 4:4:4 instead of 4:2:0
     bool is_lossless;
-    int loop_count;          // 0 for an endless animation; libavif before 1.0 cannot store it
+    int loop_count;          // 0 for an endless animation; libavif before 1.0 does not store it
     eidetic_avif_block exif, xmp, icc;
 } eidetic_avif_form;
 

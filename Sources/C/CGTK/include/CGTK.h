@@ -73,6 +73,17 @@ void eidetic_disconnect(void *object, gulong handler);
 /// Returns the surface of a window without a reference; `NULL` if it has none.
 void *eidetic_window_surface(void *window);
 
+// MARK: Snapshots
+
+/// Returns a paintable with the contents of a window, which the caller owns.
+void *eidetic_window_paintable_new(void *window);
+/// Returns the contents of the window of such a paintable, which the caller owns; `NULL` if it is not on the screen.
+void *eidetic_window_current_image(void *paintable);
+/// Draws a window, or `image`, if it is not on the screen, and covers widgets; returns a PNG file, or `NULL`.
+///
+/// The longer side has at most `limit` pixels.
+GBytes *eidetic_window_draw(void *window, void *image, void **covered, size_t count, double limit);
+
 // MARK: Images
 
 /// Returns a texture of pixels that `owner` keeps alive; `release` is called with it later, on any thread.

@@ -40,6 +40,7 @@ extension SupervisedHost {
         if let directory = welcome.archiveDirectory, performer.archive?.directory != directory {
             performer.archive = StateArchive(directory: directory)
         }
+        application.snapshots.withLock { $0.path = welcome.snapshotPath }
         (state.welcome, lostTime) = (welcome, nil)
         idleReports = IdleReports(messageRate: welcome.messageRate, at: now)
         use(page)

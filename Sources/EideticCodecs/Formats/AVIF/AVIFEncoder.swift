@@ -4,8 +4,6 @@ import CCodec
 import EideticCore
 
 /// AVIF by libavif, still and as a sequence; lossless at a quality of 1.
-///
-/// libavif before version 1.0 does not store how often a sequence plays: it then plays for ever.
 enum AVIFEncoder: FormatEncoder {
     static let format = ImageFormat.avif
     static let isAnimated = true
@@ -51,7 +49,8 @@ enum AVIFEncoder: FormatEncoder {
         var count = 0
         let file = eidetic_avif_encoder_finish(encoder, &count, &outcome)
         try outcome.checkEncoding(format: .avif)
-        return Array(UnsafeBufferPointer(start: file, count: count))
+        let bytes = Array(UnsafeBufferPointer(start: file, count: count))
+        return image.isAnimated ? AVIFEditList.inserted(into: bytes, loopCount: image.loopCount) : bytes
     }
 
     private static func add(

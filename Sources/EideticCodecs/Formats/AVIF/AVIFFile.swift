@@ -53,6 +53,7 @@ struct AVIFFile: ~Copyable {
         self.info = info
         self.copy = copy
         alphaProperties = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
+        loopCount = info.frames == 1 ? 1 : AVIFRepetition.loopCount(of: copy?.bytes ?? bytes)
     }
 
     deinit { eidetic_avif_close(handle) }
@@ -70,7 +71,7 @@ struct AVIFFile: ~Copyable {
 
     var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
 
-    var loopCount: Int? { info.frames == 1 ? 1 : info.loop_count == 0 ? nil : Int(info.loop_count) }
+    let loopCount: Int?
 
     func makeHeader(from bytes: UnsafeRawBufferPointer) -> ImageHeader {
         ImageHeader(

@@ -1,0 +1,186 @@
+import EideticCore
+import Glibc
+
+/// The sound server of the user, PulseAudio or PipeWire: the processes that play or record.
+///
+/// It is connected while an application in the background says that it plays. The server reports changes, so nothing is
+/// polled.
+final class SoundServer {
+    /// The place of the server's socket; `nil` if the environment names none.
+    var path: String? { Self.defaultPath }
+    /// Called when the processes that play have changed, or the connection.
+    var didChange: () -> Void = {}
+    /// The processes that play or record; `nil` if the server does not answer, or has not answered yet.
+    private(set) var playingProcesses: Set<Int32>?
+    /// The time of the next attempt to connect; `nil` if none is due.
+    private(set) var retryTime: Duration?
+
+    private let poller: Poller
+    /// A connected socket, which is watched until it is closed.
+    private final class Link {
+        var watch: Poller.Watch?
+        let descriptor: FileDescriptor
+
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    private var connection: Link?
+    private var received: [UInt8] = []
+    private var lastNumber: UInt32 = 0
+    /// The requests without an answer, by their numbers.
+    private var pending: [UInt32: SoundMessage.Command] = [:]
+    private var streams: [SoundMessage.Command: Set<Int32>] = [:]
+    /// A Boolean value indicating whether something has changed since the lists were asked for.
+    private var isOutdated = false
+
+    private static let retryInterval: Duration = .seconds(10)
+
+    init(poller: Poller) { self.poller = poller }
+
+    /// The socket in `PULSE_SERVER`, `PULSE_RUNTIME_PATH` or `XDG_RUNTIME_DIR`, or else that of the system.
+    private static var defaultPath: String? {
+        if let server = variable("PULSE_SERVER") {
+            // A server on another machine knows no process of this one.
+            let path = server.hasPrefix("unix:") ? String(server.dropFirst(5)) : server
+            return path.hasPrefix("/") ? path : nil
+        }
+        if let directory = variable("PULSE_RUNTIME_PATH") { return "\(directory)/native" }
+        let own = (variable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())") + "/pulse/native"
+        return access(own, F_OK) != 0 && access("/run/pulse/native", F_OK) == 0 ? "/run/pulse/native" : own
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    // MARK: Connection
+
+    /// Connects, if that is due; ends the connection if nobody needs it.
+    func update(isNeeded: Bool, at now: Duration) {
+        guard isNeeded else { return disconnect(retryAt: nil) }
+        guard connection == nil, retryTime.map({ $0 <= now }) ?? true else { return }
+        connect(at: now)
+    }
+
+    private func connect(at now: Duration) {
+        guard let path, let link = Self.open(path) else { return retryTime = now + Self.retryInterval }
+        retryTime = nil
+        link.watch = poller.watch(link.descriptor.rawValue) { [unowned self] in self.read() }
+        connection = link
+        // The first answer makes a set of it.
+        playingProcesses = nil
+        for command in [SoundMessage.Command.authenticate, .setName, .subscribe] { send(command) }
+        requestLists()
+    }
+
+    private static func open(_ path: String) -> Link? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let isWritten = withUnsafeMutableBytes(of: &address.sun_path) { place in
+            guard path.utf8.count < place.count else { return false }
+            place.copyBytes(from: path.utf8)
+            return true
+        }
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let number = isWritten ? socket(AF_UNIX, kind, 0) : -1
+        guard number >= 0 else { return nil }
+        let link = Link(FileDescriptor(adopting: number))
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return status == 0 ? link : nil
+    }
+
+    private func disconnect(retryAt time: Duration?) {
+        retryTime = time
+        guard connection != nil else { return }
+        connection?.watch = nil
+        connection = nil
+        (received, pending, streams, isOutdated) = ([], [:], [:], false)
+        playingProcesses = nil
+        didChange()
+    }
+
+    private func fail() { disconnect(retryAt: Clock.now + Self.retryInterval) }
+
+    // MARK: Messages
+
+    private func send(_ command: SoundMessage.Command) {
+        guard let connection else { return }
+        lastNumber &+= 1
+        pending[lastNumber] = command
+        let bytes = SoundMessage.request(command, number: lastNumber)
+        // A short message always has room, unless the server is stuck.
+        let count = Glibc.send(connection.descriptor.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        if count != bytes.count { fail() }
+    }
+
+    private func requestLists() {
+        isOutdated = false
+        send(.listPlayers)
+        send(.listRecorders)
+    }
+
+    private func read() {
+        guard let connection else { return }
+        var count = 0
+        received += [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, initialized in
+            count = recv(connection.descriptor.rawValue, buffer.baseAddress, buffer.count, 0)
+            initialized = max(0, count)
+        }
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            return fail()
+        }
+        do throws(SoundError) {
+            while let message = try takeMessage() { try handle(message) }
+        } catch {
+            Log.write(.warning, category: .background, message: "the sound server is not understood: \(error)")
+            fail()
+        }
+    }
+
+    /// Takes a complete message; `nil` if there is none yet.
+    private func takeMessage() throws(SoundError) -> ArraySlice<UInt8>? {
+        guard received.count >= SoundMessage.headLength else { return nil }
+        let length = SoundMessage.headLength + (try SoundMessage.bodyLength(in: received[..<SoundMessage.headLength]))
+        guard received.count >= length else { return nil }
+        let body = received[SoundMessage.headLength..<length]
+        received = Array(received[length...])
+        return body
+    }
+
+    private func handle(_ body: ArraySlice<UInt8>) throws(SoundError) {
+        var reader = SoundReader(body)
+        guard case .number(let kind) = try reader.next(), case .number(let number) = try reader.next() else {
+            throw .unexpected
+        }
+        switch SoundMessage.Command(rawValue: UInt32(clamping: kind)) {
+        case .reply: try handleReply(to: UInt32(clamping: number), from: &reader)
+        case .failure:
+            guard case .number(let code) = try reader.next() else { throw .unexpected }
+            throw .refused(code)
+        case .event: refresh()
+        default: break
+        }
+    }
+
+    private func refresh() {
+        isOutdated = true
+        if !pending.values.contains(.listPlayers), !pending.values.contains(.listRecorders) { requestLists() }
+    }
+
+    private func handleReply(to number: UInt32, from reader: inout SoundReader) throws(SoundError) {
+        guard let command = pending.removeValue(forKey: number) else { return }
+        guard command == .listPlayers || command == .listRecorders else { return }
+        let found = try SoundMessage.streams(in: &reader, of: command).filter { !$0.isPaused }.compactMap(\.process)
+        streams[command] = Set(found)
+        guard let players = streams[.listPlayers], let recorders = streams[.listRecorders] else { return }
+        if isOutdated, command == .listRecorders { requestLists() }
+        guard playingProcesses != players.union(recorders) else { return }
+        playingProcesses = players.union(recorders)
+        didChange()
+    }
+}

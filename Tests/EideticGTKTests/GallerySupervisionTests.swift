@@ -1,0 +1,122 @@
+#if GTK
+import EideticCodecs
+import EideticCore
+import EideticGTK
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// The Gallery with a real supervisor.
+@Suite(
+    "The Gallery under the supervisor",
+    .timeLimit(.minutes(5)),
+    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
+)
+struct GallerySupervisionTests {
+    private static let identifier = "org.eidetic.Gallery"
+
+    private let gallery: RunningGallery
+    private let requestReached = Gate()
+    private let responseGate = Gate()
+    private let origin: ScriptedOrigin
+    private let supervisor: Subprocess
+    private let runtimeDirectory: String
+
+    init() async throws {
+        gallery = try await RunningGallery(imageCount: 1)
+        let body = try RunningGallery.encodedImage(number: 5)
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
+        origin = try ScriptedOrigin { [requestReached, responseGate] _ in
+            [.open(requestReached), .wait(responseGate), .send(Array(head.utf8) + body), .close]
+        }
+        runtimeDirectory = gallery.directory.path(of: "run")
+        gallery.variables = ["EIDETIC_RUNTIME_DIR": runtimeDirectory]
+        let entry = try FileSystem().contents(of: Self.entryPath)
+        // The program of this build, with reports.
+        let program =
+            "Exec=\(Scene.executablePath(of: "Gallery")) --report --cache \(gallery.directory.path(of: "cache"))"
+        let text = String(decoding: entry, as: UTF8.self).replacing("Exec=Gallery", with: program)
+        _ = try gallery.directory.write(Array(text.utf8), to: "entries/\(Self.identifier).desktop")
+        supervisor = try Subprocess(
+            Scene.executablePath(of: "eideticd"),
+            arguments: [
+                "--runtime-directory", runtimeDirectory, "--state-directory", gallery.directory.path(of: "saved"),
+                "--applications", gallery.directory.path(of: "entries"), "--limit", "idle=50",
+            ],
+            environment: gallery.environment
+        )
+        #expect(await supervisor.waitForOutput("ready"), "\(supervisor.errorsSoFar)")
+    }
+
+    private static var entryPath: String {
+        let directory = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        return "\(directory)/Examples/Gallery/\(identifier).desktop"
+    }
+
+    /// Performs a command of `eidetic app`, and returns its output.
+    private func app(_ words: String...) async throws -> String {
+        let result = try await Subprocess.run(
+            Scene.executablePath(of: "eidetic-app"),
+            arguments: words + ["--runtime-dir", runtimeDirectory]
+        )
+        #expect(result.status == .exited(0), "\(words): \(result.errorText)")
+        return result.outputText
+    }
+
+    private func waitForState(_ state: String) async throws {
+        try await gallery.wait(for: state) { try await app("list", "--json").contains("\"state\":\"\(state)\"") }
+    }
+
+    private func isShown(_ number: Int) async throws -> Bool {
+        let image = try await gallery.capture(), colour = RunningGallery.colour(ofImage: number)
+        return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
+    }
+
+    @Test("B21 B05 the Gallery is suspended when its download has ended, a snapshot is kept, and it returns")
+    func returns() async throws {
+        try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"], awaiting: "state active")
+        await requestReached.wait()
+        try await waitForState("active")
+        try await gallery.wait(for: "the first image") { try await isShown(0) }
+        try await gallery.minimize()
+        await gallery.waitForOutput("state background")
+        // The load holds a background task.
+        try await waitForState("background")
+        try await gallery.wait(for: "the snapshot") { try await !app("list", "--snapshots").isEmpty }
+        let words = try await app("list", "--snapshots").split(separator: " ").map(String.init)
+        let path = try #require(words.last?.replacing("\n", with: ""))
+        #expect(words.first == Self.identifier && path.hasPrefix(runtimeDirectory))
+        let snapshot = try ImageDecoder.decode(try FileSystem().contents(of: path)).pixels
+        #expect(max(snapshot.size.width, snapshot.size.height) == 512)
+        let colour = RunningGallery.colour(ofImage: 0)
+        let isVisible = (0..<snapshot.size.width).contains { column in
+            (0..<snapshot.size.height).contains { snapshot.shows(colour, at: (column, $0)) }
+        }
+        #expect(isVisible, "the snapshot shows no image")
+        responseGate.open()
+        try await waitForState("suspended")
+        _ = try await app("foreground", Self.identifier)
+        await gallery.waitForOutput("state active", times: 2)
+        try await gallery.wait(for: "the image") { try await isShown(5) }
+        try await gallery.quit()
+        supervisor.kill(SIGTERM)
+    }
+
+    @Test("B16 the Gallery that was killed while it was suspended shows the same image at its next launch")
+    func restored() async throws {
+        try await gallery.start([gallery.server.url + "/0.png"])
+        try await waitForState("active")
+        try await gallery.press("Return")
+        await gallery.waitForOutput("detail shown")
+        try await gallery.minimize()
+        try await waitForState("suspended")
+        await gallery.killAndWait()
+        try await waitForState("notRunning")
+        _ = try await app("launch", Self.identifier)
+        #expect(await supervisor.waitForOutput("restored: image 0"), "\(supervisor.outputSoFar)")
+        #expect(await supervisor.waitForOutput("detail shown"), "\(supervisor.outputSoFar)")
+        _ = try await app("quit", "--force", Self.identifier)
+        supervisor.kill(SIGTERM)
+    }
+}
+#endif
