@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
+        .executable(name: "eidetic-decode", targets: ["eidetic-decode"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
         .executable(name: "eidetic-app", targets: ["eidetic-app"]),
         .executable(name: "eideticd", targets: ["eideticd"]),
@@ -117,7 +118,36 @@ let package = Package(
         ),
         .target(
             name: "Eidetic",
-            dependencies: ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch"],
+            dependencies: [
+                "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch", "EideticSandbox",
+            ],
+            swiftSettings: strict
+        ),
+
+        // Decoding in processes of its own.
+        .target(
+            name: "EideticSandbox",
+            dependencies: ["EideticCodecs", "EideticCore", "EideticWire", "CLinux"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "eidetic-decode",
+            dependencies: ["EideticSandbox"],
+            path: "Sources/eidetic-decode",
+            swiftSettings: strict,
+            linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
+        ),
+        .executableTarget(
+            name: "EideticDecodeProbe",
+            dependencies: ["EideticSandbox", "EideticCodecs", "EideticCore", "EideticWire", "CTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticSandboxTests",
+            dependencies: [
+                "EideticSandbox", "EideticCodecs", "EideticCore", "EideticDecodeProbe", "EideticTestSupport",
+                "EideticWire", "eidetic-decode",
+            ],
             swiftSettings: strict
         ),
 
@@ -293,7 +323,8 @@ let package = Package(
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
                 "EideticReplay", "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor",
-                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "eideticd",
+                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
+                "eidetic-decode", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -314,7 +345,8 @@ let package = Package(
             name: "CBareCodecs",
             cSettings: [.define("TRAIT_JPEGXL", .when(traits: ["JPEGXL"]))],
             linkerSettings: [
-                .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("gif"), .linkedLibrary("tiff"),
+                .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("gif"),
+                .linkedLibrary("tiff"),
                 .linkedLibrary("avif"), .linkedLibrary("heif"), .linkedLibrary("jxl", .when(traits: ["JPEGXL"])),
                 .linkedLibrary("dl"),
             ]
@@ -424,7 +456,8 @@ let package = Package(
             name: "EideticFuzzTests",
             dependencies: [
                 "CPixels", "Eidetic", "EideticCodecs", "EideticCommand", "EideticCore", "EideticFetch", "EideticHTTP",
-                "EideticScheduler", "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer",
+                "EideticSandbox", "EideticScheduler", "EideticStore", "EideticSupervisor", "EideticTestSupport",
+                "EideticTransfer",
                 "EideticWire",
                 "LifecycleCore",
             ],
@@ -433,7 +466,10 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticTests",
-            dependencies: ["EideticCore", "EideticFetch", "EideticStore", "Eidetic", "EideticTestSupport"],
+            dependencies: [
+                "Eidetic", "EideticCore", "EideticFetch", "EideticSandbox", "EideticStore", "EideticTestSupport",
+                "eidetic-decode",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -505,7 +541,8 @@ let package = Package(
 
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
-    "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
+    "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDecodeProbe",
+    "EideticDiskWorker",
     "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords",
     "EideticReplay", "EideticWakeProbe",
     "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",

@@ -72,7 +72,11 @@ final class DetailView {
             usesCachedPreview: true
         )
         let position = position
-        view.setImage(url, options: options.union([.highPriority, .continueInBackground]), presentation: presentation) {
+        view.setImage(
+            url,
+            options: options.union([.highPriority, .continueInBackground, .progressive]),
+            presentation: presentation
+        ) {
             [weak self] result in
             guard let self, self.position == position else { return }
             loadEnded(url: url, result: result)

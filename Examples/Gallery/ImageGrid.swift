@@ -45,7 +45,7 @@ final class ImageGrid {
         guard urls.indices.contains(position) else { return nil }
         let scale = Int(gtk_widget_get_scale_factor(interface.widget("grid")))
         let size = PixelSize(width: Self.tile.width * scale, height: Self.tile.height * scale)
-        let options: ImageOptions = [.preloadAllFrames, .continueInBackground]
+        let options: ImageOptions = [.continueInBackground]
         return ImageRequest(urls[position], size: size, contentMode: .aspectFill, options: options)
     }
 

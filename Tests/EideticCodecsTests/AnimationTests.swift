@@ -141,23 +141,38 @@ struct AnimationTests {
         }
     }
 
-    @Test("F02 GIF: pixels outside a still frame are black, unless a graphic control block precedes it")
-    func gifBeforeTransparency() throws {
-        // 2 x 1 pixels; the frame covers the left one with colour 1.
-        let head = Array("GIF87a".utf8) + [2, 0, 1, 0, 0x81, 1, 0] + [255, 0, 0, 0, 255, 0, 1, 1, 1, 2, 2, 2]
-        // The clear code, the colour and the end code, of three bits each.
-        let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0, 0x3b]
-        let opaque = try ImageDecoder.decode(head + frame)
-        #expect(opaque.pixels.alpha == .opaque)
-        #expect(
-            pixel(of: opaque, frame: 0, x: 0, y: 0) == [0, 255, 0, 255]
-                && pixel(of: opaque, frame: 0, x: 1, y: 0) == [0, 0, 0, 255]
-        )
-        let control: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0]
-        let clear = try ImageDecoder.decode(head + control + frame)
-        #expect(
-            pixel(of: clear, frame: 0, x: 0, y: 0) == [0, 255, 0, 255]
-                && pixel(of: clear, frame: 0, x: 1, y: 0) == [0, 0, 0, 0]
-        )
+    @Test("F03 GIF: what the first frame does not cover is transparent, also without a graphic control block")
+    func gifUncovered() throws {
+        for hasControl in [false, true] {
+            let still =
+                GIFWriter.head(width: 2, height: 1) + GIFWriter.frame(x: 0, y: 0, colour: 1, hasControl: hasControl)
+            let image = try ImageDecoder.decode(still + [0x3b])
+            #expect(pixel(of: image, frame: 0, x: 0, y: 0) == [0, 255, 0, 255])
+            #expect(pixel(of: image, frame: 0, x: 1, y: 0) == [0, 0, 0, 0])
+        }
+    }
+
+    @Test("F03 GIF: frames are cut to the canvas, the last of several loop counts counts")
+    func gifCanvas() throws {
+        let outside = GIFWriter.frame(x: 7, y: 0, colour: 2)
+        let gif =
+            GIFWriter.head(width: 2, height: 1) + GIFWriter.loops(4) + GIFWriter.frame(x: 0, y: 0, colour: 0)
+            + GIFWriter.loops(6) + outside + GIFWriter.frame(x: 1, y: 0, colour: 1) + [0x3b]
+        let image = try ImageDecoder.decode(gif, options: all)
+        #expect(image.loopCount == 7 && image.frames.count == 3)
+        #expect(pixel(of: image, frame: 1, x: 1, y: 0) == [0, 0, 0, 0])
+        #expect(pixel(of: image, frame: 2, x: 1, y: 0) == [0, 255, 0, 255])
+    }
+
+    @Test("F03 GIF: a file without its trailer shows the frames that it has")
+    func gifWithoutTrailer() throws {
+        let gif = GIFWriter.head(width: 2, height: 1) + GIFWriter.frame(x: 0, y: 0, colour: 0)
+        let two = gif + GIFWriter.frame(x: 1, y: 0, colour: 1)
+        let image = try ImageDecoder.decode(two, options: all)
+        #expect(image.frames.count == 2 && !image.isPartial)
+        let source = try AnimationDecoder(two, isComplete: true, options: .init(), limits: .standard)
+        #expect(source?.info.frameCount == 2 && source?.info.isComplete == true)
+        // Of a last frame that is cut off, its own pixels are missing.
+        #expect(throws: EideticError.self) { try ImageDecoder.decode(two.dropLast(4) + [], options: all) }
     }
 }

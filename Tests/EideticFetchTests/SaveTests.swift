@@ -71,7 +71,8 @@ struct SaveTests {
     func fileFaults(_ call: SystemCall, number: Int32, code: EideticError.Code) async throws {
         let (image, plan) = (image, FaultPlan())
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: image)] }
-        plan.fail(call, with: number)
+        // Before it, the description of a part is looked for, which there need not be.
+        plan.fail(call, with: number, pathContaining: call == .open ? ".tmp" : nil)
         var configuration = Downloader.Configuration()
         configuration.fileSystem = FileSystem(observer: plan)
         let downloader = Downloader(configuration)

@@ -214,6 +214,33 @@ struct ProgressiveTests {
         #expect(tries.value == 2)
     }
 
+    @Test("L10 L07 a progressive download that breaks off goes on where it stopped, if the server allows that")
+    func resumed() async throws {
+        let png = try encodedImage(.png), ranges = Guarded<[String?]>([])
+        for validator in ["\"one\"", "W/\"weak\""] {
+            ranges.withLock { $0 = [] }
+            let server = try ScriptedOrigin { request in
+                let range = request.headers["range"]
+                let isFirst = ranges.withLock { ranges in
+                    ranges.append(range)
+                    return ranges.count == 1
+                }
+                if isFirst {
+                    let fields: KeyValuePairs = ["Content-Length": "\(png.count)", "ETag": validator]
+                    return [.head(200, headers: fields), .send(Array(png.prefix(1_000))), .close]
+                }
+                guard range == "bytes=1000-" else { return [.response(200, headers: [:], body: png)] }
+                let fields: KeyValuePairs = [
+                    "Content-Range": "bytes 1000-\(png.count - 1)/\(png.count)", "ETag": validator,
+                ]
+                return [.response(206, headers: fields, body: Array(png.dropFirst(1_000)))]
+            }
+            let request = ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
+            #expect(try await ImagePipeline(.init()).image(for: request).size.width == 200)
+            #expect(ranges.withLock { $0 } == [nil, validator.hasPrefix("W") ? nil : "bytes=1000-"])
+        }
+    }
+
     @Test("L07 L10 a downloader that always retries does so also for progressive loads")
     func retries() async throws {
         let png = try encodedImage(.png), tries = Counter()

@@ -12,6 +12,8 @@
     X(avifDecoderSetIO) \
     X(avifDecoderParse) \
     X(avifDecoderNextImage) \
+    X(avifDecoderNthImage) \
+    X(avifDecoderNthImageMaxExtent) \
     X(avifResultToString) \
     X(avifRGBImageSetDefaults) \
     X(avifImageYUVToRGB) \
@@ -28,6 +30,10 @@ static void load(void) {
 #define SYMBOL(f) {#f, (void **)&lib.f},
     static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+void eidetic_avif_prepare(void) {
+    pthread_once(&library.once, load);
 }
 
 struct eidetic_avif {
@@ -205,9 +211,9 @@ static bool convert(eidetic_avif *avif, uint8_t *pixels, size_t stride, eidetic_
     return result == AVIF_RESULT_OK || fail(avif, result, outcome);
 }
 
-bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
-    uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
-    avifResult result = lib.avifDecoderNextImage(avif->decoder);
+static bool read_image(
+    eidetic_avif *avif, avifResult result, uint32_t width, uint32_t height, uint8_t *pixels, size_t bytes_per_row,
+    eidetic_codec_outcome *outcome) {
     if (result != AVIF_RESULT_OK) return fail(avif, result, outcome);
     const avifImage *image = avif->decoder->image;
     if (image->width != width || image->height != height) {
@@ -226,5 +232,29 @@ bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row
     if (is_converted) transform(avif, copy, stride, pixels, bytes_per_row);
     free(copy);
     return is_converted;
+}
+
+bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
+    avifResult result = lib.avifDecoderNextImage(avif->decoder);
+    return read_image(avif, result, width, height, pixels, bytes_per_row, outcome);
+}
+
+bool eidetic_avif_frame_at(
+    eidetic_avif *avif, uint32_t index, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
+    avifResult result = lib.avifDecoderNthImage(avif->decoder, index);
+    return read_image(avif, result, width, height, pixels, bytes_per_row, outcome);
+}
+
+uint32_t eidetic_avif_available_frames(const eidetic_avif *avif, uint32_t first) {
+    uint32_t count = (uint32_t)(avif->decoder->imageCount > 0 ? avif->decoder->imageCount : 0);
+    while (first < count) {
+        avifExtent extent;
+        if (lib.avifDecoderNthImageMaxExtent(avif->decoder, first, &extent) != AVIF_RESULT_OK) break;
+        if (extent.size > avif->count || extent.offset > avif->count - extent.size) break;
+        first++;
+    }
+    return first;
 }
 #endif

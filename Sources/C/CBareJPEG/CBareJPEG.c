@@ -30,6 +30,76 @@ unsigned char *eidetic_bare_jpeg_decode(const unsigned char *bytes, size_t count
     return pixels;
 }
 
+static void ignore(j_decompress_ptr info) { (void)info; }
+
+static boolean suspend(j_decompress_ptr info) {
+    (void)info;
+    return FALSE;
+}
+
+// The number of bytes to skip that have not arrived.
+static size_t pending_skip;
+
+static void skip(j_decompress_ptr info, long count) {
+    size_t bytes = count > 0 ? (size_t)count : 0, here = bytes < info->src->bytes_in_buffer ? bytes : info->src->bytes_in_buffer;
+    info->src->next_input_byte += here;
+    info->src->bytes_in_buffer -= here;
+    pending_skip += bytes - here;
+}
+
+// Adds a part; the parts follow one another in memory.
+static void add_part(j_decompress_ptr info, size_t count) {
+    size_t skipped = pending_skip < count ? pending_skip : count;
+    pending_skip -= skipped;
+    info->src->next_input_byte += skipped;
+    info->src->bytes_in_buffer += count - skipped;
+}
+
+static void read_pass(j_decompress_ptr info, unsigned char *pixels) {
+    size_t stride = (size_t)info->output_width * 4;
+    jpeg_start_output(info, info->input_scan_number);
+    while (info->output_scanline < info->output_height) {
+        JSAMPROW row = pixels + info->output_scanline * stride;
+        if (jpeg_read_scanlines(info, &row, 1) == 0) break;
+    }
+    jpeg_finish_output(info);
+}
+
+unsigned char *eidetic_bare_jpeg_passes(const unsigned char *bytes, size_t count, unsigned int pieces) {
+    struct jpeg_error_mgr errors;
+    struct jpeg_decompress_struct info;
+    struct jpeg_source_mgr source = {
+        bytes, 0, ignore, suspend, skip, jpeg_resync_to_restart, ignore,
+    };
+    info.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&info);
+    info.src = &source;
+    pending_skip = 0;
+    unsigned char *pixels = NULL;
+    boolean has_header = FALSE, has_started = FALSE;
+    int shown_scan = 0;
+    for (unsigned int piece = 0; piece < pieces; piece++) {
+        add_part(&info, count * (piece + 1) / pieces - count * piece / pieces);
+        if (!has_header) has_header = jpeg_read_header(&info, TRUE) != JPEG_SUSPENDED;
+        if (!has_header) continue;
+        if (!has_started) {
+            info.out_color_space = JCS_EXT_RGBA;
+            info.buffered_image = TRUE;
+            has_started = jpeg_start_decompress(&info);
+            if (!has_started) continue;
+            pixels = malloc((size_t)info.output_width * info.output_height * 4);
+            if (!pixels) abort();
+        }
+        int status;
+        do { status = jpeg_consume_input(&info); } while (status != JPEG_SUSPENDED && status != JPEG_REACHED_EOI);
+        if (info.input_scan_number == shown_scan && status != JPEG_REACHED_EOI) continue;
+        shown_scan = info.input_scan_number;
+        read_pass(&info, pixels);
+    }
+    jpeg_destroy_decompress(&info);
+    return pixels;
+}
+
 unsigned char *eidetic_bare_jpeg_encode(const unsigned char *pixels, unsigned int width, unsigned int height,
                                         int quality, int is_progressive, size_t *count) {
     struct jpeg_error_mgr errors;

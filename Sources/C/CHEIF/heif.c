@@ -41,6 +41,12 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
+void eidetic_heif_prepare(void) {
+    pthread_once(&library.once, load);
+    // The library looks for its plug-ins when it is first used.
+    if (library.is_loaded) lib.heif_context_free(lib.heif_context_alloc());
+}
+
 struct eidetic_heif {
     struct heif_context *context;
     struct heif_image_handle *image;

@@ -47,6 +47,10 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
+void eidetic_jxl_prepare(void) {
+    pthread_once(&library.once, load);
+}
+
 // Channels for alpha, depth, inks and so on.
 enum { MAXIMUM_EXTRA_CHANNELS = 16 };
 

@@ -48,6 +48,10 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
+void eidetic_svg_prepare(void) {
+    pthread_once(&library.once, load);
+}
+
 struct eidetic_svg {
     void *handle;
 };

@@ -86,7 +86,8 @@ extension Scenes {
         let view = ImageWidget(widget, pipeline: stage.pipeline)
         let log = TextureLog(widget)
         let response = try await view.show(url, size: PixelSize(width: 64, height: 64))
-        stage.expect(response.image.frames.count == 3, otherwise: "\(response.image.frames.count) frames")
+        let frameCount = response.image.animation?.frameCount
+        stage.expect(frameCount == 3, otherwise: "\(String(describing: frameCount)) frames")
         await stage.wait(for: "seven frames") { log.record() >= 7 }
         stage.expect(log.isCyclic(frameCount: 3), otherwise: "\(log.textures)")
         // The same image in another widget uses the same textures.

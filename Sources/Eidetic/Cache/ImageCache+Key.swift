@@ -72,7 +72,13 @@ extension ImageCache {
 
         /// The key of the first frame alone.
         var ofFirstFrame: Key {
-            let options = options.subtracting(.preloadAllFrames)
+            let options = options.subtracting(.preloadAllFrames).union(.firstFrameOnly)
+            return Key(text, rendering: rendering, options: options, isFromText: isFromText)
+        }
+
+        /// The key of the animation as it is requested without an option.
+        var ofAnimation: Key {
+            let options = options.subtracting([.preloadAllFrames, .firstFrameOnly])
             return Key(text, rendering: rendering, options: options, isFromText: isFromText)
         }
 

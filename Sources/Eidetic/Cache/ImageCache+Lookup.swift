@@ -71,7 +71,9 @@ extension ImageCache {
         return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
             guard let stored = try await self.storedImage(for: key) else { return nil }
             let bytes = stored.entry.bytes
-            return try await self.stage.run(decoding: bytes, in: job.context) { context throws(EideticError) in
+            let policy = self.stage.policy(for: key.rendering, options: key.options, name: key.text)
+            return try await self.stage.run(decoding: bytes, by: policy, in: job.context) {
+                context throws(EideticError) in
                 try self.hit(from: stored, for: key, fillsMemory: lookup.fillsMemory, context: context)
             }
         }
@@ -115,7 +117,7 @@ extension ImageCache {
         in disk: DiskCache.Blocking
     ) throws(EideticError) -> DiskCache.Metadata? {
         guard let record = DerivedImageRecord(metadata) else { return metadata }
-        let hasFrames = record.isStill || !key.options.needsAllFrames
+        let hasFrames = record.isStill || !key.options.needsFrames
         guard hasFrames, let original = try disk.original(for: key.text), record.describes(original) else { return nil }
         return original.metadata
     }
@@ -155,7 +157,8 @@ extension ImageCache {
         context: JobContext
     ) throws(EideticError) -> Image {
         if let record = DerivedImageRecord(entry.metadata) {
-            let image = try DerivedImageCoding.decode(entry.bytes, limits: stage.limits, context: context)
+            let policy = stage.policy(for: key.rendering, options: key.options, name: key.text)
+            let image = try stage.derivedImage(entry.bytes, by: policy, context: context)
             return record.restored(image, scale: key.rendering.scale ?? ImageScale.scale(fromName: key.text))
         }
         // An image that was stored by itself is transformed already.

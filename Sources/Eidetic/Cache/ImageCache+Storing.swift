@@ -137,7 +137,8 @@ extension ImageCache {
         return Destination(key: key.renditionText, metadata: metadata)
     }
 
-    /// Inserts an image into memory; an animation as all its frames, and as the first one alone.
+    /// Inserts an image into memory; an animation with all its frames also as one that is decoded while it plays, and
+    /// its first frame alone.
     ///
     /// Other sizes are made from it only if it records the size of its resource.
     private func insertIntoMemory(_ image: Image, for key: Key, timeToLive: Duration?, hasSourceSize: Bool) {
@@ -146,14 +147,16 @@ extension ImageCache {
             memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
             renditions.add(key.imageKey, to: key.text)
         }
-        guard image.isAnimated else { return insert(image, for: key) }
-        insert(image.replacingFrames([Image.Frame(pixels: image.pixels)]), for: key.ofFirstFrame)
+        guard image.frames.count > 1 else { return insert(image, for: key) }
+        let first = image.replacingFrames([Image.Frame(pixels: image.pixels, duration: image.frames[0].duration)])
+        insert(first.playing(image.animation), for: key.ofAnimation)
+        insert(first, for: key.ofFirstFrame)
         insert(image, for: key.ofAllFrames)
     }
 
     /// Returns the bytes to be written to disk; only those that begin with the header of an image are accepted.
     func serialize(_ image: Image?, bytes: [UInt8]?, for destination: Destination) throws(EideticError) -> [UInt8] {
-        if let bytes { _ = try ImageDecoder.header(of: bytes) }
+        if let bytes { _ = try stage.header(of: bytes) }
         if let encode = configuration.serializer.encode { return try encode(image, bytes, destination.key) }
         if let bytes { return bytes }
         guard let image else { return [] }

@@ -57,7 +57,8 @@ public final class ImageCache: Sendable {
         let stage = DecodeStage(
             limits: configuration.decodeLimits,
             scaleDownLimit: configuration.scaleDownLimit,
-            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes
+            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes,
+            decodePolicies: DecodePolicies(standard: configuration.decodePolicy)
         )
         self.init(memory: memory, disk: disk, configuration: configuration, stage: stage) { _ in nil }
     }
@@ -116,6 +117,7 @@ public final class ImageCache: Sendable {
         if configuration.serializer.isIdentity { configuration.serializer = pipeline.serializer }
         configuration.decodeLimits = pipeline.decodeLimits
         configuration.scaleDownLimit = pipeline.scaleDownLimit
+        configuration.decodePolicy = pipeline.decodePolicy
         configuration.maximumConcurrentDecodes = pipeline.maximumConcurrentDecodes
         let (disk, stage, dataLoader) = (pipeline.diskCache, loader.stage, loader.dataLoader)
         self.init(

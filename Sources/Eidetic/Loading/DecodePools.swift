@@ -11,10 +11,13 @@ struct DecodePools: Sendable {
     private let ofFormat: [ImageFormat: WorkPool]
     /// The pool for the codecs of users.
     private let plugins: WorkPool
+    /// The pool for images that are decoded in the sandbox, whose threads wait for other processes.
+    let sandboxed: WorkPool
 
     /// Creates pools of at most `maximumThreadCount` threads each; no thread starts before the first job.
     init(name: String, maximumThreadCount: Int) {
         common = WorkPool(name: name, maximumThreadCount: maximumThreadCount)
+        sandboxed = WorkPool(name: "eidetic sandboxed", maximumThreadCount: maximumThreadCount)
         plugins = WorkPool(name: "eidetic plug-in", maximumThreadCount: maximumThreadCount)
         ofFormat = Dictionary(
             uniqueKeysWithValues: ImageDecoder.uninterruptibleFormats.map { format in
@@ -24,7 +27,8 @@ struct DecodePools: Sendable {
     }
 
     /// Returns the pool that decodes these bytes; a few kilobytes suffice.
-    func pool(for bytes: [UInt8]) -> WorkPool {
+    func pool(for bytes: [UInt8], policy: DecodePolicy?) -> WorkPool {
+        if let policy, policy.usesSandbox(for: bytes) { return sandboxed }
         guard case .format(let format) = ImageFormat.detect(in: bytes) else { return common }
         return ofFormat[format] ?? (ImageDecoder.isPlugin(format) ? plugins : common)
     }

@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticSandbox
 
 /// Decodes and transforms images on threads of its own; a pipeline and its caches share one.
 ///
@@ -11,27 +12,50 @@ final class DecodeStage: Sendable {
         let steps: [LoadTrace.Step]
         /// The processor time of the decode and the transform; zero if it was not measured.
         var makingTime = Duration.zero
+        /// The number of frames in the file; `nil` if it is not known.
+        var frameCount: Int?
     }
 
     /// The limits of each decode.
     let limits: DecodeLimits
+    /// The processes of the images that are decoded in the sandbox.
+    let sandbox: HelperPool
     private let scaleDownLimit: ByteCount
-    private let pools: DecodePools
+    private let decodePolicies: DecodePolicies
+    let pools: DecodePools
 
     /// Creates a stage with at most `maximumConcurrentDecodes` threads; none starts before the first image.
-    init(limits: DecodeLimits, scaleDownLimit: ByteCount, maximumConcurrentDecodes: Int) {
+    init(
+        limits: DecodeLimits,
+        scaleDownLimit: ByteCount,
+        maximumConcurrentDecodes: Int,
+        decodePolicies: DecodePolicies = DecodePolicies(),
+        sandbox: HelperPool = .shared
+    ) {
         (self.limits, self.scaleDownLimit) = (limits, scaleDownLimit)
+        (self.decodePolicies, self.sandbox) = (decodePolicies, sandbox)
+        if decodePolicies.standard != .inProcess { sandbox.warmUp() }
         pools = DecodePools(name: "eidetic decode", maximumThreadCount: maximumConcurrentDecodes)
     }
 
     /// Returns the decisions about the pixels of a load.
     func policy(for load: Load) -> RenditionPolicy {
-        policy(for: load.request.rendering, options: load.request.options, name: load.request.name)
+        let request = load.request
+        var policy = self.policy(for: request.rendering, options: request.options, name: request.name)
+        policy.decodePolicy = decodePolicies.policy(for: request)
+        return policy
     }
 
     /// Returns the decisions about the pixels of an image with this name.
     func policy(for rendering: ImageRequest.Rendering, options: ImageOptions, name: String) -> RenditionPolicy {
-        RenditionPolicy(rendering, options: options, name: name, scaleDownLimit: scaleDownLimit)
+        var policy = RenditionPolicy(rendering, options: options, name: name, scaleDownLimit: scaleDownLimit)
+        policy.decodePolicy = decodePolicies.standard
+        return policy
+    }
+
+    /// Parses the header of bytes that belong to no load.
+    func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
+        try decodePolicies.standard.header(of: bytes, in: sandbox)
     }
 }
 
@@ -40,15 +64,21 @@ extension DecodeStage {
     /// Runs work on a decoding thread: on one for the format of `bytes`, of which a few kilobytes suffice.
     func run<Value: Sendable>(
         decoding bytes: [UInt8] = [],
+        by policy: RenditionPolicy? = nil,
         in context: JobContext = JobContext(),
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        try await pools.pool(for: bytes).run(in: context, operation: operation)
+        try await pools.pool(for: bytes, policy: policy?.decodePolicy).run(in: context, operation: operation)
     }
 
     /// Queues work for a decoding thread, and returns at once.
-    func enqueue(decoding bytes: [UInt8], in context: JobContext, operation: @escaping @Sendable () -> Void) {
-        pools.pool(for: bytes).enqueue(in: context, operation: operation)
+    func enqueue(
+        decoding bytes: [UInt8],
+        by policy: RenditionPolicy,
+        in context: JobContext,
+        operation: @escaping @Sendable () -> Void
+    ) {
+        pools.pool(for: bytes, policy: policy.decodePolicy).enqueue(in: context, operation: operation)
     }
 
     /// Decodes and transforms an image on a decoding thread.
@@ -58,7 +88,8 @@ extension DecodeStage {
         context: JobContext
     ) async throws(EideticError) -> Rendition {
         let timer = StepTimer(context)
-        return try await run(decoding: encodedImage.bytes, in: context) { [self] context throws(EideticError) in
+        return try await run(decoding: encodedImage.bytes, by: policy, in: context) {
+            [self] context throws(EideticError) in
             try rendition(of: encodedImage, by: policy, since: timer, note: nil, context: context)
         }
     }
@@ -66,6 +97,20 @@ extension DecodeStage {
 
 // MARK: Decode and transform
 extension DecodeStage {
+    /// Returns the rendition of an animation whose first frames were decoded while its bytes arrived.
+    func rendition(
+        continuing preview: Image,
+        of encodedImage: EncodedImage,
+        by policy: RenditionPolicy
+    ) -> Rendition {
+        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
+            await placeholder(of: bytes, by: policy)
+        }
+        let image = preview.complete.recording(encodedImage.provenance)
+        let detail = "\(image.decodeSummary), while it arrived"
+        return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)])
+    }
+
     /// Decodes and transforms an image on the calling thread.
     ///
     /// - Parameters:
@@ -84,19 +129,30 @@ extension DecodeStage {
         context: JobContext?
     ) throws(EideticError) -> Rendition {
         let detachedTime = context?.detachedTime ?? .zero
-        let (image, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            try decode(encodedImage, by: policy, context: context)
+        let (decoded, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
+            if let animation = try animation(of: encodedImage, by: policy, context: context) {
+                return DecodePolicy.Decoded(image: animation)
+            }
+            return try result(of: encodedImage, by: policy, context: context)
         }
+        let image = decoded.image
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
         encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
-            guard !image.hasSourceProportions else { return try? ImagePlaceholder(of: image.pixels) }
-            return await placeholder(of: bytes)
+            // The first frame of an animation may be transformed already.
+            let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
+            guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
+            return await placeholder(of: bytes, by: policy)
         }
-        let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
+        let step = timer.step(.decode, detail: image.decodeSummary + decoded.note + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
         let transformTimer = StepTimer()
         guard let transform = policy.transform(for: image) else {
-            return Rendition(image: image, steps: [step], makingTime: decodingTime)
+            return Rendition(
+                image: image,
+                steps: [step],
+                makingTime: decodingTime,
+                frameCount: decoded.frameCount
+            )
         }
         let (transformed, transformTime) = try DerivedImageCoding.timed { () throws(EideticError) in
             try transform.apply(to: image, context: context)
@@ -104,18 +160,19 @@ extension DecodeStage {
         return Rendition(
             image: transformed,
             steps: [step, transformTimer.step(.transform, detail: transform.key)],
-            makingTime: decodingTime + transformTime
+            makingTime: decodingTime + transformTime,
+            frameCount: decoded.frameCount
         )
     }
 
     /// Returns the placeholder of an image of which only a part was decoded; `nil` if decoding it fails.
-    private func placeholder(of bytes: [UInt8]) async -> ImagePlaceholder? {
+    private func placeholder(of bytes: [UInt8], by policy: RenditionPolicy) async -> ImagePlaceholder? {
         var options = DecodeOptions()
         // Placeholders need few pixels, which many decoders make faster.
         options.size = PixelSize(width: 128, height: 128)
-        return try? await run(decoding: bytes) { [limits, options] context throws(EideticError) in
+        return try? await run(decoding: bytes, by: policy) { [self, options] context throws(EideticError) in
             try ImagePlaceholder(
-                of: ImageDecoder.decode(bytes, options: options, limits: limits, context: context).pixels
+                of: decode(bytes, options: options, policy: policy.decodePolicy, context: context).image.pixels
             )
         }
     }
@@ -126,21 +183,112 @@ extension DecodeStage {
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> Image {
-        let bytes = encodedImage.bytes, options = policy.options(for: bytes)
-        let image =
-            if let context {
-                try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
-            } else {
-                try ImageDecoder.decode(bytes, options: options, limits: limits)
-            }
+        try result(of: encodedImage, by: policy, context: context).image
+    }
+
+    private func result(
+        of encodedImage: EncodedImage,
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> DecodePolicy.Decoded {
+        let bytes = encodedImage.bytes
+        let options = policy.options { () throws(EideticError) in
+            try policy.decodePolicy.header(of: bytes, in: sandbox)
+        }
+        let decoded = try decode(bytes, options: options, policy: policy.decodePolicy, context: context)
+        return DecodePolicy.Decoded(
+            image: decoded.image.recording(encodedImage.provenance),
+            frameCount: decoded.frameCount,
+            isSandboxed: decoded.isSandboxed
+        )
+    }
+
+    /// Decodes bytes on the calling thread.
+    func decode(
+        _ bytes: [UInt8],
+        options: DecodeOptions,
+        policy: DecodePolicy,
+        context: JobContext?
+    ) throws(EideticError) -> DecodePolicy.Decoded {
+        try policy.decode(
+            bytes,
+            options: options,
+            limits: limits,
+            context: context,
+            in: sandbox,
+            // Without a context the thread belongs to the caller.
+            pausing: context == nil ? nil : pools.sandboxed
+        )
+    }
+
+    /// Returns an animation that is decoded frame by frame, with its first frame; `nil` if the bytes have none, or the
+    /// policy asks for other frames.
+    private func animation(
+        of encodedImage: EncodedImage,
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Image? {
+        let bytes = encodedImage.bytes
+        guard let image = try animation(of: bytes, isComplete: true, by: policy, context: context) else { return nil }
         return image.recording(encodedImage.provenance)
+    }
+
+    /// Returns the animation of the bytes so far, with its first frame; `nil` if there is none that is decoded frame by
+    /// frame, or its first frame has not arrived.
+    func animation(
+        of bytes: [UInt8],
+        isComplete: Bool,
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Image? {
+        guard policy.streamsAnimations else { return nil }
+        let options = policy.options { () throws(EideticError) in try ImageDecoder.header(of: bytes) }
+        guard
+            let source = try AnimationDecoder(
+                bytes,
+                isComplete: isComplete,
+                options: isComplete ? options : policy.options,
+                transform: policy.animationTransform,
+                maximumCopyBytes: AnimatedImage.standardWindow.bytes,
+                limits: limits,
+                waitsForMemory: context != nil,
+                context: context ?? JobContext()
+            )
+        else { return nil }
+        let signature = Array(bytes.prefix(ImageFormat.maximumSignatureLength))
+        let pool = pools.pool(for: signature, policy: policy.decodePolicy)
+        let poster = try source.firstFrame(context: context ?? JobContext()), info = source.info
+        let animation = AnimatedImage(source: source, poster: poster) { context, operation in
+            pool.enqueue(in: context, operation: operation)
+        }
+        let first = Image.Frame(pixels: poster, duration: info.durations[0])
+        return Image(
+            frames: [first],
+            loopCount: info.loopCount,
+            format: info.format,
+            sourceSize: info.sourceSize,
+            scale: policy.options.scale,
+            isPartial: !isComplete
+        ).playing(animation)
     }
 
     /// Returns a function that makes previews of ever more bytes of one image; on a decoding thread.
     func makePreviewDecoder(by policy: RenditionPolicy, context: JobContext) -> PreviewGenerator.Decode {
         let decoder = PreviewDecoder(options: policy.options, limits: limits, context: context)
-        return { bytes throws(EideticError) in
-            guard let preview = try decoder.preview(of: bytes) else { return nil }
+        return { [self] bytes throws(EideticError) in
+            let preview: Image? = try policy.decodePolicy.perform(reading: bytes, in: sandbox) {
+                () throws(EideticError) in
+                try decoder.preview(of: bytes)
+            } sandboxed: { pool throws(EideticError) in
+                try pool.decode(
+                    bytes,
+                    options: PreviewDecoder.options(for: policy.options),
+                    limits: limits,
+                    context: context,
+                    pausing: pools.sandboxed
+                ).image
+            }
+            guard let preview else { return nil }
             return try policy.transform(for: preview)?.apply(to: preview) ?? preview
         }
     }

@@ -38,22 +38,22 @@ extension ImageDataSource {
             downloader.configuration.decryptor == nil
         {
             let stream = try await downloader.stream(request, context: job.context)
+            let data = PartialData(expectedCount: stream.expectedLength, limit: server.byteLimit)
             do throws(EideticError) {
-                return try await response(of: stream, from: server, job: job, timer: timer)
+                return try await response(of: stream, into: data, from: server, job: job, timer: timer)
             } catch  where error.isTransient && mayRestart(request) {
-                Log.write(.info, category: .fetch, message: "\(request.url): restarted: \(error.message)")
+                Log.write(.info, category: .fetch, message: "\(request.url): resumed: \(error.message)")
+                let response = try await downloader.resume(
+                    stream,
+                    after: data.snapshot,
+                    of: request,
+                    context: job.context
+                ) { job.report(.init(progress: $0)) }
+                return Response(response, from: server, timer: timer)
             }
         }
         let response = try await downloader.fetch(request, context: job.context) { job.report(.init(progress: $0)) }
-        return Response(
-            bytes: response.status == 304 ? nil : response.bytes,
-            fields: response.headers.storableFields,
-            origin: response.origin,
-            effectiveURL: response.effectiveURL,
-            step: timer.step(.network, detail: response.detail, waiting: response.metrics.queued),
-            server: server,
-            share: response.share
-        )
+        return Response(response, from: server, timer: timer)
     }
 
     private func mayRestart(_ request: FetchRequest) -> Bool {
@@ -63,11 +63,11 @@ extension ImageDataSource {
     /// Reads a stream, and reports the bytes received so far.
     private func response(
         of stream: FetchStream,
+        into data: PartialData,
         from server: FetchRequest,
         job: ImageDataLoader.Job,
         timer: StepTimer
     ) async throws(EideticError) -> Response {
-        let data = PartialData(expectedCount: stream.expectedLength, limit: server.byteLimit)
         let throttle = downloader.makeProgressThrottle()
         // A hook may refuse any other response, or make another one of it.
         let isShown = downloader.configuration.acceptableStatus.contains(stream.status)
@@ -91,6 +91,21 @@ extension ImageDataSource {
             step: timer.step(.network, detail: "\(response.status), \(ByteCount(received)), piece by piece"),
             server: server,
             share: share
+        )
+    }
+}
+
+extension ImageDataSource.Response {
+    /// Creates the response of a download that delivered its body as a whole.
+    fileprivate init(_ response: FetchResponse, from server: FetchRequest, timer: StepTimer) {
+        self.init(
+            bytes: response.status == 304 ? nil : response.bytes,
+            fields: response.headers.storableFields,
+            origin: response.origin,
+            effectiveURL: response.effectiveURL,
+            step: timer.step(.network, detail: response.detail, waiting: response.metrics.queued),
+            server: server,
+            share: response.share
         )
     }
 }

@@ -7,14 +7,16 @@ import EideticStore
 /// Neither they nor their decoded forms are inserted into the memory cache: only loads that decode fill it.
 extension ImageLoader {
     /// Reads the header and starts to store the bytes; the pixels are decoded when they are first used.
-    func deferredImage(from encodedImage: EncodedImage, for load: Load) throws(EideticError) -> Output {
+    func deferredImage(
+        from encodedImage: EncodedImage,
+        for load: Load,
+        context: JobContext? = nil
+    ) throws(EideticError) -> Output {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
         let timer = StepTimer(), held = encodedImage.detached, policy = stage.policy(for: load)
-        let (image, header) = try ImageDecoder.makeDeferredImage(
-            from: encodedImage.bytes,
-            options: policy.options,
-            limits: stage.limits
-        ) { [self] context throws(EideticError) in
+        let bytes = encodedImage.bytes
+        let (image, header) = try stage.makeDeferredImage(from: bytes, by: policy, context: context) {
+            [self] context throws(EideticError) in
             try decodedOnUse(held, for: load, by: policy, context: context)
         } decodeShared: { [self] image throws(EideticError) in
             try await decodedTogether(image, from: held, for: load)
@@ -51,11 +53,12 @@ extension ImageLoader {
         from encodedImage: EncodedImage,
         for load: Load
     ) async throws(EideticError) -> Image {
-        let key = DecodeKey(for: load, from: encodedImage), context = JobContext(priority: load.request.priority)
+        let key = DecodeKey(for: load, from: encodedImage), policy = stage.policy(for: load)
+        let context = JobContext(priority: load.request.priority)
         try await gate.waitUntilOpen(for: context)
         let rendition = try await decodes.value(for: key, context: context) { job throws(EideticError) in
             let timer = StepTimer(job.context)
-            let image = try await self.stage.run(decoding: encodedImage.bytes, in: job.context) {
+            let image = try await self.stage.run(decoding: encodedImage.bytes, by: policy, in: job.context) {
                 context throws(EideticError) in
                 try deferredImage.image(context: context)
             }

@@ -35,7 +35,8 @@ extension ImageLoader {
         }
         let found = usable
         do throws(EideticError) {
-            let rendition = try await stage.run(decoding: found.bytes, in: job.context) {
+            let policy = stage.policy(for: load)
+            let rendition = try await stage.run(decoding: found.bytes, by: policy, in: job.context) {
                 [self] context throws(EideticError) in
                 try self.rendition(of: found, for: load, context: context)
             }
@@ -126,7 +127,7 @@ extension ImageLoader {
             return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
         }
         if let record {
-            let hasFrames = record.isStill || !load.request.options.needsAllFrames
+            let hasFrames = record.isStill || !load.request.options.needsFrames
             guard hasFrames, record.provenance.checksum == original.checksum else { return nil }
         } else {
             // A confirmation, and the first bytes that the disk knows, replace nothing.
@@ -149,11 +150,10 @@ extension ImageLoader {
         context: JobContext?
     ) throws(EideticError) -> DecodeStage.Rendition {
         let timer = StepTimer()
-        let policy = stage.policy(for: load).options
+        let policy = stage.policy(for: load), scale = policy.options.scale
         var options = DecodeOptions()
-        (options.frames, options.scale) = (policy.frames, policy.scale)
-        let limits = stage.limits, scale = options.scale
-        let decoded = try DerivedImageCoding.decode(found.bytes, options: options, limits: limits, context: context)
+        (options.frames, options.scale) = (policy.options.frames, scale)
+        let decoded = try stage.derivedImage(found.bytes, options: options, by: policy, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }

@@ -25,20 +25,19 @@ extension ImageLoader {
     }
 
     /// Records a failure, so that a server whose bytes no request can use is not queried again soon.
-    func recordFailure(_ error: EideticError, of encodedImage: EncodedImage, for load: Load) {
-        guard !encodedImage.isValidated, isPermanent(error, of: encodedImage, for: load) else { return }
+    func recordFailure(_ error: EideticError, of encodedImage: EncodedImage, for load: Load) async {
+        guard !encodedImage.isValidated, await isPermanent(error, of: encodedImage, for: load) else { return }
         dataLoader.recordFailure(error, of: encodedImage, for: load)
     }
 
     /// Returns whether no request can get an image from these bytes, whatever its size and frames.
-    private func isPermanent(_ error: EideticError, of encodedImage: EncodedImage, for load: Load) -> Bool {
+    private func isPermanent(_ error: EideticError, of encodedImage: EncodedImage, for load: Load) async -> Bool {
+        let policy = stage.policy(for: load)
         let isBroken = error.indicatesBrokenImage || error.code == .unsupportedFormat
-        if isBroken, stage.policy(for: load).options.frames == .first { return true }
+        if isBroken, policy.options.frames == .first { return true }
         guard isBroken || error.code == .limitExceeded else { return false }
-        var cheapest = DecodeOptions()
-        cheapest.size = PixelSize(width: 1, height: 1)
-        return (try? ImageDecoder.workingMemory(for: encodedImage.bytes, options: cheapest, limits: stage.limits))
-            == nil
+        let cheapest = DecodeOptions(size: PixelSize(width: 1, height: 1)), bytes = encodedImage.bytes
+        return await stage.isRefused(bytes, options: cheapest, by: policy)
     }
 }
 

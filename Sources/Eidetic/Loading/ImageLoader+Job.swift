@@ -51,12 +51,14 @@ extension ImageLoader {
         let displayed: UInt64?
         let dataKey: ImageRequest.DataKey
         let access: ImageRequest.CacheAccess
+        let decodePolicy: DecodePolicy?
 
         init(for load: Load, displaying displayed: Image?) {
             imageKey = load.request.imageKey
             (defersDecoding, tiers) = (load.policy.defersDecoding, load.policy.tiers)
             self.displayed = displayed?.encodedChecksum
             (dataKey, access) = (load.request.dataKey, load.policy.access)
+            decodePolicy = load.request.decodePolicy
         }
     }
 
@@ -64,8 +66,10 @@ extension ImageLoader {
     struct DecodeKey: Hashable {
         let imageKey: CacheKey
         let checksum: UInt64
+        let decodePolicy: DecodePolicy?
 
         init(for load: Load, from encodedImage: EncodedImage) {
+            decodePolicy = load.request.decodePolicy
             (imageKey, checksum) = (load.request.imageKey, encodedImage.provenance.checksum)
         }
     }

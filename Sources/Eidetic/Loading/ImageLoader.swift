@@ -73,9 +73,9 @@ extension ImageLoader {
         if let output = try await unchangedImage(for: job) { return output }
         var job = job
         while true {
-            let encodedImage = try await data(for: job)
+            let (encodedImage, animation) = try await data(for: job)
             do throws(EideticError) {
-                return try await render(encodedImage, for: job)
+                return try await render(encodedImage, playing: animation, for: job)
             } catch  where error.indicatesBrokenImage && !encodedImage.isValidated {
                 job.load = try await fallback(for: encodedImage, of: job.load, after: error)
             }
@@ -108,17 +108,36 @@ extension ImageLoader {
     }
 
     /// Loads the bytes, and reports previews meanwhile.
-    private func data(for job: Job) async throws(EideticError) -> EncodedImage {
+    ///
+    /// - Returns: The bytes, and the animation that was reported, which then has all of them.
+    private func data(for job: Job) async throws(EideticError) -> (EncodedImage, animation: Image?) {
         let previews = job.load.policy.showsPreviews ? PreviewGenerator(for: job, stage: stage) : nil
         defer { previews?.stop() }
-        return try await dataLoader.encodedImage(for: job.load, context: job.context) { update in
-            if update.isReported { job.report(.progress(update.progress)) }
-            if let data = update.partialData { previews?.dataReceived(data) }
+        do throws(EideticError) {
+            let encodedImage = try await dataLoader.encodedImage(for: job.load, context: job.context) { update in
+                if update.isReported { job.report(.progress(update.progress)) }
+                if let data = update.partialData { previews?.dataReceived(data) }
+            }
+            return (encodedImage, previews?.finish(with: .success(encodedImage)))
+        } catch {
+            _ = previews?.finish(with: .failure(error))
+            throw error
         }
     }
 
     /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
-    func render(_ encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
+    ///
+    /// - Parameters:
+    ///   - encodedImage: The bytes.
+    ///   - animation: The animation of these bytes that a view plays already; `nil` if there is none.
+    ///   - job: The job.
+    /// - Returns: The image.
+    /// - Throws: The errors of decoding and of the transform.
+    func render(
+        _ encodedImage: EncodedImage,
+        playing animation: Image? = nil,
+        for job: Job
+    ) async throws(EideticError) -> Output {
         defer { encodedImage.releaseShare() }
         if let displayed = job.displayed, displayed.encodedChecksum == encodedImage.provenance.checksum {
             // The disk has no entry, or other bytes, or has to forget what it has.
@@ -127,10 +146,13 @@ extension ImageLoader {
         }
         try await gate.waitUntilOpen(for: job.context)
         do throws(EideticError) {
-            guard !job.load.policy.defersDecoding else { return try await deferDecoding(of: encodedImage, for: job) }
+            guard !job.load.policy.defersDecoding else {
+                return try await deferDecoding(of: encodedImage, for: job.load, context: job.context)
+            }
             let key = DecodeKey(for: job.load, from: encodedImage), policy = stage.policy(for: job.load)
             let rendition = try await decodes.value(for: key, context: job.context) { decode throws(EideticError) in
-                try await self.stage.rendition(of: encodedImage, by: policy, context: decode.context)
+                if let animation { return self.stage.rendition(continuing: animation, of: encodedImage, by: policy) }
+                return try await self.stage.rendition(of: encodedImage, by: policy, context: decode.context)
             }
             encodedImage.storeOnce(isDecoded: true)
             let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
@@ -138,14 +160,21 @@ extension ImageLoader {
             derived.store(rendition, of: encodedImage, for: job.load)
             return Output(rendition, of: encodedImage)
         } catch {
-            recordFailure(error, of: encodedImage, for: job.load)
+            await recordFailure(error, of: encodedImage, for: job.load)
             throw error
         }
     }
 
-    private func deferDecoding(of encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
-        try await stage.run(decoding: encodedImage.bytes, in: job.context) { _ throws(EideticError) in
-            try self.deferredImage(from: encodedImage, for: job.load)
+    /// Reads the header on a decoding thread; the pixels are decoded when they are first used.
+    func deferDecoding(
+        of encodedImage: EncodedImage,
+        for load: Load,
+        context: JobContext
+    ) async throws(EideticError) -> Output {
+        let policy = stage.policy(for: load)
+        return try await stage.run(decoding: encodedImage.bytes, by: policy, in: context) {
+            context throws(EideticError) in
+            try self.deferredImage(from: encodedImage, for: load, context: context)
         }
     }
 }

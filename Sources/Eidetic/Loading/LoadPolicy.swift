@@ -156,6 +156,9 @@ struct TransportPolicy: Sendable {
 /// The decisions about the pixels of an image: how it is decoded, and what it is transformed by.
 struct RenditionPolicy: Sendable {
     let options: DecodeOptions
+    /// The process in which the image is decoded.
+    var decodePolicy = DecodePolicy.inProcess
+    private let playsAnimations: Bool
     private let transform: (any ImageTransform)?
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool
@@ -172,26 +175,40 @@ struct RenditionPolicy: Sendable {
         decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
         self.options = decode
         transform = rendering.transform
+        playsAnimations = decode.frames == .first && !options.contains(.firstFrameOnly)
         transformsAnimations = options.contains(.transformAnimatedImage)
         transformsVectorImages = options.contains(.transformVectorImage)
     }
 
+    /// A Boolean value indicating whether the frames of an animation are decoded when they are shown, instead of the
+    /// first one alone or all of them; in this process only.
+    var streamsAnimations: Bool { playsAnimations && decodePolicy == .inProcess }
+
     /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
-    func options(for bytes: [UInt8]) -> DecodeOptions {
+    ///
+    /// - Parameter header: Returns the header of the image; called if there is such a transform.
+    /// - Returns: The options.
+    func options(header: () throws(EideticError) -> ImageHeader?) -> DecodeOptions {
         guard options.size == nil, let target = transform?.decodeTarget else { return options }
-        guard let header = try? ImageDecoder.header(of: bytes), applies(to: header) else { return options }
+        guard let header = try? header(), applies(to: header) else { return options }
         var options = options
         options.target = target
         return options
     }
 
     private func applies(to header: ImageHeader) -> Bool {
-        let isAnimated = options.frames == .all && header.frameCount > 1
+        let isAnimated = (options.frames == .all || streamsAnimations) && header.frameCount > 1
         return (!isAnimated || transformsAnimations) && (header.format != .svg || transformsVectorImages)
     }
 
+    /// The transform of each frame of an animation that is decoded frame by frame.
+    var animationTransform: (any ImageTransform)? { transformsAnimations ? transform : nil }
+
     /// Returns the transform if it applies to `image`; animations and vector images need an option for it.
+    ///
+    /// The frames of an animation that is decoded frame by frame are transformed by their decoder.
     func transform(for image: Image) -> (any ImageTransform)? {
+        guard image.streamed == nil else { return nil }
         guard !image.isAnimated || transformsAnimations, image.format != .svg || transformsVectorImages else {
             return nil
         }

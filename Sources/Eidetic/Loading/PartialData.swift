@@ -27,6 +27,9 @@ final class PartialData: Sendable {
 
     var count: Int { bytes.withLock { $0.count } }
 
+    /// Returns the bytes received so far behind the first `count`.
+    func bytes(from count: Int) -> [UInt8] { bytes.withLock { Array($0.dropFirst(count)) } }
+
     /// A copy of the bytes received so far.
     ///
     /// - Complexity: O(*n*), once, if more bytes are appended afterwards.

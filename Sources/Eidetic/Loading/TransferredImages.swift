@@ -12,6 +12,7 @@ final class TransferredImages: Sendable {
     private let limit: ByteCount
     private let storesUnchanged: Bool
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
+    private let decodePolicy: DecodePolicy
     private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
     /// A Boolean value indicating whether the provider once did not answer in time, so that no load waits for it again.
     private let isUnresponsive = Guarded(false)
@@ -24,6 +25,7 @@ final class TransferredImages: Sendable {
             return nil
         }
         (self.provider, self.disk, limit) = (provider, disk, configuration.decodeLimits.encodedBytes)
+        decodePolicy = configuration.decodePolicy
         storesUnchanged = configuration.serializer.isIdentity
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }
@@ -96,8 +98,8 @@ extension TransferredImages {
         guard Storability.isStorable(status: 200, fields: fields) else {
             throw EideticError(.refused, message: "the response must not be stored")
         }
-        let file = try await pool.run { [limit] _ throws(EideticError) in
-            try TransferredFile(path: response.path, limit: limit)
+        let file = try await pool.run { [limit, decodePolicy] _ throws(EideticError) in
+            try TransferredFile(path: response.path, limit: limit, decodePolicy: decodePolicy)
         }
         var metadata = DiskCache.Metadata(headers: fields)
         metadata.storageTime = file.arrival
@@ -112,7 +114,7 @@ private struct TransferredFile: Sendable {
     let arrival: Timestamp
 
     /// Reads the file and the header of its image; blocks.
-    init(path: String, limit: ByteCount) throws(EideticError) {
+    init(path: String, limit: ByteCount, decodePolicy: DecodePolicy) throws(EideticError) {
         let files = FileSystem()
         do throws(SystemError) {
             arrival = try files.status(of: path).modificationTime
@@ -120,7 +122,7 @@ private struct TransferredFile: Sendable {
         } catch {
             throw EideticError(error)
         }
-        guard try ImageDecoder.header(of: bytes) != nil else {
+        guard try decodePolicy.header(of: bytes) != nil else {
             throw EideticError(.notAnImage, message: "the body is not an image")
         }
     }

@@ -75,7 +75,7 @@ extension ImageRequest {
             options: options,
             ignoredQueryItems: ignoredQueryItems
         )
-        (request.priority, request.cacheAccess) = (priority, cacheAccess)
+        (request.priority, request.cacheAccess, request.decodePolicy) = (priority, cacheAccess, decodePolicy)
         return request
     }
 }

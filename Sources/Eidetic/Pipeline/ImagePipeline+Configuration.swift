@@ -78,6 +78,17 @@ extension ImagePipeline {
         /// The limits of memory, pixels and time for decoding an image; larger images are refused.
         public var decodeLimits: DecodeLimits = .standard
 
+        /// The process in which images are decoded; that of the application by default.
+        ///
+        /// A request may have a policy of its own (``ImageRequest/decodePolicy``).
+        public var decodePolicy = DecodePolicy.inProcess
+
+        /// The policies of images from some hosts, in place of ``decodePolicy``; none by default.
+        ///
+        /// The keys are the names of hosts as in URLs, in lower case and without port. It is the host of the request
+        /// that counts, not that of a redirect; of several candidates each has its own.
+        public var hostDecodePolicies: [String: DecodePolicy] = [:]
+
         /// The largest number of decoded bytes of an image with `scaleDownLargeImages`; 60 MB by default.
         public var scaleDownLimit: ByteCount = 60_000_000
 

@@ -54,7 +54,11 @@ public final class ImagePipeline: Sendable {
         let stage = DecodeStage(
             limits: configuration.decodeLimits,
             scaleDownLimit: configuration.scaleDownLimit,
-            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes
+            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes,
+            decodePolicies: DecodePolicies(
+                standard: configuration.decodePolicy,
+                ofHost: configuration.hostDecodePolicies
+            )
         )
         let derived = DerivedImageStore(
             settings: configuration.derivedImages,

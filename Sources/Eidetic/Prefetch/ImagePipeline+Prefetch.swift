@@ -48,8 +48,10 @@ extension ImagePipeline {
         let encodedImage = try await dataLoader.encodedImage(for: load, context: context, onUpdate: nil)
         defer { encodedImage.releaseShare() }
         let output: ImageLoader.Output
-        do throws(EideticError) { output = try imageLoader.deferredImage(from: encodedImage, for: load) } catch {
-            imageLoader.recordFailure(error, of: encodedImage, for: load)
+        do throws(EideticError) {
+            output = try await imageLoader.deferDecoding(of: encodedImage, for: load, context: context)
+        } catch {
+            await imageLoader.recordFailure(error, of: encodedImage, for: load)
             throw error
         }
         if let error = try await encodedImage.waitForStorage() { throw error }

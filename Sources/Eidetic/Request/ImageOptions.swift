@@ -51,8 +51,9 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// Delivers partial images while bytes are received.
     ///
-    /// Such a download is not resumed; with `retryFailed`, or a downloader that always retries, it is restarted. A load
-    /// that joins a download without this option gets no partial images.
+    /// An animation plays as soon as its first frame has arrived. With `retryFailed`, or a downloader that always
+    /// retries, a download that breaks off is resumed where it stopped, if the server allows that. A load that joins a
+    /// download without this option gets no partial images.
     public static let progressive = ImageOptions(rawValue: 1 << 26)
 
     // MARK: Decoding
@@ -60,10 +61,12 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Limits the decoded bytes, by default to 60 MB; part of the identity.
     public static let scaleDownLargeImages = ImageOptions(rawValue: 1 << 8)
 
-    /// Decodes all frames of an animation into memory; by default the first one only.
+    /// Decodes all frames of an animation into memory before it is delivered.
+    ///
+    /// By default the first frame is decoded, and the others while the animation plays (`Image.animation`).
     public static let preloadAllFrames = ImageOptions(rawValue: 1 << 9)
 
-    /// Decodes the first frame only; overrides `preloadAllFrames`.
+    /// Delivers the first frame as a still image; overrides `preloadAllFrames`.
     public static let firstFrameOnly = ImageOptions(rawValue: 1 << 10)
 
     /// Decodes all frames, and fails with `unsupportedFormat` if there is only one.

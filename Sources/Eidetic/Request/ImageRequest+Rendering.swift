@@ -72,8 +72,7 @@ extension ImageRequest {
         /// Returns those of the options that change a pixel of this rendering.
         private func relevantOptions(in options: ImageOptions) -> ImageOptions {
             var flags = options.intersection(.affectingIdentity)
-            // The first frame only, which is the default, overrides all frames.
-            if flags.remove(.firstFrameOnly) != nil { flags.remove(.preloadAllFrames) }
+            if flags.contains(.firstFrameOnly) { flags.subtract([.preloadAllFrames, .transformAnimatedImage]) }
             if transform == nil { flags.subtract([.transformAnimatedImage, .transformVectorImage]) }
             return flags
         }

@@ -54,6 +54,11 @@ public struct ImageRequest: Sendable, Hashable {
     /// may answer differently each time (RFC 9111, section 2).
     public var cacheAccess: CacheAccess = .all { didSet { updateIdentity() } }
 
+    /// The process in which the image is decoded; `nil`, the default, for that of the pipeline.
+    ///
+    /// It is not part of the identity of the image: one in memory is used however it was decoded.
+    public var decodePolicy: DecodePolicy?
+
     private var identity: Identity
 
     /// Creates a request.
@@ -113,7 +118,7 @@ public struct ImageRequest: Sendable, Hashable {
         self.resource = resource
         (rendering, options, priority) = (request.rendering, request.options, request.priority)
         (ignoredQueryItems, identity) = (request.ignoredQueryItems, request.identity)
-        (cacheKey, cacheAccess) = (request.cacheKey, request.cacheAccess)
+        (cacheKey, cacheAccess, decodePolicy) = (request.cacheKey, request.cacheAccess, request.decodePolicy)
     }
 
     /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
@@ -157,7 +162,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// Returns whether two requests ask for the same image with the same options; priorities may differ.
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
         left.imageKey == right.imageKey && left.options == right.options && left.resourceKey == right.resourceKey
-            && left.cacheAccess == right.cacheAccess
+            && left.cacheAccess == right.cacheAccess && left.decodePolicy == right.decodePolicy
     }
 
     /// Feeds the identity of the image to `hasher`.
@@ -224,8 +229,8 @@ extension ImageRequest {
 }
 
 extension ImageOptions {
-    /// A Boolean value indicating whether all frames of an animation are requested.
-    var needsAllFrames: Bool { contains(.preloadAllFrames) && !contains(.firstFrameOnly) }
+    /// A Boolean value indicating whether more than the first frame of an animation is requested.
+    var needsFrames: Bool { !contains(.firstFrameOnly) }
 
     /// The options with those that they imply: a required animation implies all frames.
     fileprivate var withImpliedOptions: ImageOptions {
@@ -260,6 +265,9 @@ extension ImageRequest {
 
     /// A Boolean value indicating whether cookies are sent, by which a server may tell its users apart.
     var usesCookies: Bool { resource.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }
+
+    /// The name of the host in lower case; `nil` if the resource is not on a server.
+    var hostName: String? { server.flatMap { URL(string: $0.url)?.host?.lowercased() } }
 
     /// Returns the request for the servers after the given one; `nil` if it is the last.
     func fallback(after server: FetchRequest) -> ImageRequest? {

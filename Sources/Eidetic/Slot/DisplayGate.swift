@@ -6,7 +6,7 @@ package final class DisplayGate {
     /// The gate of all slots that are created without one.
     package static let shared = DisplayGate()
 
-    enum Part: Hashable { case image, indicator, load }
+    enum Part: Hashable { case image, indicator, load, motion }
 
     private struct Key: Hashable {
         let owner: ObjectIdentifier
@@ -67,6 +67,13 @@ package final class DisplayGate {
     ///   - body: Repeats a load that the background time has ended.
     package func load(for owner: AnyObject, body: @escaping @MainActor () -> Void) {
         perform({ _ in body() }, for: Key(owner: ObjectIdentifier(owner), part: .load))
+    }
+
+    /// Calls `body` at the release of the gate, once, if drawing is held back; returns whether it is.
+    func resumeMotion(of owner: AnyObject, body: @escaping @MainActor () -> Void) -> Bool {
+        guard isHeld else { return false }
+        perform({ _ in body() }, for: Key(owner: ObjectIdentifier(owner), part: .motion))
+        return true
     }
 
     private func perform(_ body: @escaping @MainActor (_ isLate: Bool) -> Void, for key: Key) {

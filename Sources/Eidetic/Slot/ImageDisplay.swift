@@ -20,6 +20,13 @@ public protocol ImageDisplay: AnyObject {
     ///   - background: The placeholder, or what else was shown before, which stays visible where pixels are missing.
     func displayPreview(_ image: Image, over background: Image?)
 
+    /// Shows the next frame of the animation that is shown. By default it is shown like an image, without a transition.
+    ///
+    /// Called only while the slot plays; not for widgets of GTK, which play with the clock of the screen.
+    ///
+    /// - Parameter frame: The frame as a still image.
+    func displayFrame(_ frame: Image)
+
     /// Shows the progress of a load. Does nothing by default.
     ///
     /// - Parameter indicator: The indicator; `nil` to hide it.
@@ -32,9 +39,16 @@ extension ImageDisplay {
         display(image, transition: nil) {}
     }
 
+    /// Shows the frame without a transition.
+    public func displayFrame(_ frame: Image) { display(frame, transition: nil) {} }
+
     /// Does nothing.
     public func displayIndicator(_ indicator: ImageIndicator?) {}
 }
+
+/// A display that plays animations by itself, with the clock of its screen.
+@MainActor
+package protocol PlayingDisplay: ImageDisplay {}
 
 /// A transition from one image to the next.
 public struct ImageTransition: Sendable, Hashable {

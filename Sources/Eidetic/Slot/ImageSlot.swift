@@ -25,6 +25,25 @@ public final class ImageSlot {
     /// The task of the active load; its priority may be changed.
     public private(set) var task: ImageTask?
 
+    /// The way in which animations play; a new one continues at the current frame.
+    ///
+    /// Animations play by default; a request with `firstFrameOnly` shows a still image.
+    public var playback = AnimationPlayback() { didSet { animator.playback = playback } }
+
+    /// A Boolean value indicating whether somebody can see the display; true by default.
+    ///
+    /// While it is false nothing is decoded in advance, and no time passes for an animation.
+    public var isVisible = true { didSet { animator.isVisible = isVisible } }
+
+    /// A Boolean value indicating whether animations may move; true by default.
+    ///
+    /// Set it to the setting "reduce motion" of the desktop: if false, animations show their first frame.
+    public var allowsMotion = true { didSet { animator.allowsMotion = allowsMotion } }
+
+    /// The player of the animation that the slot plays; `nil` if it shows a still image.
+    public var player: AnimationPlayer? { animator.player }
+
+    private let animator: SlotAnimator
     private weak var display: (any ImageDisplay)?
     private let ownPipeline: ImagePipeline?
     /// The pipeline of the newest load.
@@ -52,6 +71,7 @@ public final class ImageSlot {
         self.display = display
         ownPipeline = pipeline
         self.gate = gate
+        animator = SlotAnimator(display: display, gate: gate)
     }
 
     isolated deinit {
@@ -254,8 +274,11 @@ extension ImageSlot {
     private func showPreview(_ image: Image, for request: ImageRequest) {
         guard !request.options.contains(.avoidAutoSetImage) else { return }
         isPreviewShown = true
-        gate.draw(.image, of: self) { [weak display, shownImage] _ in
+        gate.draw(.image, of: self) { [weak display, animator, shownImage] _ in
+            // Once it plays, the frames that arrive are those of the animation.
+            if animator.isPlaying(image) { return }
             display?.displayPreview(image, over: shownImage)
+            animator.play(image)
         }
     }
 
@@ -328,9 +351,11 @@ extension ImageSlot {
         transition: ImageTransition? = nil,
         then completion: @escaping @MainActor () -> Void = {}
     ) {
-        gate.draw(.image, of: self) { [weak display] isLate in
+        gate.draw(.image, of: self) { [weak display, animator] isLate in
             guard let display else { return completion() }
+            if let image, animator.isPlaying(image) { return completion() }
             display.display(image, transition: isLate ? nil : transition, completion: completion)
+            animator.play(image)
         }
     }
 

@@ -1,6 +1,18 @@
 import CPixels
 import EideticCore
 
+/// A copy of a canvas between two frames.
+final class CanvasCopy {
+    private let buffer: ScratchBuffer
+
+    init(of memory: UnsafeRawBufferPointer) throws(EideticError) {
+        buffer = try ScratchBuffer(byteCount: memory.count)
+        buffer.bytes.copyMemory(from: memory)
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(buffer.bytes) }
+}
+
 /// The canvas on which the frames of an animation are composed in order.
 ///
 /// Transparent at first.
@@ -10,12 +22,40 @@ struct AnimationCanvas: ~Copyable {
     private let buffer: ScratchBuffer
     private var savedPixels: ScratchBuffer?
     private var previousFrame: (area: FrameArea, disposal: FrameDisposal)?
+    private var isEmpty = true
 
     init(size: PixelSize) throws(EideticError) {
         self.size = size
         stride = size.width * 4
         buffer = try ScratchBuffer(byteCount: size.pixelCount * 4)
+        clear()
+    }
+
+    /// The memory of the canvas, without a saved copy of it.
+    var byteCount: Int { buffer.bytes.count }
+
+    /// Makes the canvas transparent, as before the first frame.
+    mutating func clear() {
         memory.initializeMemory(as: UInt8.self, repeating: 0)
+        forgetFrames(isEmpty: true)
+    }
+
+    /// Returns a copy of the canvas as the next frame finds it, after the disposal of the previous frame.
+    mutating func copyForNextFrame() throws(EideticError) -> CanvasCopy {
+        disposeOfPreviousFrame()
+        return try CanvasCopy(of: UnsafeRawBufferPointer(memory))
+    }
+
+    /// Makes the canvas the one that was copied.
+    mutating func restore(_ copy: CanvasCopy) {
+        memory.copyMemory(from: copy.bytes)
+        forgetFrames(isEmpty: false)
+    }
+
+    private mutating func forgetFrames(isEmpty: Bool) {
+        previousFrame = nil
+        savedPixels = nil
+        self.isEmpty = isEmpty
     }
 
     private var memory: UnsafeMutableRawBufferPointer { buffer.bytes }
@@ -30,7 +70,8 @@ struct AnimationCanvas: ~Copyable {
         precondition(area.isContained(in: size) && pixels.size == area.size && pixels.alpha != .premultiplied)
         disposeOfPreviousFrame()
         // Before the first frame there is nothing to restore.
-        let disposal = disposal == .restorePrevious && previousFrame == nil ? .clear : disposal
+        let disposal = disposal == .restorePrevious && isEmpty ? .clear : disposal
+        isEmpty = false
         if disposal == .restorePrevious { try savePixels() }
         pixels.withUnsafeBytes { source in
             if blends {
@@ -64,7 +105,8 @@ struct AnimationCanvas: ~Copyable {
         }
     }
 
-    private func disposeOfPreviousFrame() {
+    private mutating func disposeOfPreviousFrame() {
+        defer { previousFrame = nil }
         switch previousFrame?.disposal {
         case .clear: forEachRow { $0.initializeMemory(as: UInt8.self, repeating: 0) }
         case .restorePrevious: restorePixels()

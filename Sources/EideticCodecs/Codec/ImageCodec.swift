@@ -11,6 +11,9 @@ protocol ImageCodec: SendableMetatype {
     /// The calls by which images are decoded if the library cannot be interrupted; otherwise, `nil`.
     static var detachedCalls: DetachedCalls? { get }
 
+    /// Loads the library of an optional format, for a process that cannot open files later.
+    static func prepare()
+
     /// Parses the header without allocating pixels.
     ///
     /// - Returns: The header; `nil` if more bytes are needed, which requires that `isComplete` is false.
@@ -41,6 +44,9 @@ protocol ImageCodec: SendableMetatype {
 
 extension ImageCodec {
     static var detachedCalls: DetachedCalls? { nil }
+
+    /// Does nothing, for libraries that are linked.
+    static func prepare() {}
 
     /// Returns the stored size.
     static func decodedSize(for task: DecodeTask) -> PixelSize { task.header.size }

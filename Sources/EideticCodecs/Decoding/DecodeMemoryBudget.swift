@@ -49,6 +49,18 @@ package final class DecodeMemoryBudget: Sendable {
         return try body()
     }
 
+    /// Reserves bytes until ``release(_:)``, and waits for them if necessary; without a context, at once.
+    ///
+    /// Blocks its thread, so only threads of a `WorkPool` may pass a context.
+    ///
+    /// - Returns: The number of reserved bytes, at most the whole budget.
+    /// - Throws: `cancelled`.
+    package func reserve(_ bytes: Int, context: JobContext?) throws(EideticError) -> Int {
+        let needed = min(max(0, bytes), capacity)
+        if let context { try wait(for: needed, context: context) } else { monitor.withLock { $0.available -= needed } }
+        return needed
+    }
+
     /// Runs `body` with an immediate reservation; later reservations wait until it is released.
     package func withImmediateReservation<Result>(
         of bytes: Int,
@@ -95,7 +107,7 @@ package final class DecodeMemoryBudget: Sendable {
     }
 
     /// Releases reserved bytes and wakes the decodes that wait.
-    func release(_ bytes: Int) {
+    package func release(_ bytes: Int) {
         monitor.withLock { $0.available += bytes }
         monitor.broadcast()
     }

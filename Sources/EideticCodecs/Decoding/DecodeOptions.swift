@@ -67,6 +67,9 @@ package struct DecodeOptions: Sendable, Hashable {
     /// Creates the default options.
     package init() {}
 
+    /// Creates the options of a decode to a size.
+    package init(size: PixelSize) { self.size = size }
+
     /// Returns a copy modified by `change`.
     func with(_ change: (inout DecodeOptions) -> Void) -> DecodeOptions {
         var options = self

@@ -58,35 +58,33 @@ struct DecodePlan {
         decode: @escaping DeferredImage.DecodeFunction,
         decodeShared: @escaping DeferredImage.SharedDecodeFunction
     ) -> Image {
-        let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
-        let size = isTransposed ? targetSize.transposed : targetSize
-        return Image(
-            deferred: DeferredImage(size: size.cropped(for: options), decode: decode, decodeShared: decodeShared),
-            loopCount: header.loopCount,
-            format: header.format,
-            sourceSize: options.appliesOrientation ? header.uprightSize : header.size,
-            scale: options.scale
+        ImageDecoder.makeDeferredImage(
+            size: resultSize,
+            header: header,
+            options: options,
+            decode: decode,
+            decodeShared: decodeShared
         )
+    }
+
+    /// The size of the image that ``decode()`` returns.
+    var resultSize: PixelSize {
+        let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
+        return (isTransposed ? targetSize.transposed : targetSize).cropped(for: options)
     }
 
     /// Scales the codec's result down, converts its colours and applies the orientation.
     func makeImage(from decoded: DecodedPixels, for task: DecodeTask) throws(EideticError) -> Image {
-        let converter =
-            options.convertsToSRGB
-            ? decoded.iccProfile.flatMap { ColourConverter(profile: $0, colorModel: decoded.colorModel) } : nil
-        var frames: [Image.Frame] = [], options = options
+        var finisher = FrameFinisher(
+            targetSize: targetSize,
+            orientation: header.orientation,
+            options: options,
+            iccProfile: decoded.iccProfile,
+            colorModel: decoded.colorModel
+        )
+        var frames: [Image.Frame] = []
         for frame in decoded.frames {
-            try task.checkpoint()
-            var pixels = try Resampler.resample(frame.pixels, to: targetSize, for: task)
-            if let converter {
-                pixels = try converter.convert(try pixels.unpremultiplied(), for: task)
-            } else if decoded.colorModel == .cmyk {
-                pixels = try pixels.convertedFromCMYK()
-            }
-            if options.appliesOrientation { pixels = try pixels.oriented(header.orientation) }
-            options = try options.fixingFocus(in: pixels)
-            pixels = try pixels.cropped(for: options)
-            pixels = options.premultipliesAlpha ? try pixels.premultiplied() : try pixels.unpremultiplied()
+            let pixels = try finisher.finish(frame.pixels, for: task)
             frames.append(Image.Frame(pixels: pixels, duration: frame.duration))
         }
         return Image(

@@ -10,6 +10,8 @@ enum JPEGXLCodec: ImageCodec {
     static var formats: [ImageFormat] { [.jpegxl] }
     static let detachedCalls: DetachedCalls? = .forFormat(.jpegxl)
 
+    static func prepare() { eidetic_jxl_prepare() }
+
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,

@@ -22,6 +22,9 @@ final class RowBands: Sendable {
     private static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     private static let pool = WorkPool(name: "rows", maximumThreadCount: processorCount - 1)
 
+    /// Reads the number of processors, for a process that cannot open files later.
+    static func prepare() { _ = processorCount }
+
     private init(rowCount: Int, bandCount: Int, body: @escaping @Sendable (_ rows: Range<Int>) -> Void) {
         (self.rowCount, self.bandCount, self.body) = (rowCount, bandCount, body)
     }

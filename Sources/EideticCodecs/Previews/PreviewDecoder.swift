@@ -22,12 +22,17 @@ package final class PreviewDecoder: @unchecked Sendable {
 
     /// Creates a decoder for one image; `options` are those of the complete image.
     package init(options: DecodeOptions, limits: DecodeLimits, context: JobContext) {
-        self.options = options.with { options in
+        self.options = Self.options(for: options)
+        self.limits = limits
+        self.context = context
+    }
+
+    /// Returns the options of a preview, from those of the complete image.
+    package static func options(for options: DecodeOptions) -> DecodeOptions {
+        options.with { options in
             options.acceptsPartial = true
             options.frames = .first
         }
-        self.limits = limits
-        self.context = context
     }
 
     deinit { stopFeed() }

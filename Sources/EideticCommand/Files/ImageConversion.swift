@@ -10,12 +10,14 @@ struct ImageConversion: Sendable {
     private let keepsMetadata: Bool
     private let frameNumber: Int?
     private let loopCount: Int?
+    private let decodePolicy: DecodePolicy
 
     init(_ arguments: Arguments) {
         rendering = RenderingOptions.rendering(from: arguments)
         options = EncodingOptions.options(from: arguments)
         keepsMetadata = arguments[EncodingOptions.metadata] == .keep
         frameNumber = arguments[FrameOptions.frame]
+        decodePolicy = SandboxOption.policy(from: arguments)
         loopCount = arguments[FrameOptions.loop]
     }
 
@@ -34,7 +36,7 @@ struct ImageConversion: Sendable {
         // Pixels keep their values with a profile; one of other channels than the file will have is converted.
         options.convertsToSRGB = metadata?.hasProfileOfRGB != true
         if options.convertsToSRGB { metadata?.iccProfile = nil }
-        let image = try ImageDecoder.decode(bytes, options: options).selecting(frame: frameNumber)
+        let image = try decodePolicy.decode(bytes, options: options).image.selecting(frame: frameNumber)
         return Source(image: try rendering.transform?.apply(to: image) ?? image, metadata: metadata)
     }
 

@@ -15,7 +15,7 @@ enum InspectCommand {
             count: 1...Int.max,
             completion: .files
         ),
-        options: [hash, CommonOptions.json],
+        options: [hash, SandboxOption.definition, CommonOptions.json],
         notes: [
             "Width and height are those stored in the file; for orientations 5 to 8, the upright image has them exchanged.",
             "In JSON, \"loop\" is the number of times that an animation plays (0: forever); \"error\" is null for a valid "
@@ -28,7 +28,11 @@ enum InspectCommand {
     private static func run(_ arguments: Arguments) -> ExitStatus {
         var status = ExitStatus.success
         for path in arguments.operands where TextStream.output.failure == nil {
-            let inspection = Inspection(of: path, makesPlaceholder: arguments.contains(hash))
+            let inspection = Inspection(
+                of: path,
+                makesPlaceholder: arguments.contains(hash),
+                decodePolicy: SandboxOption.policy(from: arguments)
+            )
             if inspection.error != nil { status = .failure }
             write(inspection, asJSON: arguments.contains(CommonOptions.json))
         }

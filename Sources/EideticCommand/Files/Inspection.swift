@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCodecs
 import EideticCommandLine
 import EideticCore
@@ -18,18 +19,18 @@ struct Inspection {
     private var byteCount = ByteCount.zero
 
     /// Inspects a file; blocks.
-    init(of path: String, makesPlaceholder: Bool) {
+    init(of path: String, makesPlaceholder: Bool, decodePolicy: DecodePolicy) {
         (self.path, self.makesPlaceholder) = (path, makesPlaceholder)
         do throws(EideticError) {
             let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
             byteCount = ByteCount(bytes.count)
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
-            header = try ImageDecoder.header(of: bytes)
+            header = try decodePolicy.header(of: bytes)
             guard makesPlaceholder else { return }
             // Hashes need few pixels, which many decoders make faster.
             var options = DecodeOptions()
             options.size = PixelSize(width: 256, height: 256)
-            placeholder = try ImagePlaceholder(of: ImageDecoder.decode(bytes, options: options).pixels)
+            placeholder = try ImagePlaceholder(of: decodePolicy.decode(bytes, options: options).image.pixels)
         } catch {
             self.error = error
         }

@@ -40,6 +40,8 @@ struct LoadArguments: Sendable {
     let writesJSON: Bool
     /// A Boolean value indicating whether the trace of each load is printed.
     let explainsLoads: Bool
+    /// The process in which the images are decoded.
+    let decodePolicy: DecodePolicy
     /// The options of the requests, without those that the command itself needs.
     let options: ImageOptions
 
@@ -56,6 +58,7 @@ struct LoadArguments: Sendable {
         graphics = arguments.contains(LoadCommand.show.definition) ? arguments[LoadCommand.show] ?? .detect() : nil
         writesJSON = arguments.contains(CommonOptions.json)
         explainsLoads = arguments.contains(LoadCommand.explain)
+        decodePolicy = SandboxOption.policy(from: arguments)
         options = LoadCommand.imageOptions(from: arguments)
             .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
     }

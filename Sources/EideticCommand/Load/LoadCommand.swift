@@ -49,7 +49,8 @@ enum LoadCommand {
         options: RenderingOptions.all + [
             EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
             continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
-            SharedOption.url.definition, show.definition, progressive, explain, imageOption.definition,
+            SharedOption.url.definition, SandboxOption.definition, show.definition, progressive, explain,
+            imageOption.definition,
             CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
@@ -60,6 +61,7 @@ enum LoadCommand {
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
                 + "of each load with their times and results.",
             "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
+            "--sandbox with --json prints what restricts the processes of the sandbox first, and what the system lacks.",
             "--continue sends no request for what is there; it reads the file \(OutputRecord.fileName) in DIR, which is removed "
                 + "when all images are written. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
                 + "--option firstFrameOnly is given. Without --format an image keeps its format, and becomes PNG where that "

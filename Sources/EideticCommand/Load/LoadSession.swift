@@ -41,7 +41,8 @@ struct LoadSession {
     /// Loads all images; blocks until that is done or stopped.
     func run() -> ExitStatus {
         let loader = makeLoader()
-        canceller.runAndWait {
+        canceller.runAndWait { [arguments] in
+            if arguments.decodePolicy == .sandboxed { await SandboxOption.report(asJSON: arguments.writesJSON) }
             await loader.run()
             await loader.pipeline.finishDerivedImages()
         }
@@ -58,6 +59,7 @@ struct LoadSession {
             cache: cache,
             sharedTier: sharedTier,
             network: arguments.network,
+            decodePolicy: arguments.decodePolicy,
             metrics: metrics
         ).makePipeline(reportingTo: display)
         return BatchLoader(

@@ -14,6 +14,8 @@ struct PipelineFactory {
     var sharedTier: (any SharedTier)?
     /// The network options of the command line.
     var network: NetworkArguments?
+    /// The process in which images are decoded.
+    var decodePolicy = DecodePolicy.inProcess
     /// The log of the downloads' metrics.
     var metrics: DownloadMetricsLog?
 
@@ -28,6 +30,7 @@ struct PipelineFactory {
             display.writeLine("eidetic: \(message); images are loaded without the cache", to: .errors)
         }
         configuration.sharedTier = sharedTier
+        configuration.decodePolicy = decodePolicy
         return ImagePipeline(configuration)
     }
 

@@ -18,7 +18,12 @@ package final class WorkPool: Sendable {
         var overtakeCount = 0
         var idleThreadCount = 0
         var threadCount = 0
+        /// The number of jobs that run, and of those among them that wait for another process.
+        var runningCount = 0, pausedCount = 0
         var isClosed = false
+
+        /// A Boolean value indicating whether another job may run.
+        func isFree(of maximum: Int) -> Bool { runningCount - pausedCount < maximum }
     }
 
     /// The number of jobs that may overtake the oldest one.
@@ -74,27 +79,55 @@ package final class WorkPool: Sendable {
     package func enqueue(in context: JobContext = JobContext(), operation: @escaping @Sendable () -> Void) {
         let needsThread = monitor.withLock { state in
             state.jobs.append(Job(context: context, run: operation))
-            let needsThread = state.idleThreadCount < state.jobs.count && state.threadCount < maximumThreadCount
+            let needsThread =
+                state.idleThreadCount < state.jobs.count
+                && state.threadCount < maximumThreadCount + state.pausedCount
             if needsThread { state.threadCount += 1 }
             return needsThread
         }
         if needsThread { startThread() } else { monitor.signal() }
     }
 
+    /// Lets another job run beside the calling one, which only waits, until ``endPause()``; each calls for a thread.
+    ///
+    /// For threads of the pool whose job waits for another process.
+    package func beginPause() {
+        let needsThread = monitor.withLock { state in
+            state.pausedCount += 1
+            let needsThread =
+                state.idleThreadCount < state.jobs.count
+                && state.threadCount < maximumThreadCount + state.pausedCount
+            if needsThread { state.threadCount += 1 }
+            return needsThread
+        }
+        if needsThread { startThread() } else { monitor.signal() }
+    }
+
+    /// Ends what ``beginPause()`` has begun.
+    package func endPause() { monitor.withLock { $0.pausedCount -= 1 } }
+
     private func startThread() {
-        Thread.start(name: name) { [monitor] in
-            while let job = Self.dequeue(from: monitor) { job.run() }
+        Thread.start(name: name) { [monitor, maximumThreadCount] in
+            var hasRun = false
+            while let job = Self.dequeue(from: monitor, maximum: maximumThreadCount, afterJob: hasRun) {
+                job.run()
+                hasRun = true
+            }
         }
     }
 
     /// Waits for the next job; returns `nil` after the pool was deallocated.
     ///
     /// A thread counts as idle only while it waits.
-    private static func dequeue(from monitor: Monitor<State>) -> Job? {
-        var isIdle = false
+    private static func dequeue(from monitor: Monitor<State>, maximum: Int, afterJob: Bool) -> Job? {
+        var isIdle = false, isRunning = afterJob
         let job: Job?? = monitor.wait { state -> Job?? in
-            let index =
-                state.overtakeCount < starvationLimit || state.jobs.isEmpty ? indexOfMostUrgent(in: state.jobs) : 0
+            if isRunning { state.runningCount -= 1 }
+            isRunning = false
+            var index: Int?
+            if state.isFree(of: maximum) || state.isClosed, !state.jobs.isEmpty {
+                index = state.overtakeCount < starvationLimit ? indexOfMostUrgent(in: state.jobs) : 0
+            }
             if index == nil, !state.isClosed {
                 if !isIdle { state.idleThreadCount += 1 }
                 isIdle = true
@@ -102,6 +135,7 @@ package final class WorkPool: Sendable {
             }
             if isIdle { state.idleThreadCount -= 1 }
             state.overtakeCount = index == 0 ? 0 : state.overtakeCount + 1
+            if index != nil { state.runningCount += 1 }
             return .some(index.map { state.jobs.remove(at: $0) })
         }
         return job ?? nil

@@ -55,6 +55,10 @@ extension EideticError.Code {
     public static let limitExceeded = Self("limitExceeded")
     /// The image could not be encoded.
     public static let encodingFailed = Self("encodingFailed")
+    /// The process that decoded the image in the sandbox ended before it was done, or was ended.
+    public static let decoderFailed = Self("decoderFailed")
+    /// The image must be decoded in the sandbox, and there is no program for it.
+    public static let sandboxUnavailable = Self("sandboxUnavailable")
     /// There is not enough memory for the image.
     public static let outOfMemory = Self("outOfMemory")
 

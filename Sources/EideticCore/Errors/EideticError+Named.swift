@@ -3,6 +3,7 @@ extension EideticError.Code {
         .invalidURL, .invalidArgument, .cancelled, .cacheMiss, .refused, .offline, .hostNotFound, .connectionRefused,
         .connectionLost, .timedOut, .tlsFailure, .httpStatus, .badRedirect, .lengthMismatch, .badResponse,
         .notAnImage, .unsupportedFormat, .truncated, .corrupt, .limitExceeded, .encodingFailed, .outOfMemory,
+        .decoderFailed, .sandboxUnavailable,
         .diskFull, .permissionDenied, .notFound, .fileFailure, .cacheUnavailable, .checksumMismatch, .inUse,
     ]
 

@@ -68,6 +68,13 @@ extension Image {
         return image
     }
 
+    /// The image without the mark that a part of its bytes is missing.
+    package var complete: Image {
+        var image = self
+        image.attributes.isPartial = false
+        return image
+    }
+
     /// Returns the image with the record of the encoded image that it was decoded from.
     package func recording(_ provenance: Provenance) -> Image {
         var image = self

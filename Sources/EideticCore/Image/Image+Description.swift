@@ -6,7 +6,7 @@ extension Image: CustomStringConvertible {
     public var description: String {
         let size = size == sourceSize ? "\(format) \(size)" : "\(format) \(size) of \(sourceSize)"
         let details = [
-            isAnimated ? "\(frames.count) frames" : nil, scale == 1 ? nil : "scale \(scale)",
+            isAnimated ? "\(streamed?.frameCount ?? frames.count) frames" : nil, scale == 1 ? nil : "scale \(scale)",
             isPartial ? "partial" : nil,
         ]
         return ([size] + details.compactMap(\.self)).joined(separator: ", ")

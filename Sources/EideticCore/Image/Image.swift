@@ -26,6 +26,9 @@ public struct Image: Sendable {
     /// The decoder of an image that is decoded on first use; `nil` if it was created decoded.
     private let deferred: DeferredImage?
 
+    /// The animation that the image is the first frame of; `nil` if all frames are decoded.
+    private var streamedAnimation: AnimatedImage?
+
     /// Everything but the frames.
     package var attributes: Attributes
 
@@ -58,14 +61,38 @@ public struct Image: Sendable {
     /// The size in pixels.
     public var size: PixelSize { deferred?.size ?? pixels.size }
 
-    /// A Boolean value indicating whether the image has more than one frame.
-    public var isAnimated: Bool { decodedFrames.count > 1 }
+    /// A Boolean value indicating whether the image is an animation.
+    public var isAnimated: Bool { decodedFrames.count > 1 || streamedAnimation != nil }
 
-    /// The memory that all frames occupy, which is the cost in a memory cache.
+    /// The animation; `nil` for a still image.
+    ///
+    /// Of a loaded animation ``frames`` has the first frame only, and the others are decoded while it plays; with
+    /// `preloadAllFrames` they are decoded already, and stand in ``frames`` too.
+    public var animation: AnimatedImage? {
+        if let streamedAnimation { return streamedAnimation }
+        return decodedFrames.count > 1 ? AnimatedImage(frames: decodedFrames, attributes: attributes) : nil
+    }
+
+    /// The animation whose frames are decoded while it plays; `nil` if all frames are decoded.
+    package var streamed: AnimatedImage? { streamedAnimation }
+
+    /// Returns the image as the first frame of an animation.
+    ///
+    /// - Precondition: The image has one frame, and is not deferred.
+    package func playing(_ animation: AnimatedImage?) -> Image {
+        precondition(decodedFrames.count == 1)
+        var image = self
+        image.streamedAnimation = animation
+        return image
+    }
+
+    /// The memory that the image occupies, which is its cost in a memory cache: that of all frames, or of an animation
+    /// what its window may keep, and its encoded bytes.
     ///
     /// For an image that was loaded with `avoidDecode`: the memory that it will occupy, and the encoded bytes that it
     /// keeps.
     public var cost: ByteCount {
+        if let streamedAnimation { return streamedAnimation.cost }
         guard let deferred else { return decodedFrames.reduce(.zero) { $0 + $1.pixels.byteCount } }
         return ByteCount(deferred.size.pixelCount * 4) + encodedSize
     }

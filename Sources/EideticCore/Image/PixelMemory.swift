@@ -10,7 +10,9 @@ package enum PixelMemory {
         // Safe to send: an address, which only its owner uses.
         package let memory: UnsafeMutableRawPointer
         /// The pages of the memory; `nil` if it is the allocator's.
-        fileprivate let region: MemoryRegion?
+        let region: MemoryRegion?
+        /// The loan that the memory belongs to; 0 if it is this process's own.
+        var loan = 0
     }
 
     /// The size from which memory has pages of its own: 32 KiB.
@@ -21,6 +23,7 @@ package enum PixelMemory {
 
     /// Allocates uncleared memory; returns `nil` if there is not enough.
     package static func allocate(byteCount: Int) -> Block? {
+        if let block = LentMemory.allocate(byteCount: byteCount) { return block }
         let isMapped = byteCount >= minimumMappedByteCount && usesMappings
         guard let block = isMapped ? map(byteCount: byteCount) : allocateSmall(byteCount: byteCount) else { return nil }
         AllocationMeter.shared.record(byteCount: byteCount)
@@ -29,6 +32,7 @@ package enum PixelMemory {
 
     /// Releases memory.
     package static func deallocate(_ block: Block) {
+        guard block.loan == 0 else { return LentMemory.deallocate(block.memory, of: block.loan) }
         guard let region = block.region else { return free(block.memory) }
         for surplus in recentRegions.withLock({ $0.insert(region) }) { surplus.unmap() }
     }

@@ -26,12 +26,17 @@ extension Downloader {
     /// - Parameters:
     ///   - download: The download.
     ///   - firstOutcome: The outcome of the first exchange, if it has ended already.
+    ///   - interruptedBody: The part of the body that an interrupted stream has received; `nil` if there was none.
     /// - Returns: The response, after the hooks.
     /// - Throws: The error of the last attempt.
-    func load(_ download: Download, firstOutcome: ExchangeOutcome?) async throws(EideticError) -> FetchResponse {
+    func load(
+        _ download: Download,
+        firstOutcome: ExchangeOutcome?,
+        resuming interruptedBody: PartialBody? = nil
+    ) async throws(EideticError) -> FetchResponse {
         let request = download.request
         do throws(Failure) {
-            let reply = try await loadWithRetries(download, firstOutcome: firstOutcome)
+            let reply = try await loadWithRetries(download, firstOutcome: firstOutcome, resuming: interruptedBody)
             let response = try await applyHooks(to: response(of: reply), key: download.key)
             recordSuccess(of: request)
             return response
@@ -44,12 +49,15 @@ extension Downloader {
     /// Performs attempts until one succeeds, or the last one has failed.
     func loadWithRetries(
         _ download: Download,
-        firstOutcome: ExchangeOutcome?
+        firstOutcome: ExchangeOutcome?,
+        resuming interruptedBody: PartialBody? = nil
     ) async throws(Failure) -> Reply {
         let key = download.key
         let mayResume = firstOutcome == nil && !download.isStreamed && download.request.isGet
-        var partialBody =
-            mayResume ? await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key)) : nil
+        var partialBody = interruptedBody
+        if partialBody == nil, mayResume {
+            partialBody = await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key))
+        }
         var firstOutcome = firstOutcome
         var attemptCount = 1
         // A stop of the process is not a failure, but a debugger must not keep a download alive for ever.

@@ -67,6 +67,46 @@ extension Downloader {
         }
     }
 
+    /// Loads the resource of a stream that broke off: from the byte at which it stopped if the server allows that,
+    /// otherwise from the first.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - bytes: The part of its body that has arrived.
+    ///   - request: The request of the stream.
+    ///   - context: The priority, and the cancellation.
+    ///   - onProgress: A function that receives the progress of the whole body.
+    /// - Returns: The complete response.
+    /// - Throws: The errors of ``fetch(_:priority:onProgress:)``.
+    package func resume(
+        _ stream: FetchStream,
+        after bytes: [UInt8],
+        of request: FetchRequest,
+        context: JobContext,
+        onProgress: @escaping @Sendable (FetchProgress) -> Void
+    ) async throws(EideticError) -> FetchResponse {
+        let request = try await modifiedRequest(for: request)
+        try validate(request)
+        let partialBody = stream.head.resumptionValidator.map { validator in
+            PartialBody(bytes: bytes, validator: validator, totalLength: stream.head.contentLength)
+        }
+        let key = DownloadKey(request: request, filePath: nil)
+        let download = Download(key: key, context: context, report: onProgress)
+        do throws(EideticError) {
+            try prepare(request)
+            let response = try await load(
+                download,
+                firstOutcome: nil,
+                resuming: bytes.isEmpty || !request.isGet ? nil : partialBody
+            )
+            configuration.onFinish?(request, .success(response.withoutShare))
+            return response
+        } catch {
+            configuration.onFinish?(request, .failure(error))
+            throw error
+        }
+    }
+
     /// Returns a filter for the progress reports of one download, with the configured interval.
     package func makeProgressThrottle() -> ProgressThrottle {
         ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)

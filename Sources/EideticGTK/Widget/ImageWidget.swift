@@ -125,7 +125,7 @@ public struct ImageWidget {
 
     /// Loads the image of a complete request, and shows it; with `nil` the placeholder is shown.
     ///
-    /// The request is used as it is, so an animated image plays only with the option `preloadAllFrames`.
+    /// An animated image plays, unless the request has the option `firstFrameOnly`.
     public func setImage(
         _ request: ImageRequest?,
         for part: Part = .normal,

@@ -11,9 +11,8 @@ struct UnsizedRequest {
 
     /// Returns the request for a size; with `nil` for the image's own size.
     func makeRequest(size: PixelSize?) -> ImageRequest {
-        let playbackOptions = options.contains(.firstFrameOnly) ? options : options.union(.preloadAllFrames)
         let rendering = ImageRequest.Rendering(size: size, contentMode: mode, transform: transform)
-        return ImageRequest(ImageRequest.Resource(url: url), rendering: rendering, options: playbackOptions)
+        return ImageRequest(ImageRequest.Resource(url: url), rendering: rendering, options: options)
     }
 }
 #endif

@@ -5,17 +5,22 @@ import EideticCore
 
 /// The display of one part of a widget: its paintable, its transition and its animation.
 @MainActor
-final class WidgetSlot: ImageDisplay {
+final class WidgetSlot: PlayingDisplay {
     let paintable: ObjectReference
     /// The pipeline of all loads; `nil` for the shared one at the start of each.
     let ownPipeline: ImagePipeline?
-    var playback = AnimationPlayback() { didSet { play() } }
+    var playback = AnimationPlayback() {
+        didSet {
+            player?.playback = playback
+            state?.restartTick()
+        }
+    }
     private(set) lazy var imageSlot = ImageSlot(display: self, pipeline: ownPipeline)
     private weak var state: WidgetState?
     private var image: Image?
-    private var player: FramePlayer?
-    /// The textures of the animation's frames that were shown already.
-    private var textures: [Int: ObjectReference] = [:]
+    private(set) var player: AnimationPlayer?
+    /// The time of the player: that of the frames in which the widget was drawn.
+    private var playedTime = Duration.zero
     private var fade: Fade?
     private var indicator: ImageIndicator?
     private var spinnerPhase = 0.0
@@ -91,6 +96,11 @@ final class WidgetSlot: ImageDisplay {
 // MARK: Drawing
 extension WidgetSlot {
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        if let animation = image?.streamed, player?.animation === animation {
+            // The download is finished, and its animation goes on.
+            self.image = image
+            return completion()
+        }
         MainThreadWatch.measure {
             let texture = replaceImage(with: image)
             if let transition, transition.duration > .zero, let state, state.allowsMotion, state.isMapped {
@@ -106,6 +116,7 @@ extension WidgetSlot {
     }
 
     func displayPreview(_ image: Image, over background: Image?) {
+        if let animation = image.streamed, player?.animation === animation { return }
         MainThreadWatch.measure {
             let texture = replaceImage(with: image)
             let backgroundTexture = background.map { TextureCache.texture(for: $0.pixels) }
@@ -116,6 +127,7 @@ extension WidgetSlot {
                 scale,
                 covers ? 1 : 0
             )
+            play()
             state?.updatePaintable()
         }
     }
@@ -125,7 +137,6 @@ extension WidgetSlot {
         finishFade()
         self.image = image
         player = nil
-        textures = [:]
         return image.map { TextureCache.texture(for: $0.pixels) }
     }
 
@@ -159,7 +170,7 @@ extension WidgetSlot {
     var needsTick: Bool {
         pendingLoad != nil || fade != nil
             || (state?.allowsMotion == true
-                && (isSpinning || player.map { !$0.isFinished && playback.speed > 0 } ?? false))
+                && (isSpinning || player.map(\.isPlaying) ?? false))
     }
 
     func advance(by time: Duration) {
@@ -176,6 +187,7 @@ extension WidgetSlot {
     /// Ends the transition and lowers the priority of the load after the widget was unmapped.
     func didUnmap() {
         finishFade()
+        player?.suspend()
         imageSlot.task?.priority = .low
     }
 
@@ -187,28 +199,26 @@ extension WidgetSlot {
 
     func motionChanged() {
         finishFade()
+        let isMoved = player.map { $0.frameIndex != 0 } ?? false
         play()
+        if isMoved { showFrame() }
     }
 
-    /// Plays the image from its start, if it is animated.
+    /// Plays the image from its start, if it is animated and motion is allowed.
     private func play() {
-        player = image.flatMap { image in
-            FramePlayer(durations: image.frames.map(\.duration), loops: playback.loopCount(encoded: image.loopCount))
-        }
-        if fade == nil { showFrame() }
+        player = state?.allowsMotion == true ? image?.animation.map { AnimationPlayer($0, playback: playback) } : nil
         state?.restartTick()
     }
 
     private func advancePlayer(by time: Duration) {
-        guard fade == nil, playback.speed > 0, player?.advance(by: time * playback.speed) == true else { return }
-        showFrame()
+        guard fade == nil, let player else { return }
+        playedTime += time
+        if player.advance(to: playedTime) { showFrame() }
     }
 
     private func showFrame() {
-        guard let image, image.isAnimated, let index = player?.frameIndex else { return }
-        let texture = textures[index] ?? TextureCache.texture(for: image.frames[index].pixels)
-        textures[index] = texture
-        eidetic_paintable_show(paintable.rawPointer, texture.rawPointer, scale)
+        guard let pixels = player?.pixels ?? image?.pixels else { return }
+        eidetic_paintable_show(paintable.rawPointer, TextureCache.texture(for: pixels).rawPointer, scale)
     }
 
     private func advanceFade(by time: Duration) {
@@ -238,12 +248,6 @@ extension WidgetSlot {
         let dueLoad = pendingLoad
         pendingLoad = nil
         dueLoad?.start()
-    }
-}
-
-extension Duration {
-    fileprivate static func * (duration: Duration, factor: Double) -> Duration {
-        .nanoseconds(Int64((duration / .nanoseconds(1) * factor).rounded()))
     }
 }
 #endif

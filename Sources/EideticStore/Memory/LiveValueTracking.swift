@@ -23,17 +23,20 @@ extension LiveValueTracking where Value: AnyObject {
 }
 
 extension LiveValueTracking where Value == Image {
-    /// Tracking of images by their pixels: an image is in use as long as the pixels of all its frames are.
+    /// Tracking of images by their pixels: an image is in use as long as the pixels of all its frames are, and an
+    /// animation as long as somebody shows it.
     package static var images: LiveValueTracking<Image> {
         Self { image in
             // An image that was never decoded is not on the screen.
             guard image.isDecoded else { return { nil } }
             let frames = image.frames.map { frame in WeakFrame(frame) }
             let attributes = image.attributes
-            return {
+            let isStreamed = image.streamed != nil
+            return { [weak animation = image.streamed] in
                 let liveFrames = frames.compactMap(\.frame)
-                guard liveFrames.count == frames.count else { return nil }
-                return Image(frames: liveFrames, attributes: attributes)
+                guard liveFrames.count == frames.count, !isStreamed || animation != nil else { return nil }
+                let image = Image(frames: liveFrames, attributes: attributes)
+                return isStreamed ? image.playing(animation) : image
             }
         }
     }

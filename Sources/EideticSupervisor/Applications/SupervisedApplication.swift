@@ -1,6 +1,7 @@
 import EideticCore
 import EideticScheduler
 import EideticWire
+import Glibc
 import LifecycleCore
 
 /// An application: its state machine, and its processes.
@@ -253,16 +254,22 @@ final class SupervisedApplication {
     func save(_ record: ApplicationRecord) -> Bool {
         guard record != writtenRecord else { return true }
         do throws(SystemError) {
-            try context.directory.makeDirectory(of: identifier)
-            try context.directory.replace(
-                context.directory.recordPath(of: identifier),
-                with: WireWriter.encode(record)
-            )
+            try write(WireWriter.encode(record))
             writtenRecord = record
             return true
         } catch {
             Log.write(.error, category: .background, message: "cannot save the record of \(identifier): \(error)")
             return false
         }
+    }
+
+    /// Replaces the record; makes the directory of the application first if there is none.
+    private func write(_ bytes: [UInt8]) throws(SystemError) {
+        let path = context.directory.recordPath(of: identifier)
+        do throws(SystemError) { return try context.directory.replace(path, with: bytes) } catch {
+            guard error.errorNumber == ENOENT else { throw error }
+        }
+        try context.directory.makeDirectory(of: identifier)
+        try context.directory.replace(path, with: bytes)
     }
 }

@@ -7,6 +7,9 @@ package final class GroupFreezer: Freezer {
     /// The directory of the group.
     package let path: String
     private let directory: FileDescriptor
+    /// The two files that each suspension uses, which stay open; -1 if one cannot be opened.
+    private let freezeFile: Int32
+    private let eventsFile: Int32
 
     /// The application's first process, which must stay in the group.
     private var root: ProcessHandle?
@@ -34,7 +37,13 @@ package final class GroupFreezer: Freezer {
         let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: path) }
         directory = FileDescriptor(adopting: number)
+        freezeFile = openat(number, "cgroup.freeze", O_RDWR | O_CLOEXEC)
+        eventsFile = openat(number, "cgroup.events", O_RDONLY | O_CLOEXEC)
         self.path = path
+    }
+
+    deinit {
+        for file in [freezeFile, eventsFile] where file >= 0 { close(file) }
     }
 
     /// Sets the first process, which is checked at each suspension, and killed wherever it is.
@@ -56,7 +65,7 @@ package final class GroupFreezer: Freezer {
 
     /// Writes the request, then reads the state: the kernel reports changes late, but states them at once.
     package func freeze() -> Bool {
-        guard write("1", to: "cgroup.freeze") else { return false }
+        guard requestFreeze("1") else { return false }
         let end = Clock.now + Self.immediateTime
         repeat {
             if isFrozen { return true }
@@ -98,11 +107,16 @@ package final class GroupFreezer: Freezer {
         return regained.sorted()
     }
 
-    package var isFrozen: Bool { value(of: "frozen", in: "cgroup.events") == 1 }
+    package var isFrozen: Bool { value(of: "frozen") == 1 }
 
-    package var isFreezeRequested: Bool { read("cgroup.freeze")?.first == "1" }
+    package var isFreezeRequested: Bool {
+        var character: UInt8 = 0
+        return pread(freezeFile, &character, 1, 0) == 1 && character == UInt8(ascii: "1")
+    }
 
-    package func thaw() { _ = write("0", to: "cgroup.freeze") }
+    package func thaw() { _ = requestFreeze("0") }
+
+    private func requestFreeze(_ digit: String) -> Bool { pwrite(freezeFile, digit, 1, 0) == 1 }
 
     package func kill() {
         let found = processes
@@ -124,7 +138,7 @@ package final class GroupFreezer: Freezer {
     }
 
     /// A Boolean value indicating whether the group has a process.
-    package var isPopulated: Bool { value(of: "populated", in: "cgroup.events") == 1 }
+    package var isPopulated: Bool { value(of: "populated") == 1 }
 
     package var processes: [Int32] {
         ([""] + nestedGroups).flatMap { (read("\($0)cgroup.procs") ?? "").split(separator: "\n") }
@@ -161,11 +175,20 @@ package final class GroupFreezer: Freezer {
 
     /// The processor time of all processes that were in the group; `nil` if the kernel does not count it.
     package var processorTime: Duration? {
-        value(of: "usage_usec", in: "cpu.stat").map { .microseconds($0) }
+        read("cpu.stat").flatMap { Self.value(of: "usage_usec", in: $0) }.map { .microseconds($0) }
     }
 
-    private func value(of name: String, in file: String) -> Int? {
-        guard let text = read(file) else { return nil }
+    /// Returns a number in the file of events, which the kernel writes anew for each reading from its beginning.
+    private func value(of name: String) -> Int? {
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: 256) { buffer, initialized in
+            count = pread(eventsFile, buffer.baseAddress, buffer.count, 0)
+            initialized = max(0, count)
+        }
+        return count > 0 ? Self.value(of: name, in: String(decoding: bytes, as: UTF8.self)) : nil
+    }
+
+    private static func value(of name: String, in text: String) -> Int? {
         for line in text.split(separator: "\n") where line.hasPrefix("\(name) ") {
             return Int(line.dropFirst(name.utf8.count + 1))
         }

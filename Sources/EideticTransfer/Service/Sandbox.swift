@@ -45,11 +45,11 @@ package enum Sandbox {
     /// - Throws: `refused` if the kernel has a restriction and does not apply it.
     package static func enter(_ options: ServiceOptions) throws(EideticError) {
         try require(eidetic_forbid_new_privileges() == 0, of: "no_new_privs")
-        if restrictsFiles(landlockVersion: Int(eidetic_landlock_version())) {
+        if restrictsFiles(landlockVersion: Landlock.version) {
             let readable =
                 readablePaths + linkedDirectories(of: linkedPaths)
                 + (options.certificateAuthorityFile.map { [$0] } ?? [])
-            try require(landlock(readable: readable, writable: [options.directory]) == 0, of: "Landlock")
+            try require(Landlock.restrict(readable: readable, writable: [options.directory]), of: "Landlock")
         } else {
             Log.write(
                 .warning,
@@ -69,15 +69,5 @@ package enum Sandbox {
         guard !isDone else { return }
         let reason = SystemError.message(for: errno)
         throw EideticError(.refused, message: "\(name) cannot be applied: \(reason); --no-sandbox leaves it out")
-    }
-
-    private static func landlock(readable: [String], writable: [String]) -> Int32 {
-        let copies = (readable + writable).map { strdup($0) }
-        defer { copies.forEach { free($0) } }
-        let paths = copies.map { $0.map { UnsafePointer($0) } }
-        return paths.withUnsafeBufferPointer { paths in
-            guard let base = paths.baseAddress else { return -1 }
-            return eidetic_landlock_restrict(base, readable.count, base + readable.count, writable.count)
-        }
     }
 }

@@ -1,4 +1,7 @@
+import EideticCodecs
+import EideticCore
 import EideticHTTP
+import EideticSandbox
 import EideticScheduler
 import EideticSupervisor
 import EideticWire
@@ -47,6 +50,12 @@ extension FuzzTarget {
             }
             let length = try? SoundMessage.bodyLength(in: bytes.prefix(SoundMessage.headLength))
             require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
+        },
+        FuzzTarget(name: "sandbox-message", seeds: { sandboxSeeds }) { bytes in
+            select(bytes, from: [check(HelperReply.self), check(HelperRequest.self)])
+            guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return }
+            let record = bytes.withUnsafeBytes { FrameRecord($0, layout: layout) }
+            require(record.map { $0.part < 7 && $0.duration >= .zero } ?? true, "a frame outside of its memory")
         },
         FuzzTarget(name: "session-record", seeds: { [[0, 1], [1, 1]] }) {
             select(
@@ -120,6 +129,19 @@ extension FuzzTarget {
         ]
         return [Array(parts.joined()), SoundMessage.request(.authenticate, number: 1)]
     }()
+
+    private static var sandboxSeeds: [[UInt8]] {
+        guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return [] }
+        let header = HeaderDescription(ImageHeader(format: .gif, size: layout.size, frameCount: 7, loopCount: nil))
+        let replies: [HelperReply] = [
+            .ready(HelperDescription(restrictions: .network, formats: ["png"], addressSpace: 9)),
+            .failure(.corrupt, message: "reason"), .header(header), .opened(header, workingMemory: 8, layout),
+        ]
+        let requests: [HelperRequest] = [
+            .open(byteCount: 9, options: DecodeOptions(), limits: DecodeLimits()), .decode(layout, isInWindow: true),
+        ]
+        return replies.map { [0] + WireWriter.encode($0) } + requests.map { [1] + WireWriter.encode($0) }
+    }
 
     private static let supervisorSeeds: [[UInt8]] =
         [ApplicationMessage.hello(Hello()), .acknowledged(sequence: 9), .taskNames(["a"], request: 3)].map {

@@ -31,6 +31,8 @@ struct SuspensionStormTests {
                 suspended += 1
                 if cycle.isInsideTask { inside += 1 }
                 if !cycle.isStopped { running += 1 }
+                // A run that is broken off has shown something too.
+                if suspended % 10_000 == 0 { print("\(suspended): inside a task \(inside), not stopped \(running)") }
                 try cycle.resume()
                 try cycle.requestSuspension()
             }
@@ -57,10 +59,11 @@ struct SuspensionStormTests {
         let frozen = try await SuspensionCycle("frozen", options + ["frozen"], program: program, of: daemon)
         var (longest, locked, notStopped) = (Duration.zero, 0, 0)
         let total = Self.suspensions(100)
-        for _ in 0..<total {
+        for number in 1...total {
             try frozen.suspend()
             if !frozen.isStopped { notStopped += 1 }
             if !frozen.heldLocks.isEmpty { locked += 1 }
+            if number % 10_000 == 0 { print("\(number): locks left \(locked), not stopped \(notStopped)") }
             longest = max(longest, try reports.waitForNext())
             try frozen.resume()
         }

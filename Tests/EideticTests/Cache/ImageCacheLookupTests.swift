@@ -104,7 +104,7 @@ struct ImageCacheLookupTests {
         let fixture = try ImageCacheFixture()
         try fixture.cache.blocking.insert(try TestImage.image(frames: 3), for: "a")
         let cache = fixture.nextRun()
-        #expect(try await cache.image(for: "a")?.isAnimated == false)
+        #expect(try await cache.image(for: "a")?.animation?.frameCount == 3)
         let hit = try #require(try await cache.lookup("a", includingData: true))
         #expect(hit.source == .memory)
         #expect(try ImageDecoder.header(of: try #require(hit.bytes))?.frameCount == 3)

@@ -5,6 +5,9 @@
 
 typedef struct eidetic_avif eidetic_avif;
 
+// Loads the library, for a process that cannot open files later.
+void eidetic_avif_prepare(void);
+
 typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;
@@ -28,6 +31,14 @@ void eidetic_avif_close(eidetic_avif *avif);
 
 // Decodes the next frame to four bytes per pixel: red, green, blue, alpha.
 bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+
+// Decodes the frame with this index, from the last frame before it that stands alone unless it follows the one that was
+// decoded before.
+bool eidetic_avif_frame_at(
+    eidetic_avif *avif, uint32_t index, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+
+// Returns the number of frames that can be decoded from the bytes; `first` of them are known to be.
+uint32_t eidetic_avif_available_frames(const eidetic_avif *avif, uint32_t first);
 
 typedef struct eidetic_avif_encoder eidetic_avif_encoder;
 

@@ -15,6 +15,11 @@ unsigned char *eidetic_bare_webp_decode(const unsigned char *bytes, size_t count
 /// With giflib: returns the first frame; the library reads all frames into memory.
 unsigned char *eidetic_bare_gif_decode(const unsigned char *bytes, size_t count);
 
+/// Decodes all frames with giflib, and composes and copies each to RGBA; returns their number.
+size_t eidetic_bare_gif_play(const unsigned char *bytes, size_t count);
+/// Decodes all frames with libwebp's own decoder of animations, and copies each; returns their number.
+size_t eidetic_bare_webp_play(const unsigned char *bytes, size_t count);
+
 /// With libtiff's own conversion to RGBA.
 unsigned char *eidetic_bare_tiff_decode(const unsigned char *bytes, size_t count);
 /// With libavif, one thread.

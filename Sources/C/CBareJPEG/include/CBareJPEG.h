@@ -8,6 +8,11 @@
 /// only.
 unsigned char *eidetic_bare_jpeg_decode(const unsigned char *bytes, size_t count, unsigned int denominator);
 
+/// Decodes a progressive JPEG that arrives in `pieces` parts of one length, to RGBA: after each part, a pass over what
+/// has arrived, if it has a new scan. The caller frees the result, that of the last pass. For comparison in benchmarks
+/// only.
+unsigned char *eidetic_bare_jpeg_passes(const unsigned char *bytes, size_t count, unsigned int pieces);
+
 /// Encodes RGBA pixels in the same way, with the library's defaults, in one scan or in several. The caller frees the
 /// result.
 unsigned char *eidetic_bare_jpeg_encode(const unsigned char *pixels, unsigned int width, unsigned int height,

@@ -4,6 +4,9 @@
 
 typedef struct eidetic_heif eidetic_heif;
 
+// Loads the library, for a process that cannot open files later.
+void eidetic_heif_prepare(void);
+
 typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;

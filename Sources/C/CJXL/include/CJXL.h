@@ -5,6 +5,9 @@
 
 typedef struct eidetic_jxl eidetic_jxl;
 
+// Loads the library, for a process that cannot open files later.
+void eidetic_jxl_prepare(void);
+
 typedef struct {
     uint32_t width, height;  // upright: the library applies the orientation
     bool has_alpha, is_premultiplied, is_animated;

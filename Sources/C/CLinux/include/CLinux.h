@@ -47,6 +47,7 @@ static inline uint32_t eidetic_current_processor(void) {
 }
 
 #include "CLinuxFiles.h"
+#include "CLinuxHelpers.h"
 #include "CLinuxSandbox.h"
 #include "CLinuxProcesses.h"
 #include "CLinuxSignals.h"

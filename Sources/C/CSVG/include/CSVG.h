@@ -4,6 +4,9 @@
 
 typedef struct eidetic_svg eidetic_svg;
 
+// Loads the library, for a process that cannot open files later.
+void eidetic_svg_prepare(void);
+
 // Parses a complete document. Files and URLs that it references are not read. Only embedded images (`data:`) are drawn.
 // Returns NULL on failure.
 eidetic_svg *eidetic_svg_open(

@@ -19,4 +19,6 @@ int eidetic_test_terminal(char *path, size_t size);
 /// Returns the environment of this process. Swift cannot access the global variable `environ`.
 char **eidetic_test_environment(void);
 
+#include "Escapes.h"
+
 #endif

@@ -43,5 +43,6 @@ struct Suite: Sendable {
         load,
         derived,
         transform,
+        sandbox,
     ]
 }

@@ -86,7 +86,7 @@ final class DerivedImageStore: Sendable {
         let image = rendition.image
         guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
             isWorthwhile(rendition),
-            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, for: load))
+            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition))
         else { return }
         enqueue(rendition, record: record, after: encodedImage.activeWrite, for: load)
     }
@@ -97,7 +97,7 @@ final class DerivedImageStore: Sendable {
     func store(downscaled rendition: DecodeStage.Rendition, for load: Load) {
         guard [.both, .derived].contains(settings.policy), !load.policy.defersDecoding,
             mayStore(rendition.image, for: load),
-            let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsAllFrames)
+            let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsFrames)
         else { return }
         enqueue(rendition, record: record, after: nil, for: load)
     }
@@ -159,8 +159,10 @@ final class DerivedImageStore: Sendable {
     }
 
     /// Returns whether bytes, of which one frame was decoded, have no other.
-    private func isStill(_ encodedImage: EncodedImage, for load: Load) -> Bool {
-        load.request.options.needsAllFrames || (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount == 1
+    private func isStill(_ encodedImage: EncodedImage, as rendition: DecodeStage.Rendition) -> Bool {
+        // An image that was decoded in the sandbox is not parsed here.
+        let frameCount = rendition.frameCount ?? (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount
+        return frameCount == 1
     }
 
     /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.

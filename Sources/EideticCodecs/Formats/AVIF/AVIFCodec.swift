@@ -1,4 +1,5 @@
 #if AVIF
+import CAVIF
 import EideticCore
 
 /// AVIF images and sequences, by libavif.
@@ -8,6 +9,8 @@ import EideticCore
 enum AVIFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.avif] }
     static let detachedCalls: DetachedCalls? = .forFormat(.avif)
+
+    static func prepare() { eidetic_avif_prepare() }
 
     static func header(
         of bytes: UnsafeRawBufferPointer,
@@ -56,6 +59,35 @@ enum AVIFCodec: ImageCodec {
         }
         file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0, isGrid: workload?.isGrid ?? false)
         return try file.decode(for: task)
+    }
+
+    /// Opens a sequence of images, with the same limits as ``decode(_:for:)``.
+    ///
+    /// - Returns: `nil` if more bytes are needed, or the file is no sequence.
+    static func openSequence(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        limits: DecodeLimits
+    ) throws(EideticError) -> AVIFFile? {
+        try HEIFTableLimits.check(bytes)
+        let workload = try HEIFWorkload(bytes, basis: .announcedSize)
+        try workload?.check(limit: limits.pixels, format: .avif)
+        try checkItems(workload?.codedItemCount ?? 0)
+        guard bytes.box("moov") != nil else { return nil }
+        do throws(AVIFFailure) {
+            guard
+                let file = try AVIFFile(
+                    bytes,
+                    isComplete: isComplete,
+                    maximumPixels: limits.pixels,
+                    maximumFrames: limits.frames
+                )
+            else { return nil }
+            file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0, isGrid: workload?.isGrid ?? false)
+            return file
+        } catch {
+            throw error.error
+        }
     }
 
     /// The maximum number of coded tiles: those of the largest image, if each has 512 x 512 pixels.

@@ -106,7 +106,7 @@ struct AVIFFile: ~Copyable {
         return DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
     }
 
-    private var iccProfile: [UInt8]? {
+    var iccProfile: [UInt8]? {
         info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
     }
 
@@ -115,11 +115,21 @@ struct AVIFFile: ~Copyable {
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
-    /// Decodes the next frame and scales it down, because the limit on animations counts frames of the target size.
-    private func nextFrame(for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+    /// The number of frames that the bytes contain; `known` of them are known to be there.
+    func availableFrameCount(from known: Int) -> Int {
+        Int(eidetic_avif_available_frames(handle, UInt32(clamping: known)))
+    }
+
+    /// Decodes the next frame, or the one with an index, and scales it down, because the limit on animations counts
+    /// frames of the target size.
+    func nextFrame(at index: Int? = nil, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
-            _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
+            if let index {
+                _ = eidetic_avif_frame_at(handle, UInt32(clamping: index), memory.bytePointer, stride, &outcome)
+            } else {
+                _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
+            }
             try outcome.check(format: .avif)
             if alphaProperties?.isMismatched == true {
                 eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)

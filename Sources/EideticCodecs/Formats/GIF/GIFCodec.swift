@@ -3,8 +3,7 @@ import EideticCore
 
 /// GIF, with Eidetic's own decompressor: giflib keeps all frames in memory and cannot be interrupted.
 ///
-/// Pixels that no frame covers or that a disposal clears are transparent, as in browsers; for still images see
-/// docs/decisions/0010.
+/// Pixels that no frame covers or that a disposal clears are transparent, as in browsers.
 enum GIFCodec: ImageCodec {
     static let formats: [ImageFormat] = [.gif]
 
@@ -39,15 +38,8 @@ enum GIFCodec: ImageCodec {
         var decoded =
             task.decodesAllFrames && structure.frames.count > 1
             ? try decodeAnimation(structure, for: task) : try decodeStill(structure, for: task)
-        if !decoded.isPartial, task.decodesAllFrames, !structure.isComplete {
-            guard task.acceptsPartial else {
-                throw EideticError(
-                    .truncated,
-                    message: "GIF: the file ends after \(bytes.count) bytes, without its trailer"
-                )
-            }
-            decoded.isPartial = true
-        }
+        // As in browsers, a file without its trailer shows the frames that it has.
+        if task.acceptsPartial, task.decodesAllFrames, !structure.isComplete { decoded.isPartial = true }
         return decoded
     }
 
@@ -99,7 +91,7 @@ enum GIFCodec: ImageCodec {
     /// Decodes the part of a frame that lies in `region` of the canvas.
     ///
     /// - Returns: The pixels, and the error of missing or corrupt ones if the task accepts partial images.
-    private static func paint(
+    static func paint(
         _ frame: GIFStructure.Frame,
         number: Int,
         in region: FrameArea,
@@ -145,8 +137,7 @@ enum GIFCodec: ImageCodec {
         }
     }
 
-    /// Returns a region of the canvas with a frame on it; pixels outside the frame or missing in it are transparent, or
-    /// black.
+    /// Returns a region of the canvas with a frame on it; pixels outside the frame or missing in it are transparent.
     static func applyPalette(
         to indices: UnsafeRawBufferPointer,
         of frame: GIFStructure.Frame,
@@ -160,7 +151,6 @@ enum GIFCodec: ImageCodec {
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
             guard let base = memory.bytePointer else { return }
             if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
-            if !isCovered, !hasAlpha { eidetic_pixels_make_opaque(base, region.size.pixelCount) }
             for (order, y) in rows.enumerated() {
                 let row = area.y + y - region.y, start = order * area.size.width + left - area.x
                 let count = min(right - left, indices.count - start)

@@ -10,9 +10,6 @@ struct GIFStructure {
         var duration: Duration
         var disposal: FrameDisposal
         var transparentIndex: Int?
-        /// A Boolean value indicating whether a graphic control block, which alone can declare transparency, precedes
-        /// the frame.
-        var hasControl: Bool
         var isInterlaced: Bool
         /// Red, green and blue of each colour; `nil` if the file has no colour table.
         var palette: UnsafeRawBufferPointer?
@@ -29,7 +26,6 @@ struct GIFStructure {
 
     /// The graphic control block before a frame.
     private struct Control {
-        var isPresent = false
         var duration = Duration.zero
         var disposal = FrameDisposal.leaveInPlace
         var transparentIndex: Int?
@@ -42,6 +38,8 @@ struct GIFStructure {
     /// A Boolean value indicating whether the bytes reach the trailer, or an invalid block behind a frame, which counts
     /// as a trailer.
     private(set) var isComplete = false
+    /// The number of frames whose pixels are complete.
+    private(set) var wholeFrameCount = 0
     private let bytes: UnsafeRawBufferPointer
     private var offset = 13
     private var globalPalette: UnsafeRawBufferPointer?
@@ -73,9 +71,7 @@ struct GIFStructure {
 
     /// A Boolean value indicating whether a pixel can remain transparent.
     var hasAlpha: Bool {
-        // A still image without a graphic control block has no transparency; pixels outside its frame are black.
-        if frames.count == 1, !frames[0].hasControl, !frames[0].hasIndicesWithoutColour { return false }
-        return frames.first.map { $0.area != FrameArea(canvas: size) } ?? false
+        frames.first.map { $0.area != FrameArea(canvas: size) } ?? false
             || frames.contains {
                 $0.transparentIndex != nil || $0.disposal != .leaveInPlace || $0.hasIndicesWithoutColour
             }
@@ -111,7 +107,6 @@ struct GIFStructure {
         guard let length = bytes.uint8(at: offset), length >= 4, let flags = bytes.uint8(at: offset + 1),
             let hundredths = bytes.littleEndian16(at: offset + 2), let index = bytes.uint8(at: offset + 4)
         else { return }
-        control.isPresent = true
         control.duration = .milliseconds(10 * hundredths)
         control.transparentIndex = flags & 1 != 0 ? index : nil
         switch flags >> 2 & 7 {
@@ -149,7 +144,6 @@ struct GIFStructure {
                 duration: control.duration,
                 disposal: control.disposal,
                 transparentIndex: control.transparentIndex,
-                hasControl: control.isPresent,
                 isInterlaced: flags & 0x40 != 0,
                 palette: palette,
                 codeSize: codeSize,
@@ -159,6 +153,7 @@ struct GIFStructure {
             )
         )
         control = Control()
+        if isWhole { wholeFrameCount += 1 }
         try FrameCountLimit.check(frames.count, format: .gif)
         return isWhole
     }

@@ -11,6 +11,8 @@ enum HEICCodec: ImageCodec {
     static var formats: [ImageFormat] { [.heic] }
     static let detachedCalls: DetachedCalls? = .forFormat(.heic)
 
+    static func prepare() { eidetic_heif_prepare() }
+
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,

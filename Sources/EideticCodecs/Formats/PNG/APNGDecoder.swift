@@ -35,7 +35,7 @@ enum APNGDecoder {
         return decoded
     }
 
-    private static func decodeFrame(
+    static func decodeFrame(
         _ frame: PNGStructure.Frame,
         of structure: PNGStructure,
         for task: DecodeTask

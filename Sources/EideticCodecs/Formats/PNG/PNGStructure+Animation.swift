@@ -12,6 +12,9 @@ extension PNGStructure {
         private var isInvalid = false
         private var includesDefaultImage = false
 
+        /// A Boolean value indicating whether the file announces more than one frame, and nothing contradicts it.
+        var announcesFrames: Bool { declaredFrameCount > 1 && !isInvalid }
+
         /// Returns the frames; empty if they are invalid.
         func frames(isComplete: Bool, canvas: PixelSize) -> [Frame] {
             guard declaredFrameCount > 0, !isInvalid, !isComplete || readFrames.count == declaredFrameCount,

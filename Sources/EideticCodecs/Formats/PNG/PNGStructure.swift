@@ -73,6 +73,9 @@ struct PNGStructure {
     /// As in other viewers, the default image replaces an invalid animation.
     var frames: [Frame] { animation.frames(isComplete: isComplete, canvas: size) }
 
+    /// A Boolean value indicating whether the chunks so far are those of an animation.
+    var isAnimated: Bool { animation.announcesFrames && !frames.isEmpty }
+
     /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { animation.playCount == 0 ? nil : animation.playCount }
 

@@ -11,6 +11,8 @@ enum SVGCodec: ImageCodec {
     static var formats: [ImageFormat] { [.svg] }
     static let detachedCalls: DetachedCalls? = .forFormat(.svg)
 
+    static func prepare() { eidetic_svg_prepare() }
+
     /// Parses the size, which requires the complete document.
     static func header(
         of bytes: UnsafeRawBufferPointer,

@@ -122,7 +122,7 @@ enum WebPCodec: ImageCodec {
         return decoded
     }
 
-    private static func decodeFrame(_ frame: WebPStructure.Frame, for task: DecodeTask) throws(EideticError)
+    static func decodeFrame(_ frame: WebPStructure.Frame, for task: DecodeTask) throws(EideticError)
         -> PixelBuffer
     {
         let size = frame.area.size

@@ -6,7 +6,7 @@ extension Suite {
     static let decode = Suite(
         "decode",
         summary:
-            "decoding images at full size against the bare libraries called from C, and to 400 pixels against other programs",
+            "decoding images, animations and arriving bytes against the bare libraries, and thumbnails against programs",
         arguments: [
             "file=PATH  a JPEG for the JPEG cases, instead of a synthetic one",
             "only=TEXT  runs only full-size cases whose names contain TEXT",
@@ -19,6 +19,8 @@ extension Suite {
         // bare library nearly twice as fast at full size.
         try await bench.measureFullSizeJPEG(jpeg)
         if bench.arguments["only"] == nil { try await bench.measureJPEGThumbnail(jpeg) }
+        try await bench.measureAnimations()
+        try await bench.measureArrivingImages()
         try await bench.measureFullSizeFormats()
         guard bench.arguments["only"] == nil else { return }
         try await bench.measureThumbnailPrograms(jpeg)

@@ -6,7 +6,7 @@ import LifecycleCore
 import Testing
 
 @Suite("Wakes in every state", .serialized, .timeLimit(.minutes(10)))
-struct WakeTests {
+struct StateWakeTests {
     private static let kinds = [WakeReason.Kind.fetch, .push, .session, .notification]
 
     /// Makes the probe of EideticBackground the program of an application.

@@ -7,7 +7,7 @@ import Testing
 
 /// The examples, supervised by their desktop entries.
 @Suite("Examples under the supervisor", .serialized, .timeLimit(.minutes(5)))
-struct ExampleTests {
+struct SupervisedExampleTests {
     /// Returns the desktop entry of an example.
     private func entry(_ example: String) throws -> String {
         let directory = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()

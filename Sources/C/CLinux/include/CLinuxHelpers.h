@@ -1,0 +1,39 @@
+#ifndef EIDETIC_LINUX_HELPERS_H
+#define EIDETIC_LINUX_HELPERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Starts a program as a child in a session of its own, with `descriptor` as its descriptor 3.
+///
+/// Its standard streams are /dev/null, no signal is blocked or ignored, and every other descriptor is closed. Returns
+/// 0, or the `errno` of the step that failed, also of `execve`.
+///
+/// Swift's Glibc lacks `posix_spawn_file_actions_addclosefrom_np`.
+int eidetic_start_helper(const char *path, char *const arguments[], char *const environment[], int descriptor,
+                         int32_t *process);
+
+/// Has the kernel end this process with the thread that has started it; returns -1 if that has ended already.
+int eidetic_end_with_parent(void);
+
+/// Limits this process to 64 descriptors and no core dump; returns -1 on failure.
+int eidetic_limit_own_files(void);
+
+/// Limits the address space of a child (`RLIMIT_AS`); returns -1 on failure.
+int eidetic_limit_memory(int32_t process, size_t bytes);
+
+/// Limits the processor time of a child from now on (`RLIMIT_CPU`), after which it is ended; returns -1 on failure.
+int eidetic_limit_processor_time(int32_t process, int64_t seconds);
+
+/// Sets the level by which a child gives way to other processes (`setpriority`); returns -1 on failure.
+int eidetic_lower_process(int32_t process, int level);
+
+/// Creates shared memory whose size is fixed by seals; returns its descriptor, -1 on failure.
+///
+/// Swift's Glibc does not import `memfd_create`.
+int eidetic_create_memory(size_t bytes);
+
+/// Forbids all writing to shared memory for good; returns -1 on failure, as while a process has it mapped for writing.
+int eidetic_seal_memory(int memory);
+
+#endif

@@ -1,0 +1,39 @@
+import CTestSupport
+import EideticCodecs
+import EideticCore
+import EideticSandbox
+import EideticWire
+import Glibc
+
+/// A decoding process that is taken over: after the request for an image it does what its first argument names.
+///
+/// usage: EideticDecodeProbe ATTACK, with a socket as its descriptor 3
+@main
+enum Main {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 2, let attack = Attack(rawValue: arguments[1]) else { exit(64) }
+        if attack == .denied { eidetic_deny_restrictions() }
+        if attack == .mute { pause() }
+        let restrictions = HelperRestrictions.apply()
+        var probe = Probe(attack: attack, socket: PacketSocket(adopting: DecodeHelper.descriptor))
+        let description = HelperDescription(restrictions: restrictions, formats: ["png"], addressSpace: 256 << 20)
+        probe.send(.ready(description))
+        probe.run()
+    }
+}
+
+/// The behaviour of the process.
+enum Attack: String, CaseIterable {
+    /// Tries what the system must refuse, and replies with what it did not.
+    case escapes
+    /// Leaves what system calls the restrictions need denied, as in a container without them.
+    case denied
+    /// Does not even say that it is ready.
+    case mute
+    case exit, crash, loop, sleep, memory
+    /// Replies that lie.
+    case garbage, oversized, negative, otherReply, wrongSize, manyFrames, wrongPart, wrongDurations, unbidden
+    /// Keeps its pixels writable, and writes over those of an image that was delivered.
+    case mapped, window, rewrites
+}

@@ -1,0 +1,112 @@
+package import EideticCodecs
+package import EideticCore
+package import EideticSandbox
+
+/// The one place that decides whether encoded bytes are read in this process or in another one.
+extension DecodePolicy {
+    /// The result of a decode.
+    package struct Decoded: Sendable {
+        package let image: Image
+        /// The number of frames in the file; `nil` if it is not known.
+        package var frameCount: Int?
+        /// A Boolean value indicating whether the image was decoded in the sandbox.
+        package var isSandboxed = false
+
+        /// The end of a line of a trace.
+        package var note: String { isSandboxed ? ", in the sandbox" : "" }
+    }
+
+    /// Calls one of two functions.
+    ///
+    /// - Parameters:
+    ///   - bytes: The beginning of the image; a format of the application's own is decoded in this process.
+    ///   - pool: The processes.
+    ///   - inProcess: Reads the bytes in this process.
+    ///   - sandboxed: Reads the bytes in another one.
+    /// - Returns: What the function returns.
+    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy does not allow this process instead.
+    package func perform<Value>(
+        reading bytes: [UInt8],
+        in pool: HelperPool = .shared,
+        inProcess: () throws(EideticError) -> Value,
+        sandboxed: (HelperPool) throws(EideticError) -> Value
+    ) throws(EideticError) -> Value {
+        guard usesSandbox(for: bytes) else { return try inProcess() }
+        do throws(EideticError) {
+            let value = try sandboxed(pool)
+            DecodeSandbox.reportStatus(of: pool)
+            return value
+        } catch  where error.code == .sandboxUnavailable && kind == .sandboxedIfAvailable {
+            DecodeSandbox.reportFallback(error)
+            return try inProcess()
+        }
+    }
+
+    /// Returns whether these bytes are read in the sandbox, if there is one.
+    package func usesSandbox(for bytes: [UInt8]) -> Bool {
+        guard kind != .inProcess else { return false }
+        guard case .format(let format) = ImageFormat.detect(in: bytes) else { return true }
+        return !ImageDecoder.isPlugin(format)
+    }
+
+    /// Parses the header of an image, as `ImageDecoder.header(of:isComplete:)` does.
+    package func header(
+        of bytes: [UInt8],
+        isComplete: Bool = true,
+        in pool: HelperPool = .shared
+    ) throws(EideticError) -> ImageHeader? {
+        try perform(reading: bytes, in: pool) { () throws(EideticError) in
+            try ImageDecoder.header(of: bytes, isComplete: isComplete)
+        } sandboxed: { pool throws(EideticError) in
+            try pool.header(of: bytes, isComplete: isComplete)
+        }
+    }
+
+    /// Decodes an image, as `ImageDecoder.decode` does.
+    ///
+    /// - Parameters:
+    ///   - bytes: The encoded image.
+    ///   - options: The target size, the frames and the conversions.
+    ///   - limits: The maximum resources of the decode.
+    ///   - context: Cancels the decode; without one the thread does not wait for memory.
+    ///   - pool: The processes.
+    ///   - threads: The pool of the calling thread, whose other jobs do not wait for a slow image.
+    /// - Returns: The image, and where it was decoded.
+    /// - Throws: The errors of `ImageDecoder.decode`, `sandboxUnavailable` and `decoderFailed`.
+    package func decode(
+        _ bytes: [UInt8],
+        options: DecodeOptions,
+        limits: DecodeLimits = .standard,
+        context: JobContext? = nil,
+        in pool: HelperPool = .shared,
+        pausing threads: WorkPool? = nil
+    ) throws(EideticError) -> Decoded {
+        try perform(reading: bytes, in: pool) { () throws(EideticError) in
+            guard let context else {
+                return Decoded(image: try ImageDecoder.decode(bytes, options: options, limits: limits))
+            }
+            let image = try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+            return Decoded(image: image)
+        } sandboxed: { pool throws(EideticError) in
+            let result = try pool.decode(bytes, options: options, limits: limits, context: context, pausing: threads)
+            return Decoded(image: result.image, frameCount: result.header.frameCount, isSandboxed: true)
+        }
+    }
+
+    /// Checks an image as far as its header allows, as `ImageDecoder.workingMemory(for:options:limits:)` does.
+    ///
+    /// - Returns: The peak memory of the decode in bytes.
+    package func workingMemory(
+        for bytes: [UInt8],
+        options: DecodeOptions = DecodeOptions(),
+        limits: DecodeLimits = .standard,
+        in pool: HelperPool = .shared,
+        pausing threads: WorkPool? = nil
+    ) throws(EideticError) -> Int {
+        try perform(reading: bytes, in: pool) { () throws(EideticError) in
+            try ImageDecoder.workingMemory(for: bytes, options: options, limits: limits)
+        } sandboxed: { pool throws(EideticError) in
+            try pool.probe(bytes, options: options, limits: limits, pausing: threads).workingMemory
+        }
+    }
+}

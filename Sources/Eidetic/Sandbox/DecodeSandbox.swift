@@ -1,0 +1,85 @@
+import EideticCodecs
+public import EideticCore
+import EideticSandbox
+
+/// The processes of this machine that decode images in the sandbox.
+///
+/// Their program is `eidetic-decode`, beside the application's program, in `../libexec`, or in `PATH`; the
+/// application's program itself, if it begins with ``runIfStartedForDecoding()``; or `eidetic` in `PATH`.
+public enum DecodeSandbox {
+    /// The path of the program; `nil`, the default, for the places of an installation.
+    ///
+    /// Setting it ends the processes that wait for an image.
+    public static var programPath: String? {
+        get { HelperLocation.configuredPath }
+        set {
+            HelperLocation.configuredPath = newValue
+            HelperPool.shared.restart()
+        }
+    }
+
+    /// Decodes images until the end of the process, if this program was started for that; otherwise, allows this
+    /// program to be started for it.
+    ///
+    /// To be called at the very beginning of `main`, before any thread is started. An application that calls it needs
+    /// no other program for its sandbox.
+    public static func runIfStartedForDecoding() {
+        guard !DecodeHelper.isRequested else { DecodeHelper.run() }
+        HelperLocation.useOwnProgram()
+    }
+
+    /// The restrictions of the sandbox, as far as the system allows them.
+    public struct Status: Sendable, Hashable, CustomStringConvertible {
+        /// The restrictions that are applied, such as `seccomp`.
+        public let restrictions: [String]
+        /// The restrictions that the system refuses.
+        public let missingRestrictions: [String]
+
+        init(_ applied: HelperRestrictions) {
+            let names = HelperRestrictions.names
+            restrictions = names.filter { applied.contains($0.restriction) }.map(\.name)
+            missingRestrictions = names.filter { !applied.contains($0.restriction) }.map(\.name)
+        }
+
+        /// The restrictions as text.
+        public var description: String {
+            let missing = missingRestrictions.isEmpty ? "" : "; without \(missingRestrictions.joined(separator: ", "))"
+            return restrictions.joined(separator: ", ") + missing
+        }
+    }
+
+    /// Returns what the system allows of the sandbox; starts a process if none was started yet.
+    ///
+    /// - Throws: `sandboxUnavailable` if there is no program for it.
+    public static func status() async throws(EideticError) -> Status {
+        try await threads.run { _ throws(EideticError) in
+            Status(try HelperPool.shared.description().restrictions)
+        }
+    }
+
+    private static let threads = WorkPool(name: "eidetic sandbox", maximumThreadCount: 1)
+
+    /// Records that an image is decoded without the sandbox; writes to the log once.
+    static func reportFallback(_ error: EideticError) {
+        let isFirst = hasReported.withLock { hasReported in
+            defer { hasReported = true }
+            return !hasReported
+        }
+        guard isFirst else { return }
+        Log.write(.warning, category: .codecs, message: "images are decoded in this process: \(error.message)")
+    }
+
+    private static let hasReported = Guarded(false)
+
+    /// Writes the restrictions to the log, once for each process that lacks some.
+    static func reportStatus(of pool: HelperPool) {
+        guard let description = try? pool.description() else { return }
+        let isNew = reported.withLock { $0.insert(description.restrictions.rawValue).inserted }
+        guard isNew else { return }
+        let status = Status(description.restrictions)
+        let level: Log.Level = status.missingRestrictions.isEmpty ? .info : .warning
+        Log.write(level, category: .codecs, message: "images are decoded in a sandbox: \(status)")
+    }
+
+    private static let reported = Guarded<Set<UInt16>>([])
+}

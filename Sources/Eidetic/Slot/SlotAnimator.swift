@@ -1,0 +1,83 @@
+import EideticCore
+
+/// Plays the animation that a slot shows, in a display without a clock of its own.
+///
+/// It waits until the next frame is due, and not at all while nobody sees the display, while the application is in the
+/// background, or while frames are missing.
+@MainActor
+final class SlotAnimator {
+    private weak var display: (any ImageDisplay)?
+    private let gate: DisplayGate
+    private let time: any TimeSource
+    private(set) var player: AnimationPlayer?
+    private var image: Image?
+    private var timer: Task<Void, Never>?
+
+    var playback = AnimationPlayback() {
+        didSet {
+            player?.playback = playback
+            run()
+        }
+    }
+    var isVisible = true { didSet { run() } }
+    var allowsMotion = true {
+        didSet {
+            guard allowsMotion != oldValue, let image else { return }
+            display?.displayFrame(image.still(image.pixels))
+            restart(image)
+        }
+    }
+
+    init(display: any ImageDisplay, gate: DisplayGate, time: any TimeSource = SystemTime()) {
+        (self.display, self.gate, self.time) = (display, gate, time)
+    }
+
+    isolated deinit { timer?.cancel() }
+
+    /// Returns `true` if the animation of an image plays already; otherwise, `false`.
+    func isPlaying(_ image: Image) -> Bool {
+        guard let animation = image.streamed else { return false }
+        return player?.animation === animation
+    }
+
+    /// Plays an image in place of the one before; `nil` and still images play nothing.
+    func play(_ image: Image?) {
+        guard !(display is any PlayingDisplay) else { return }
+        timer?.cancel()
+        (timer, player, self.image) = (nil, nil, nil)
+        guard let image, image.isAnimated else { return }
+        self.image = image
+        restart(image)
+    }
+
+    private func restart(_ image: Image) {
+        player = allowsMotion ? image.animation.map { AnimationPlayer($0, playback: playback) } : nil
+        player?.frameArrived = { [weak self] in self?.run() }
+        run()
+    }
+
+    /// Shows the frame that is due, and waits for the next one.
+    private func run() {
+        timer?.cancel()
+        timer = nil
+        guard let player, let image else { return }
+        guard isVisible else { return player.suspend() }
+        guard !gate.resumeMotion(of: self, body: { [weak self] in self?.run() }) else { return player.suspend() }
+        if player.advance(to: time.uptime) { display?.displayFrame(image.still(player.pixels)) }
+        guard player.isPlaying, let delay = player.timeToNextFrame ?? waitForArrival(in: player) else { return }
+        timer = Task { [weak self] in
+            try? await Task.sleep(for: delay)
+            if !Task.isCancelled { self?.run() }
+        }
+    }
+
+    /// The time after which a download is looked at again that has no new frame; `nil` for a whole animation.
+    private func waitForArrival(in player: AnimationPlayer) -> Duration? {
+        player.animation.isComplete ? nil : .milliseconds(50)
+    }
+}
+
+extension Image {
+    /// Returns other pixels with the attributes of this image, as a still image.
+    fileprivate func still(_ pixels: PixelBuffer) -> Image { replacingFrames([Frame(pixels: pixels)]) }
+}

@@ -1,0 +1,263 @@
+package import EideticCore
+
+/// Decodes the frames of a GIF, an animated PNG, an animated WebP or an AVIF sequence, in this process.
+///
+/// The limits hold for each frame as for a still image: pixels, sides and encoded bytes, and the time of each call,
+/// frames that have to be drawn before included. The number of frames is limited in total; the memory of all of them is
+/// not needed, because only those that a caller keeps exist.
+///
+/// Unchecked, because its user makes one call at a time, as ``FrameSource`` demands. A call into a library that cannot
+/// be interrupted may outlive its caller: it then keeps its reader and its bytes to itself, and the decoder begins with
+/// new ones.
+package final class AnimationDecoder: FrameSource, @unchecked Sendable {
+    private let format: ImageFormat
+    private let options: DecodeOptions
+    private let limits: DecodeLimits
+    private let transform: (any ImageTransform)?
+    private let maximumCopyBytes: Int
+    private var waitsForMemory: Bool
+    private let calls: DetachedCalls?
+    private var reading: Reading
+    private var header: ImageHeader?
+    private var finisher: FrameFinisher?
+    private var deliveredSize: PixelSize?
+    package private(set) var info: AnimationInfo
+
+    /// The encoded bytes, and what reads them.
+    ///
+    /// Unchecked for the same reason as the decoder.
+    private final class Reading: @unchecked Sendable {
+        let bytes: EncodedBuffer
+        let reader: any FrameReader
+        var isFileComplete = false
+
+        init(bytes: EncodedBuffer, reader: any FrameReader) { (self.bytes, self.reader) = (bytes, reader) }
+    }
+
+    /// Creates a decoder from the first bytes of an animation, or from all of them.
+    ///
+    /// The result is `nil` if the format has no frames that can be decoded one by one, if the bytes are a still image,
+    /// or if they do not yet contain the first frame.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - isComplete: `true` if they are the whole file.
+    ///   - options: The size and the conversions, for each frame alike; which frames are requested plays no part.
+    ///   - transform: The change of each frame; `nil` for none.
+    ///   - maximumCopyBytes: The memory for copies of the canvas, which spare drawing many frames again when an
+    ///     animation is played backwards.
+    ///   - limits: The limits.
+    ///   - waitsForMemory: `false` if ``firstFrame(context:)`` must not wait until other decodes release memory.
+    ///   - context: Cancels the call.
+    /// - Throws: `notAnImage`, `corrupt`, `limitExceeded`, `outOfMemory` or `cancelled`.
+    package init?(
+        _ bytes: [UInt8],
+        isComplete: Bool,
+        options: DecodeOptions,
+        transform: (any ImageTransform)? = nil,
+        maximumCopyBytes: Int = 0,
+        limits: DecodeLimits,
+        waitsForMemory: Bool = true,
+        context: JobContext = JobContext()
+    ) throws(EideticError) {
+        guard case .format(let format) = ImageFormat.detect(in: bytes),
+            let reader = Self.makeReader(for: format, limits: limits, maximumCopyBytes: maximumCopyBytes)
+        else { return nil }
+        if isComplete { guard try Self.hasFrames(bytes, of: format) else { return nil } }
+        self.format = format
+        self.options = options.with { $0.frames = .first }
+        (self.limits, self.transform, self.maximumCopyBytes) = (limits, transform, maximumCopyBytes)
+        self.waitsForMemory = waitsForMemory
+        calls = try? CodecRegistry.codec(for: format).detachedCalls
+        let none = PixelSize(width: 0, height: 0)
+        info = AnimationInfo(
+            format: format,
+            size: none,
+            sourceSize: none,
+            durations: [],
+            loopCount: 1,
+            isComplete: false
+        )
+        reading = Reading(bytes: try EncodedBuffer(capacity: bytes.count), reader: reader)
+        _ = try append(bytes, isComplete: isComplete)
+        guard reading.reader.isAnimated, info.frameCount > 0, !(isComplete && info.frameCount < 2) else { return nil }
+    }
+
+    /// Returns `false` if a whole file is a still image, before it is copied.
+    private static func hasFrames(_ bytes: [UInt8], of format: ImageFormat) throws(EideticError) -> Bool {
+        switch format {
+        case .gif, .webp, .png: return try (ImageDecoder.header(of: bytes)?.frameCount ?? 1) > 1
+        // The brand of sequences; the calls of libavif are left to its own threads.
+        case .avif: return bytes.prefix(64).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }.contains("avis")
+        default: return false
+        }
+    }
+
+    /// Returns `true` if the first bytes are those of a file that can have several frames; otherwise, `false`.
+    package static func mayBeAnimated(_ bytes: [UInt8]) -> Bool {
+        switch ImageFormat.detect(in: bytes) {
+        case .format(.gif): return true
+        case .format(.webp): return bytes.count > 20 && bytes[12..<16].elementsEqual("VP8X".utf8) && bytes[20] & 2 != 0
+        case .format(.png): return String(decoding: bytes.prefix(4_096), as: UTF8.self).contains("acTL")
+        #if AVIF
+        case .format(.avif): return String(decoding: bytes.prefix(64), as: UTF8.self).contains("avis")
+        #endif
+        default: return false
+        }
+    }
+
+    /// The formats whose frames are decoded one by one.
+    package static func isSupported(_ format: ImageFormat) -> Bool {
+        makeReader(for: format, limits: .standard, maximumCopyBytes: 0) != nil
+    }
+
+    private static func makeReader(
+        for format: ImageFormat,
+        limits: DecodeLimits,
+        maximumCopyBytes: Int
+    ) -> (any FrameReader)? {
+        switch format {
+        case .gif: return ComposedFrameReader<GIFStructure>(maximumCopyBytes: maximumCopyBytes)
+        case .webp: return ComposedFrameReader<WebPStructure>(maximumCopyBytes: maximumCopyBytes)
+        case .png: return ComposedFrameReader<PNGStructure>(maximumCopyBytes: maximumCopyBytes)
+        #if AVIF
+        case .avif: return AVIFFrameReader(limits: limits)
+        #endif
+        default: return nil
+        }
+    }
+
+    package var retainedByteCount: Int { reading.bytes.capacity + reading.reader.retainedByteCount }
+}
+
+// MARK: Bytes
+extension AnimationDecoder {
+    package func append(_ bytes: [UInt8], isComplete: Bool) throws(EideticError) -> AnimationInfo {
+        let count = reading.bytes.count + bytes.count
+        guard count <= limits.encodedBytes.bytes else { throw DecodePlan.sizeError(count, limits: limits) }
+        try reading.bytes.append(bytes, isLast: isComplete)
+        reading.isFileComplete = isComplete
+        try detached(context: JobContext()) { [limits, format] reading throws(EideticError) in
+            try Self.update(reading, format: format, limits: limits)
+        }.map { header = $0 }
+        refreshInfo()
+        return info
+    }
+
+    /// Parses the bytes, and checks the limits on size and frames.
+    private static func update(
+        _ reading: Reading,
+        format: ImageFormat,
+        limits: DecodeLimits
+    ) throws(EideticError) -> ImageHeader? {
+        let (bytes, isComplete) = (reading.bytes.bytes, reading.isFileComplete)
+        let codec = try CodecRegistry.codec(for: format)
+        let header = try codec.header(of: bytes, isComplete: isComplete, format: format)
+        if let header { try DecodePlan.check(header, drawnSize: header.size, limits: limits) }
+        try reading.reader.update(bytes, isFileComplete: isComplete)
+        return header
+    }
+
+    private func refreshInfo() {
+        guard let header else { return }
+        let targetSize = DecodePlan.targetSize(for: header, options: options)
+        let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
+        let upright = (isTransposed ? targetSize.transposed : targetSize).cropped(for: options)
+        info.size = deliveredSize ?? upright
+        info.sourceSize = options.appliesOrientation ? header.uprightSize : header.size
+        info.durations = reading.reader.durations.map(\.clampedForPlayback)
+        info.loopCount = reading.reader.loopCount
+        info.isComplete = reading.reader.isComplete
+        if finisher?.targetSize != targetSize || finisher?.orientation != header.orientation {
+            finisher = FrameFinisher(
+                targetSize: targetSize,
+                orientation: header.orientation,
+                options: options,
+                iccProfile: reading.reader.colourProfile
+            )
+        }
+    }
+}
+
+// MARK: Frames
+extension AnimationDecoder {
+    /// Decodes the first frame, by the rule of `waitsForMemory`; later frames always wait.
+    package func firstFrame(context: JobContext) throws(EideticError) -> PixelBuffer {
+        defer { waitsForMemory = true }
+        return try frame(at: 0, context: context)
+    }
+
+    package func frame(at index: Int, context: JobContext) throws(EideticError) -> PixelBuffer {
+        guard let header, var finisher, (0..<info.frameCount).contains(index) else {
+            throw EideticError(.invalidArgument, message: "\(format): there is no frame \(index)")
+        }
+        let (limits, targetSize, deadline) = (limits, finisher.targetSize, ContinuousClock.now + limits.duration)
+        let makeTask = { @Sendable in
+            DecodeTask(
+                header: header,
+                targetSize: targetSize,
+                decodesAllFrames: true,
+                acceptsPartial: false,
+                limits: limits,
+                context: context,
+                deadline: deadline
+            )
+        }
+        // The pixels of one frame, those of the result, and what scaling and conversions need.
+        let memory = 4 * 4 * header.size.pixelCount
+        let pixels = try reserving(memory, context: context) { () throws(EideticError) in
+            let stored = try detached(context: context) { reading throws(EideticError) in
+                try reading.reader.frame(at: index, for: makeTask())
+            }
+            let finished = try finisher.finish(stored, for: makeTask())
+            return try transform?.apply(to: finished) ?? finished
+        }
+        self.finisher = finisher
+        if deliveredSize == nil { (deliveredSize, info.size) = (pixels.size, pixels.size) }
+        return pixels
+    }
+
+    private func reserving<Value>(
+        _ memory: Int,
+        context: JobContext,
+        body: () throws(EideticError) -> Value
+    ) throws(EideticError) -> Value {
+        let budget = DecodeMemoryBudget.shared
+        guard waitsForMemory else { return try budget.withImmediateReservation(of: memory, body: body) }
+        return try budget.withReservation(of: memory, context: context, body: body)
+    }
+
+    /// Runs `body` here, or on a thread that may be left behind if the library cannot be interrupted.
+    private func detached<Value: Sendable>(
+        context: JobContext,
+        body: @escaping @Sendable (Reading) throws(EideticError) -> Value
+    ) throws(EideticError) -> Value {
+        let reading = reading
+        guard let calls else { return try body(reading) }
+        do throws(EideticError) {
+            return try calls.run(reserving: .init(duration: limits.duration), context: context) {
+                () throws(EideticError) in try body(reading)
+            }
+        } catch {
+            if error.code == .cancelled || error.code == .limitExceeded { try? abandonReading() }
+            throw error
+        }
+    }
+
+    /// Begins with a copy of the bytes and a new reader, because a call may still use the present ones.
+    private func abandonReading() throws(EideticError) {
+        guard let reader = Self.makeReader(for: format, limits: limits, maximumCopyBytes: maximumCopyBytes) else {
+            return
+        }
+        let bytes = try EncodedBuffer(capacity: reading.bytes.count)
+        try bytes.append(Array(reading.bytes.bytes), isLast: false)
+        let next = Reading(bytes: bytes, reader: reader)
+        next.isFileComplete = reading.isFileComplete
+        reading = next
+        guard let calls else { return }
+        let (limits, format) = (limits, format)
+        _ = try calls.run(reserving: .init(duration: limits.duration), context: JobContext()) {
+            () throws(EideticError) in try Self.update(next, format: format, limits: limits)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import EideticCore
+
+/// The frames of an animation in one format, before scaling to the exact size, orientation and colour conversion.
+protocol FrameReader: AnyObject {
+    /// A Boolean value indicating whether the bytes are an animation.
+    var isAnimated: Bool { get }
+    /// A Boolean value indicating whether no more frames follow.
+    var isComplete: Bool { get }
+    /// The durations of the frames that can be decoded, as stored.
+    var durations: [Duration] { get }
+    /// The number of times the frames play; `nil` means forever.
+    var loopCount: Int? { get }
+    /// The embedded colour profile.
+    var colourProfile: [UInt8]? { get }
+    /// The memory that the reader keeps between two calls.
+    var retainedByteCount: Int { get }
+
+    /// Parses the bytes, which stay valid until the next call.
+    func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError)
+
+    /// Decodes a frame of ``durations``.
+    func frame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer
+}
+
+/// The frames of a format that composes them on a canvas.
+///
+/// A frame is drawn on what the frames before have left. To return to an earlier one, the reader begins at the latest
+/// frame that replaces all of the canvas; once it had to draw many frames again, it keeps copies of the canvas at even
+/// distances.
+final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
+    private var structure: Structure?
+    private var frames: [AnimationFrame] = []
+    private var canvas: Canvas?
+    /// The frame that was drawn last; -1 on an empty canvas, `nil` on one that is damaged.
+    private var drawnIndex: Int? = -1
+    /// Copies of the canvas as the frame with this index finds it.
+    private var copies: [Int: CanvasCopy] = [:]
+    private var keepsCopies = false
+    private let maximumCopyBytes: Int
+
+    /// The number of frames that may be drawn again before copies are kept.
+    private static var replayLimit: Int { 4 }
+
+    init(maximumCopyBytes: Int) { self.maximumCopyBytes = maximumCopyBytes }
+
+    var isAnimated: Bool { structure?.isAnimated ?? false }
+    private(set) var isComplete = false
+    private(set) var durations: [Duration] = []
+    var loopCount: Int? {
+        guard let structure else { return 1 }
+        return structure.loopCount
+    }
+    var colourProfile: [UInt8]? { structure?.colourProfile }
+
+    var retainedByteCount: Int {
+        let canvasBytes = structure.map { 4 * $0.size.pixelCount } ?? 0
+        // A frame may save the canvas in order to restore it.
+        return canvasBytes * (frames.contains { $0.disposal == .restorePrevious } ? 2 : 1) + copiedByteCount
+    }
+
+    private var copiedByteCount: Int { copies.values.reduce(0) { $0 + $1.bytes.count } }
+
+    func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
+        let structure = try Structure(bytes)
+        if let size = self.structure?.size, size != structure.size {
+            canvas = nil
+            (drawnIndex, copies) = (-1, [:])
+        }
+        frames = structure.animationFrames(isFileComplete: isFileComplete)
+        durations = frames.map(\.duration)
+        isComplete = isFileComplete || structure.isComplete
+        self.structure = structure
+    }
+
+    func frame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+        guard let structure, index < frames.count else {
+            throw EideticError(.truncated, message: "\(task.header.format): frame \(index + 1) has not arrived")
+        }
+        let canvas = if let canvas { canvas } else { try Canvas(size: structure.size) }
+        self.canvas = canvas
+        prepare(canvas, for: index)
+        let start = (drawnIndex ?? -1) + 1
+        if start <= index {
+            for next in start...index { try draw(next, of: structure, on: canvas, for: task) }
+        }
+        return try canvas.content.snapshot(for: task, hasAlpha: structure.hasTransparentCanvas)
+    }
+
+    /// The canvas on the heap.
+    private final class Canvas {
+        var content: AnimationCanvas
+
+        init(size: PixelSize) throws(EideticError) { content = try AnimationCanvas(size: size) }
+    }
+
+    /// Brings the canvas to the latest state from which the frame can be drawn.
+    private func prepare(_ canvas: Canvas, for index: Int) {
+        let key = (0...index).last { isIndependent($0) } ?? 0
+        let copy = copies.keys.filter { $0 <= index }.max() ?? 0
+        let current = drawnIndex.map { $0 <= index ? $0 : -1 } ?? -1
+        guard drawnIndex == nil || current + 1 < max(key, copy) || drawnIndex.map({ $0 > index }) == true else {
+            return
+        }
+        if index - max(key, copy) > Self.replayLimit { keepsCopies = true }
+        if copy > key, let pixels = copies[copy] {
+            canvas.content.restore(pixels)
+            drawnIndex = copy - 1
+        } else {
+            canvas.content.clear()
+            drawnIndex = key - 1
+        }
+    }
+
+    /// Returns `true` if a frame can be drawn on an empty canvas; otherwise, `false`.
+    private func isIndependent(_ index: Int) -> Bool {
+        guard let size = structure?.size, index > 0 else { return true }
+        let previous = frames[index - 1]
+        return frames[index].replacesCanvas(of: size)
+            && (frames[index].disposal != .restorePrevious)
+            || (previous.disposal == .clear && previous.area == FrameArea(canvas: size))
+    }
+
+    private func draw(
+        _ index: Int,
+        of structure: Structure,
+        on canvas: Canvas,
+        for task: DecodeTask
+    ) throws(EideticError) {
+        try task.checkpoint()
+        let frame = frames[index]
+        if keepsCopies { try copy(canvas, before: index) }
+        if let area = frame.area {
+            let pixels = try structure.decodeFrame(at: index, for: task)
+            drawnIndex = nil
+            try canvas.content.draw(pixels, at: area, blends: frame.blends, disposal: frame.disposal)
+        }
+        drawnIndex = index
+    }
+
+    /// Keeps a copy of the canvas at every frame whose index is a multiple of the distance that the memory allows.
+    private func copy(_ canvas: Canvas, before index: Int) throws(EideticError) {
+        guard let size = structure?.size, copies[index] == nil, index > 0 else { return }
+        let count = maximumCopyBytes / max(1, 4 * size.pixelCount)
+        guard count > 0 else { return }
+        let distance = max(1, (frames.count + count) / (count + 1))
+        guard index.isMultiple(of: distance) else { return }
+        // While frames arrive the distance grows.
+        copies = copies.filter { $0.key.isMultiple(of: distance) }
+        guard copies.count < count else { return }
+        copies[index] = try canvas.content.copyForNextFrame()
+    }
+}

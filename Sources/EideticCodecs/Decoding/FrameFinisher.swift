@@ -1,0 +1,41 @@
+import EideticCore
+
+/// The last steps of every frame: scale down, convert colours, apply the orientation, crop.
+///
+/// The first frame decides what a crop by content keeps of all frames.
+struct FrameFinisher {
+    let targetSize: PixelSize
+    let orientation: ImageOrientation
+    let colorModel: DecodedPixels.ColorModel
+    private let converter: ColourConverter?
+    private var options: DecodeOptions
+
+    init(
+        targetSize: PixelSize,
+        orientation: ImageOrientation,
+        options: DecodeOptions,
+        iccProfile: [UInt8]?,
+        colorModel: DecodedPixels.ColorModel = .rgb
+    ) {
+        (self.targetSize, self.orientation, self.options) = (targetSize, orientation, options)
+        self.colorModel = colorModel
+        converter =
+            options.convertsToSRGB
+            ? iccProfile.flatMap { ColourConverter(profile: $0, colorModel: colorModel) } : nil
+    }
+
+    /// Returns the finished pixels of a frame.
+    mutating func finish(_ stored: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+        try task.checkpoint()
+        var pixels = try Resampler.resample(stored, to: targetSize, for: task)
+        if let converter {
+            pixels = try converter.convert(try pixels.unpremultiplied(), for: task)
+        } else if colorModel == .cmyk {
+            pixels = try pixels.convertedFromCMYK()
+        }
+        if options.appliesOrientation { pixels = try pixels.oriented(orientation) }
+        options = try options.fixingFocus(in: pixels)
+        pixels = try pixels.cropped(for: options)
+        return options.premultipliesAlpha ? try pixels.premultiplied() : try pixels.unpremultiplied()
+    }
+}

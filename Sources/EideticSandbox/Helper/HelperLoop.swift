@@ -1,0 +1,166 @@
+import EideticCodecs
+import EideticCore
+import EideticWire
+import Glibc
+
+/// The loop of a decoding process: one request after the other.
+struct HelperLoop {
+    private let socket: PacketSocket
+    private var input: MappedMemory?
+    private var window: MappedMemory?
+    private var session: DecodeSession?
+
+    init(socket: PacketSocket) { self.socket = socket }
+
+    /// Handles requests until the socket is closed.
+    mutating func run() {
+        while wait(for: Int16(POLLIN)) {
+            do throws(SystemError) {
+                switch try socket.receive() {
+                case .none: continue
+                case .end: return
+                case .packet(let packet): try handle(packet)
+                }
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Sends a reply; ends the process if its socket is closed.
+    func send(_ reply: HelperReply) {
+        do throws(SystemError) {
+            while try !socket.send(WireWriter.encode(reply)) { _ = wait(for: Int16(POLLOUT)) }
+        } catch {
+            _exit(0)
+        }
+    }
+
+    private func wait(for events: Int16) -> Bool {
+        var entry = pollfd(fd: socket.rawValue, events: events, revents: 0)
+        while poll(&entry, 1, -1) < 0 { guard errno == EINTR else { return false } }
+        return true
+    }
+
+    private mutating func handle(_ packet: PacketSocket.Packet) throws(SystemError) {
+        let descriptors = packet.takeDescriptors()
+        defer { for number in descriptors { close(number) } }
+        do throws(EideticError) {
+            if let reply = try reply(to: try Self.request(packet.bytes), descriptor: descriptors.first) { send(reply) }
+        } catch {
+            session = nil
+            send(.failure(error.code, message: error.message))
+        }
+    }
+
+    private static func request(_ bytes: [UInt8]) throws(EideticError) -> HelperRequest {
+        do throws(WireError) {
+            return try WireReader.decode(HelperRequest.self, from: bytes)
+        } catch {
+            throw EideticError(.decoderFailed, message: "a request to the decoding process: \(error)")
+        }
+    }
+
+    private mutating func reply(
+        to request: HelperRequest,
+        descriptor: Int32?
+    ) throws(EideticError) -> HelperReply? {
+        switch request {
+        case .input(let byteCount):
+            session = nil
+            input = try MappedMemory(descriptor: descriptor ?? -1, byteCount: byteCount, access: .read)
+            return nil
+        case .window(let byteCount):
+            window = try MappedMemory(descriptor: descriptor ?? -1, byteCount: byteCount, access: .readWrite)
+            return nil
+        case .header(let byteCount, let isComplete):
+            let header = try ImageDecoder.header(of: try bytes(count: byteCount), isComplete: isComplete)
+            return .header(try header.map { header throws(EideticError) in try describe(header) })
+        case .open(let byteCount, let options, let limits):
+            session = nil
+            let session = try DecodeSession(bytes: try bytes(count: byteCount), options: options, limits: limits)
+            self.session = session
+            guard let layout = ResultLayout(size: session.resultSize, frameCount: session.maximumFrameCount) else {
+                throw EideticError(.limitExceeded, message: "\(session.resultSize) pixels are out of range")
+            }
+            return .opened(try describe(session.header), workingMemory: session.workingMemory, layout)
+        case .decode(let layout, let isInWindow):
+            guard let session else { throw EideticError(.decoderFailed, message: "no image was opened") }
+            self.session = nil
+            let memory = try target(layout, descriptor: isInWindow ? nil : descriptor)
+            return .decoded(try decode(session, layout: layout, memory: memory))
+        }
+    }
+
+    private func bytes(count: Int) throws(EideticError) -> UnsafeRawBufferPointer {
+        guard let input, (0...input.byteCount).contains(count) else {
+            throw EideticError(.decoderFailed, message: "\(count) encoded bytes exceed the shared memory")
+        }
+        return input.bytes(count: count)
+    }
+
+    /// Writes the durations into the window, and returns the rest of the header.
+    private func describe(_ header: ImageHeader) throws(EideticError) -> HeaderDescription {
+        let count = header.durations.count
+        guard let window, count <= ResultLayout.maximumFrameCount, 8 * count <= window.byteCount else {
+            throw EideticError(.limitExceeded, message: "\(count) frames exceed the shared memory")
+        }
+        for (index, duration) in header.durations.enumerated() {
+            window.base.storeBytes(of: duration.inNanoseconds, toByteOffset: 8 * index, as: Int64.self)
+        }
+        return HeaderDescription(header)
+    }
+
+    private func target(_ layout: ResultLayout, descriptor: Int32?) throws(EideticError) -> MappedMemory {
+        if let descriptor {
+            return try MappedMemory(descriptor: descriptor, byteCount: layout.byteCount, access: .readWrite)
+        }
+        guard let window, layout.byteCount <= window.byteCount else {
+            throw EideticError(.decoderFailed, message: "the result exceeds the shared memory")
+        }
+        return window
+    }
+
+    /// Decodes into shared memory, which is no longer mapped afterwards unless it is the window.
+    private func decode(
+        _ session: DecodeSession,
+        layout: ResultLayout,
+        memory: MappedMemory
+    ) throws(EideticError) -> ResultDescription {
+        let start = ProcessorTime.ofProcess
+        LentMemory.lend(memory.base, partSize: layout.partSize, count: layout.frameCount)
+        defer { LentMemory.reclaim() }
+        let image = try session.decode()
+        guard image.frames.count <= layout.frameCount, image.frames.allSatisfy({ $0.pixels.size == layout.size })
+        else {
+            throw EideticError(.corrupt, message: "\(image.format): the pixels are not those that the header announces")
+        }
+        for (index, frame) in image.frames.enumerated() {
+            let part = try Self.part(of: frame.pixels, in: memory, layout: layout)
+            let record = FrameRecord(duration: max(.zero, frame.duration), part: part, alpha: frame.pixels.alpha)
+            record.write(to: memory.base + layout.recordOffset + index * ResultLayout.recordSize)
+        }
+        return ResultDescription(image, processorTime: ProcessorTime.ofProcess - start)
+    }
+
+    /// Returns the part of shared memory with the pixels, which are copied unless they were decoded there.
+    private static func part(
+        of pixels: PixelBuffer,
+        in memory: MappedMemory,
+        layout: ResultLayout
+    ) throws(EideticError) -> Int {
+        let source = pixels.unsafeBytes
+        let isDense = pixels.bytesPerRow == 4 * layout.size.width
+        if isDense, let part = source.baseAddress.flatMap({ LentMemory.part(at: $0) }) { return part }
+        guard let part = LentMemory.takePart() else {
+            throw EideticError(.outOfMemory, message: "no part of the shared memory is free")
+        }
+        let target = UnsafeMutableRawBufferPointer(start: memory.base + part * layout.partSize, count: layout.partSize)
+        let rowSize = 4 * layout.size.width
+        for row in 0..<layout.size.height {
+            let bytes = UnsafeRawBufferPointer(rebasing: source[(row * pixels.bytesPerRow)...].prefix(rowSize))
+            UnsafeMutableRawBufferPointer(rebasing: target[(row * rowSize)...]).copyMemory(from: bytes)
+        }
+        return part
+    }
+}

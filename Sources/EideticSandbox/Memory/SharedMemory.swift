@@ -1,0 +1,87 @@
+import CLinux
+package import EideticCore
+import Glibc
+
+/// Memory that this process shares with another one, by a descriptor; its size is fixed.
+package final class SharedMemory: Sendable {
+    /// The number of bytes, which fill whole pages.
+    package let byteCount: Int
+    private let descriptor: Guarded<Int32>
+
+    /// Creates memory of at least `byteCount` bytes.
+    ///
+    /// - Throws: `outOfMemory`.
+    package init(byteCount: Int) throws(EideticError) {
+        let page = Int(getpagesize())
+        self.byteCount = (max(1, byteCount) + page - 1) / page * page
+        let number = eidetic_create_memory(self.byteCount)
+        guard number >= 0 else {
+            let reason = SystemError.message(for: errno)
+            throw EideticError(.outOfMemory, message: "no shared memory of \(byteCount) bytes: \(reason)")
+        }
+        descriptor = Guarded(number)
+    }
+
+    deinit { descriptor.withLock { _ = close($0) } }
+
+    /// The number of the descriptor, to be passed to another process.
+    package var rawValue: Int32 { descriptor.withLock { $0 } }
+
+    /// Maps the memory for reading and writing.
+    package func map() throws(EideticError) -> MappedMemory {
+        try MappedMemory(descriptor: rawValue, byteCount: byteCount, access: .readWrite)
+    }
+
+    /// Forbids all processes to change the memory from now on, and maps it.
+    ///
+    /// - Throws: `decoderFailed` if a process still has it mapped for writing.
+    package func seal() throws(EideticError) -> MappedMemory {
+        guard eidetic_seal_memory(rawValue) == 0 else {
+            let reason = SystemError.message(for: errno)
+            throw EideticError(.decoderFailed, message: "the decoding process keeps its pixels writable: \(reason)")
+        }
+        return try MappedMemory(descriptor: rawValue, byteCount: byteCount, access: .sealed)
+    }
+}
+
+/// A mapping of shared memory, removed with the object.
+///
+/// Unchecked: the address and the size never change; the owner of the object decides who uses the bytes when.
+package final class MappedMemory: @unchecked Sendable {
+    /// The purpose of a mapping.
+    package enum Access {
+        case read, readWrite
+        /// Reading memory that nobody can change; its pages are accessed at once, which is faster than one by one.
+        case sealed
+    }
+
+    package let base: UnsafeMutableRawPointer
+    package let byteCount: Int
+
+    /// `MADV_POPULATE_READ` and `MADV_POPULATE_WRITE`, which the C library's headers lack.
+    private static let populateRead: Int32 = 22
+    private static let populateWrite: Int32 = 23
+
+    /// Maps the memory of a descriptor.
+    ///
+    /// - Throws: `outOfMemory`.
+    package init(descriptor: Int32, byteCount: Int, access: Access) throws(EideticError) {
+        let protection = access == .readWrite ? PROT_READ | PROT_WRITE : PROT_READ
+        // Before Linux 6.7 sealed memory cannot be mapped as shared.
+        let kind = access == .sealed ? MAP_PRIVATE : MAP_SHARED
+        guard byteCount > 0, let memory = mmap(nil, byteCount, protection, kind, descriptor, 0), memory != MAP_FAILED
+        else {
+            throw EideticError(.outOfMemory, message: "cannot map \(byteCount) bytes of shared memory")
+        }
+        (base, self.byteCount) = (memory, byteCount)
+        if access == .sealed { madvise(base, byteCount, Self.populateRead) }
+    }
+
+    deinit { munmap(base, byteCount) }
+
+    /// Accesses all pages at once for writing; before Linux 5.14 nothing.
+    package func populate() { madvise(base, byteCount, Self.populateWrite) }
+
+    /// The first `count` bytes.
+    package func bytes(count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+}

@@ -1,0 +1,85 @@
+import CLinux
+import EideticCore
+import EideticWire
+import Glibc
+
+/// A child of this process, from its start to its end.
+final class ChildProcess: Sendable {
+    let identifier: Int32
+    private let descriptor: Guarded<Int32>
+    private let isEnded = Guarded(false)
+
+    private init(identifier: Int32) {
+        self.identifier = identifier
+        descriptor = Guarded(eidetic_open_process(identifier))
+    }
+
+    deinit {
+        end()
+        descriptor.withLock { if $0 >= 0 { _ = close($0) } }
+    }
+
+    /// The thread that starts children, which never ends: the kernel ends a decoding process with it.
+    private static let starter = WorkPool(name: "eidetic start", maximumThreadCount: 1)
+    /// The threads that wait for the ends of children, which may take as long as their memory is released.
+    private static let reaper = WorkPool(name: "eidetic reap", maximumThreadCount: 2)
+
+    /// Starts a program with a socket as its descriptor 3; blocks for a millisecond or two.
+    static func start(_ program: HelperProgram, passing socket: PacketSocket) throws(SystemError) -> ChildProcess {
+        let outcome = Monitor<Result<ChildProcess, SystemError>?>(nil)
+        starter.enqueue {
+            let result = spawn(program, passing: socket)
+            outcome.withLock { $0 = result }
+            outcome.broadcast()
+        }
+        return try outcome.wait { $0 }.get()
+    }
+
+    private static func spawn(
+        _ program: HelperProgram,
+        passing socket: PacketSocket
+    ) -> Result<ChildProcess, SystemError> {
+        var words: [UnsafeMutablePointer<CChar>?] = ([program.path] + program.arguments).map { strdup($0) } + [nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = HelperProgram.environment.map { strdup($0) } + [nil]
+        defer { (words + environment).forEach { free($0) } }
+        var identifier: Int32 = 0
+        let error = eidetic_start_helper(program.path, &words, &environment, socket.rawValue, &identifier)
+        guard error == 0 else { return .failure(SystemError(.spawn, errorNumber: error, path: program.path)) }
+        return .success(ChildProcess(identifier: identifier))
+    }
+
+    /// A Boolean value indicating whether the process has ended, or was told to.
+    var hasEnded: Bool { isEnded.withLock { $0 } || isGone }
+
+    private var isGone: Bool {
+        descriptor.withLock { number in
+            var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            return number < 0 || poll(&entry, 1, 0) != 0
+        }
+    }
+
+    /// The signal that has ended the process, as text; empty if it was none, or is not known yet.
+    var endDescription: String {
+        var information = siginfo_t()
+        // Waits for the end that the closed socket announces, and leaves the process to be reaped.
+        for _ in 0..<50 where !isGone { usleep(1_000) }
+        guard waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG) == 0,
+            information.si_code == Int32(CLD_KILLED) || information.si_code == Int32(CLD_DUMPED)
+        else { return "" }
+        return " by signal \(information._sifields._sigchld.si_status)"
+    }
+
+    /// Ends the process, and has it reaped; has no effect the second time.
+    func end() {
+        let isFirst = isEnded.withLock { isEnded in
+            defer { isEnded = true }
+            return !isEnded
+        }
+        guard isFirst else { return }
+        descriptor.withLock { _ = eidetic_signal_process($0, SIGKILL) }
+        Self.reaper.enqueue { [identifier] in
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package import EideticCodecs
+package import EideticCore
+
+/// The functions of `ImageDecoder`, performed by a decoding process.
+///
+/// What the process answers is not trusted: sizes are compared with those that the limits and the options allow before
+/// memory is created, its size cannot change, and pixels are read only once nobody can write them, or are copied.
+extension HelperPool {
+    /// Parses the header of an image without decoding pixels.
+    ///
+    /// - Throws: The errors of `ImageDecoder.header(of:isComplete:)`, `sandboxUnavailable` and `decoderFailed`.
+    package func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
+        try withSession(in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
+            try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+                try session.header(of: bytes, isComplete: isComplete)
+            }
+        }
+    }
+
+    /// Decodes an image.
+    ///
+    /// - Parameters:
+    ///   - bytes: The encoded image.
+    ///   - options: The target size, the frames and the conversions.
+    ///   - limits: The maximum resources of the decode; at `duration` the process is ended, whatever it does.
+    ///   - context: Cancels the decode; with one the thread waits until memory is available.
+    ///   - threads: The pool of the calling thread, whose other jobs do not wait for a slow image.
+    /// - Returns: The decoded image and its header.
+    /// - Throws: The errors of `ImageDecoder.decode`, `sandboxUnavailable` and `decoderFailed`.
+    package func decode(
+        _ bytes: [UInt8],
+        options: DecodeOptions,
+        limits: DecodeLimits,
+        context: JobContext?,
+        pausing threads: WorkPool? = nil
+    ) throws(EideticError) -> (image: Image, header: ImageHeader) {
+        try withSession(in: context, limits: limits, pausing: threads) { session throws(EideticError) in
+            let opened = try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+                try session.open(bytes, options: options)
+            }
+            return (try session.decode(opened, options: options), opened.header)
+        }
+    }
+
+    /// Parses the header and checks the limits as ``decode(_:options:limits:context:pausing:)`` does.
+    ///
+    /// - Returns: The header, the size of the decoded image, and the peak memory of the decode in bytes.
+    package func probe(
+        _ bytes: [UInt8],
+        options: DecodeOptions,
+        limits: DecodeLimits,
+        context: JobContext? = nil,
+        pausing threads: WorkPool? = nil
+    ) throws(EideticError) -> (header: ImageHeader, size: PixelSize, workingMemory: Int) {
+        try withSession(in: context, limits: limits, pausing: threads) { session throws(EideticError) in
+            let opened = try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+                try session.open(bytes, options: options)
+            }
+            return (opened.header, opened.layout.size, opened.workingMemory)
+        }
+    }
+
+    private func withSession<Value>(
+        in context: JobContext?,
+        limits: DecodeLimits,
+        pausing threads: WorkPool?,
+        body: (HelperSession) throws(EideticError) -> Value
+    ) throws(EideticError) -> Value {
+        let helper = try acquire()
+        countRequest()
+        let session = HelperSession(pool: self, helper: helper, limits: limits, context: context, threads: threads)
+        // The session ends before its process is lent to another one.
+        defer { giveBack(helper) }
+        defer { session.end() }
+        return try body(session)
+    }
+}

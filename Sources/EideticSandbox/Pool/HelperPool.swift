@@ -1,0 +1,172 @@
+import EideticCodecs
+package import EideticCore
+import Glibc
+
+/// The decoding processes of this process.
+///
+/// Each decodes one image at a time. One that is done waits for the next; one that ends is replaced; and after
+/// ``Settings/imageLimit`` images it is replaced as well.
+package final class HelperPool: Sendable {
+    /// The numbers of a pool.
+    package struct Settings: Sendable {
+        /// The largest number of processes that wait for an image; by default that of the processors.
+        package var idleLimit = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        /// The number of images after which a process is replaced.
+        package var imageLimit = 500
+        /// The time after which an image counts as slow: it then keeps no other one waiting.
+        package var slowTime = Duration.milliseconds(50)
+        /// The largest number of slow images at a time.
+        package var slowLimit = 32
+        /// The memory of all slow images that others do not wait for.
+        package var slowMemory = ByteCount.mebibytes(1_024)
+        /// The time for which a failure to start is remembered.
+        package var retryTime = Duration.seconds(5)
+        /// The programs to try, the first one first.
+        package var programs: @Sendable () -> [HelperProgram] = { HelperLocation.programs }
+
+        package init() {}
+    }
+
+    private struct State {
+        var idle: [HelperProcess] = []
+        var slowCount = 0
+        var slowMemory = 0
+        var startedCount = 0
+        var requestCount = 0
+        var description: HelperDescription?
+        /// The failure of the last start, and when it was.
+        var failure: (error: EideticError, time: ContinuousClock.Instant)?
+    }
+
+    /// The pool of this process.
+    package static let shared = HelperPool()
+
+    /// The memory of images that are decoded in the sandbox, apart from that of images in this process: 512 MiB.
+    let budget = DecodeMemoryBudget(capacity: .mebibytes(512))
+    /// Sealed memory for large results.
+    let memories = PreparedMemory()
+    package let settings: Settings
+    private let state = Guarded(State())
+    private let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
+
+    package init(settings: Settings = Settings()) { self.settings = settings }
+
+    /// The number of processes that were started.
+    package var startedCount: Int { state.withLock { $0.startedCount } }
+
+    /// The number of images that processes were asked about.
+    package var requestCount: Int { state.withLock { $0.requestCount } }
+
+    /// The processes that wait for an image.
+    package var idleIdentifiers: [Int32] { state.withLock { $0.idle.map(\.identifier) } }
+
+    /// The number of slow images.
+    package var slowCount: Int { state.withLock { $0.slowCount } }
+
+    /// Starts processes until as many as there are processors wait; returns at once.
+    package func warmUp() {
+        for _ in 0..<settings.idleLimit { drains.enqueue { [self] in addIdle() } }
+    }
+
+    private func addIdle() {
+        guard state.withLock({ $0.idle.count < settings.idleLimit }), let helper = try? start() else { return }
+        giveBack(helper)
+    }
+
+    /// Returns what the processes have said about themselves, and starts one if there is none.
+    ///
+    /// - Throws: `sandboxUnavailable`.
+    package func description() throws(EideticError) -> HelperDescription {
+        if let known = state.withLock({ $0.description }) { return known }
+        let helper = try acquire()
+        giveBack(helper)
+        return helper.description
+    }
+
+    /// Returns a process for one image, started now if none waits.
+    ///
+    /// - Throws: `sandboxUnavailable` if there is no program.
+    func acquire() throws(EideticError) -> HelperProcess {
+        while let helper = state.withLock({ $0.idle.popLast() }) {
+            if helper.isQuiet { return helper }
+            helper.end()
+        }
+        return try start()
+    }
+
+    private func start() throws(EideticError) -> HelperProcess {
+        // Not for each image the directories are searched again.
+        if let failure = state.withLock({ $0.failure }), failure.time + settings.retryTime > .now {
+            throw failure.error
+        }
+        var reason = "\(HelperLocation.programName) is not installed"
+        for program in settings.programs() {
+            do throws(EideticError) {
+                let helper = try HelperProcess(starting: program)
+                state.withLock { state in
+                    state.startedCount += 1
+                    (state.description, state.failure) = (helper.description, nil)
+                }
+                return helper
+            } catch {
+                reason = error.message
+            }
+        }
+        let message = "images cannot be decoded in the sandbox: \(reason)"
+        let error = EideticError(.sandboxUnavailable, message: message)
+        state.withLock { $0.failure = (error, .now) }
+        throw error
+    }
+
+    /// Returns a process after an image; one that still works on a cancelled image gets a little time to end it.
+    func giveBack(_ helper: HelperProcess) {
+        guard helper.isBusy else { return keep(helper) }
+        drains.enqueue { [self] in
+            if helper.drain(within: .milliseconds(200)) { keep(helper) } else { helper.end() }
+        }
+    }
+
+    private func keep(_ helper: HelperProcess) {
+        guard helper.isQuiet, helper.imageCount < settings.imageLimit else {
+            helper.end()
+            // The next image does not wait for the start of a process.
+            return drains.enqueue { [self] in addIdle() }
+        }
+        helper.setLowered(false)
+        let isKept = state.withLock { state in
+            guard state.idle.count < settings.idleLimit else { return false }
+            state.idle.append(helper)
+            return true
+        }
+        if !isKept { helper.end() }
+    }
+
+    /// Ends the processes that wait, and forgets that there was no program.
+    package func restart() {
+        state.withLock { ($0.failure, $0.description) = (nil, nil) }
+        for helper in state.withLock({ state in
+            defer { state.idle = [] }
+            return state.idle
+        }) { helper.end() }
+    }
+}
+
+// MARK: Slow images
+extension HelperPool {
+    /// Counts a request.
+    func countRequest() { state.withLock { $0.requestCount += 1 } }
+
+    /// Counts an image as slow; returns `false` if too many are.
+    func beginSlow(memory: Int) -> Bool {
+        state.withLock { state in
+            let isAllowed =
+                state.slowCount < settings.slowLimit && state.slowMemory + memory <= settings.slowMemory.bytes
+            if isAllowed { (state.slowCount, state.slowMemory) = (state.slowCount + 1, state.slowMemory + memory) }
+            return isAllowed
+        }
+    }
+
+    func endSlow(memory: Int) {
+        state.withLock { ($0.slowCount, $0.slowMemory) = ($0.slowCount - 1, $0.slowMemory - memory) }
+    }
+}

@@ -1,0 +1,234 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+/// Frames that are decoded one by one, against those that are decoded together.
+@Suite("Frames by number", .timeLimit(.minutes(5)))
+struct AnimationDecoderTests {
+    /// Animations of every format, and with every kind of disposal and blending.
+    static let animations: [Fixture] = {
+        do {
+            let made = try ImageEncoder.animatedFormats.map { format in
+                Fixture(
+                    name: "\(format) of 23 frames",
+                    format: format,
+                    bytes: try ImageEncoder.encode(try movingImage(frameCount: 23), as: format)
+                )
+            }
+            return made + [
+                Fixture(name: "gif disposals", format: .gif, bytes: GIFWriter.everyDisposal(frameCount: 40)),
+                Fixture(name: "apng", format: .png, bytes: APNGFixtures.threeFrames),
+            ]
+        } catch { fatalError("a fixture could not be created: \(error)") }
+    }()
+
+    static func movingImage(frameCount: Int) throws -> Image {
+        let frames = try (0..<frameCount).map { index in
+            let pixels = try TestImages.makePixels(width: 32, height: 20, alpha: .straight) { x, y in
+                (x + y + index) % 9 == 0 ? [0, 0, 0, 0] : [UInt8(8 * x), UInt8(10 * y), UInt8(6 * index), 255]
+            }
+            return Image.Frame(pixels: pixels, duration: .milliseconds(20 + 10 * index))
+        }
+        return Image(frames: frames, loopCount: 3, format: .png, sourceSize: PixelSize(width: 32, height: 20))
+    }
+
+    private func decoder(_ bytes: [UInt8], copies: Int = 0, options: DecodeOptions = .init()) throws -> AnimationDecoder
+    {
+        try #require(
+            try AnimationDecoder(
+                bytes,
+                isComplete: true,
+                options: options,
+                maximumCopyBytes: copies,
+                limits: .standard
+            )
+        )
+    }
+
+    private func allFrames(of bytes: [UInt8], options: DecodeOptions = .init()) throws -> [Image.Frame] {
+        try ImageDecoder.decode(bytes, options: .with(options) { $0.frames = .all }).frames
+    }
+
+    @Test(
+        "F03 any frame by number is the frame of a whole decode, in every order",
+        arguments: animations,
+        [0, 1 << 20]
+    )
+    func everyOrder(_ fixture: Fixture, copies: Int) throws {
+        let expected = try allFrames(of: fixture.bytes)
+        let count = expected.count, source = try decoder(fixture.bytes, copies: copies)
+        #expect(source.info.frameCount == count && source.info.isComplete)
+        #expect(
+            source.info.durations == expected.map { $0.duration < .milliseconds(11) ? .milliseconds(100) : $0.duration }
+        )
+        var generator = Generator(seed: 7)
+        let random = (0..<60).map { _ in Int.random(in: 0..<count, using: &generator) }
+        for index in Array(0..<count) + (0..<count).reversed() + random {
+            let pixels = try source.frame(at: index, context: JobContext())
+            #expect(pixels.bytes == expected[index].pixels.bytes, "frame \(index)")
+            #expect(pixels.alpha == expected[index].pixels.alpha)
+        }
+    }
+
+    @Test(
+        "F03 the frames of every animation of the corpus",
+        .needsCorpus,
+        arguments: GroundTruth.files(of: [.gif, .png, .webp, .avif], kinds: ["wellformed"]).filter {
+            $0.bytes < 300_000 && ($0.size?.pixelCount ?? 0) < 1 << 17
+        }
+    )
+    func corpus(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
+        let expected = try allFrames(of: bytes)
+        guard expected.count > 1 else { return }
+        let source = try decoder(bytes, copies: 1 << 20)
+        #expect(source.info.frameCount == expected.count)
+        for index in Array(expected.indices.prefix(40)) + expected.indices.prefix(40).reversed() {
+            let pixels = try source.frame(at: index, context: JobContext())
+            #expect(pixels.bytes == expected[index].pixels.bytes, "frame \(index)")
+        }
+    }
+
+    @Test("F03 F04 frames by number are decoded to a size", arguments: animations)
+    func sizes(_ fixture: Fixture) throws {
+        var options = DecodeOptions()
+        options.size = PixelSize(width: 9, height: 9)
+        options.contentMode = .fill
+        let expected = try allFrames(of: fixture.bytes, options: options)
+        let source = try decoder(fixture.bytes, options: options)
+        for index in expected.indices.reversed() {
+            #expect(try source.frame(at: index, context: JobContext()).bytes == expected[index].pixels.bytes)
+        }
+        #expect(source.info.size == expected[0].pixels.size)
+    }
+
+    @Test("F03 L10 frames come as their bytes do, whatever the pieces", arguments: animations, [1, 37, 500])
+    func pieces(_ fixture: Fixture, length: Int) throws {
+        let bytes = fixture.bytes, expected = try allFrames(of: bytes)
+        var source: AnimationDecoder?
+        var count = 0, next = 0, sent = 0
+        while sent < bytes.count {
+            let piece = Array(bytes[sent..<min(bytes.count, sent + length)])
+            sent += piece.count
+            if let source {
+                count = try source.append(piece, isComplete: sent == bytes.count).frameCount
+            } else {
+                source = try AnimationDecoder(
+                    Array(bytes.prefix(sent)),
+                    isComplete: sent == bytes.count,
+                    options: .init(),
+                    limits: .standard
+                )
+                count = source?.info.frameCount ?? 0
+            }
+            while next < count {
+                let pixels = try #require(source).frame(at: next, context: JobContext())
+                #expect(pixels.bytes == expected[next].pixels.bytes, "frame \(next) after \(sent) bytes")
+                next += 1
+            }
+        }
+        #expect(next == expected.count && source?.info.isComplete == true)
+    }
+
+    @Test("L10 the first frame is there once its own bytes are", arguments: [ImageFormat.gif, .png, .webp])
+    func firstFrameEarly(_ format: ImageFormat) throws {
+        let bytes = try ImageEncoder.encode(try Self.movingImage(frameCount: 40), as: format)
+        let needed = (1...bytes.count).first { count in
+            (try? AnimationDecoder(
+                Array(bytes.prefix(count)),
+                isComplete: false,
+                options: .init(),
+                limits: .standard
+            )) != nil
+        }
+        // One of 40 frames, the header, and where the second one begins.
+        #expect(try #require(needed) < bytes.count / 8)
+    }
+
+    @Test("F03 a still image has no frames by number", arguments: Fixture.standard)
+    func still(_ fixture: Fixture) throws {
+        let isAnimated = try #require(try ImageDecoder.header(of: fixture.bytes)).frameCount > 1
+        let source = try AnimationDecoder(fixture.bytes, isComplete: true, options: .init(), limits: .standard)
+        #expect((source != nil) == isAnimated)
+    }
+
+    @Test("F07 the limit on frames holds: one below, at, one above", arguments: [22, 23, 24])
+    func frameLimit(_ limit: Int) throws {
+        let bytes = try ImageEncoder.encode(try Self.movingImage(frameCount: 23), as: .gif)
+        var limits = DecodeLimits()
+        limits.frames = limit
+        // The memory of all frames together is no limit, because they never exist together.
+        limits.animationBytes = ByteCount(1)
+        let make = { () throws(EideticError) in
+            try AnimationDecoder(bytes, isComplete: true, options: .init(), limits: limits)
+        }
+        if limit < 23 {
+            #expect(throws: EideticError.self) { _ = try make() }
+        } else {
+            #expect(try make()?.info.frameCount == 23)
+        }
+    }
+
+    @Test("F07 the limits on bytes and time hold while frames come")
+    func otherLimits() throws {
+        let bytes = try ImageEncoder.encode(try Self.movingImage(frameCount: 23), as: .gif)
+        for (limit, isAllowed) in [(bytes.count - 1, false), (bytes.count, true), (bytes.count + 1, true)] {
+            var limits = DecodeLimits()
+            limits.encodedBytes = ByteCount(limit)
+            let head = Array(bytes.prefix(bytes.count / 2))
+            let source = try #require(
+                try AnimationDecoder(head, isComplete: false, options: .init(), limits: limits)
+            )
+            let rest = Array(bytes.dropFirst(head.count))
+            let info = try? source.append(rest, isComplete: true)
+            #expect((info != nil) == isAllowed)
+            // The frames before the limit can still be decoded.
+            #expect(throws: Never.self) { try source.frame(at: 0, context: JobContext()) }
+        }
+        var limits = DecodeLimits()
+        limits.duration = .zero
+        let source = try AnimationDecoder(bytes, isComplete: true, options: .init(), limits: limits)
+        #expect(throws: EideticError.self) { try source?.frame(at: 3, context: JobContext()) }
+    }
+
+    @Test("F03 a damaged frame is an error, and those before it can be decoded", arguments: [ImageFormat.gif, .webp])
+    func damage(_ format: ImageFormat) throws {
+        var bytes = try ImageEncoder.encode(try Self.movingImage(frameCount: 23), as: format)
+        for index in bytes.count * 3 / 4..<bytes.count * 3 / 4 + 40 { bytes[index] = 0xff }
+        guard let source = try? AnimationDecoder(bytes, isComplete: true, options: .init(), limits: .standard) else {
+            return
+        }
+        let damaged = (0..<source.info.frameCount).first { (try? source.frame(at: $0, context: JobContext())) == nil }
+        for index in 0..<(damaged ?? source.info.frameCount) {
+            #expect(throws: Never.self) { try source.frame(at: index, context: JobContext()) }
+        }
+    }
+
+    @Test("L13 a transform changes each frame")
+    func transform() throws {
+        let bytes = try ImageEncoder.encode(try Self.movingImage(frameCount: 23), as: .gif)
+        let source = try #require(
+            try AnimationDecoder(
+                bytes,
+                isComplete: true,
+                options: .init(),
+                transform: ImageTransforms.Flip(vertical: true),
+                limits: .standard
+            )
+        )
+        let expected = try allFrames(of: bytes)
+        for index in [0, 22, 5] {
+            let flipped = try ImageTransforms.Flip(vertical: true).apply(to: expected[index].pixels)
+            #expect(try source.frame(at: index, context: JobContext()).bytes == flipped.bytes)
+        }
+    }
+}
+
+extension DecodeOptions {
+    fileprivate static func with(_ options: DecodeOptions, change: (inout DecodeOptions) -> Void) -> DecodeOptions {
+        var options = options
+        change(&options)
+        return options
+    }
+}

@@ -1,0 +1,50 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("eidetic --sandbox", .timeLimit(.minutes(2)))
+struct SandboxTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(named: "sandbox") }
+
+    @Test("F07 load --sandbox states its restrictions first, and loads with no other program than eidetic")
+    func load() async throws {
+        let path = try directory.write(try TestImages.encoded(as: .jpeg), to: "image.jpg")
+        let cache = directory.path(of: "cache")
+        let words = ["load", "--sandbox", "--cache-dir", cache, "file://\(path)"]
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words + ["--json"])
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let lines = result.outputText.split(separator: "\n")
+        #expect(lines.first?.hasPrefix(#"{"sandbox":{"restrictions":["seccomp""#) == true, "\(result.outputText)")
+        #expect(lines.contains { $0.contains(#""width":64"#) })
+        let text = try await Subprocess.run(EideticProgram.path, arguments: words + ["--explain"])
+        #expect(text.outputText.contains("in the sandbox"), "\(text.outputText)")
+    }
+
+    @Test("F07 convert --sandbox writes the same file, and inspect --sandbox prints the same lines")
+    func convertAndInspect() async throws {
+        let path = try directory.write(try TestImages.encoded(as: .png), to: "image.png")
+        let (plain, sandboxed) = (directory.path(of: "a.png"), directory.path(of: "b.png"))
+        for words in [[path, plain], ["--sandbox", path, sandboxed]] {
+            let arguments = ["convert", "--size", "32x32"] + words
+            let result = try await Subprocess.run(EideticProgram.path, arguments: arguments)
+            #expect(result.status == .exited(0), "\(result.errorText)")
+        }
+        let files = FileSystem()
+        #expect(try files.contents(of: plain) == files.contents(of: sandboxed))
+        let inspections = [
+            try await EideticProgram.run("inspect", "--json", "--hash", path),
+            try await EideticProgram.run("inspect", "--json", "--hash", "--sandbox", path),
+        ]
+        #expect(inspections[0].outputText == inspections[1].outputText && !inspections[0].outputText.isEmpty)
+    }
+
+    @Test("F07 a file that is no image has the same error in the sandbox")
+    func errors() async throws {
+        let path = try directory.write(Array("<html>".utf8), to: "image.png")
+        let result = try await EideticProgram.run("inspect", "--sandbox", path)
+        #expect(result.status == .exited(1) && result.errorText.contains("not an image of a known format"))
+    }
+}

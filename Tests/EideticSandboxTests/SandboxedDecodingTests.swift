@@ -1,0 +1,102 @@
+import EideticCodecs
+import EideticCore
+import EideticSandbox
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("decoding in the sandbox", .timeLimit(.minutes(5)))
+struct SandboxedDecodingTests {
+    @Test("F07 an image of the sandbox has the pixels of one decoded in this process", arguments: [8, 300, 1_100])
+    func pixelsAreEqual(side: Int) throws {
+        let pool = Programs.pool()
+        for bytes in [try Samples.png(side, side), try Samples.jpeg(side, side / 2)] {
+            let expected = try ImageDecoder.decode(bytes), image = try pool.image(bytes)
+            #expect(image.bytes == expected.bytes && image.size == expected.size && image.format == expected.format)
+            #expect(image.pixels.alpha == expected.pixels.alpha && image.sourceSize == expected.sourceSize)
+        }
+        #expect(pool.startedCount == 1)
+    }
+
+    @Test("F07 all frames, durations and repetitions come from the sandbox")
+    func animationsAreEqual() throws {
+        let bytes = try Samples.gif(), pool = Programs.pool()
+        let expected = try ImageDecoder.decode(bytes, options: DecodeOptions().allFrames)
+        let image = try pool.image(bytes) { $0.frames = .all }
+        #expect(image.bytes == expected.bytes && image.frames.map(\.duration) == expected.frames.map(\.duration))
+        #expect(image.loopCount == 4 && image.frames.count == 3)
+        let header = try pool.header(of: bytes)
+        #expect(try header == ImageDecoder.header(of: bytes) && header?.durations.count == 3)
+        #expect(try pool.header(of: Array(bytes.prefix(3)), isComplete: false) == nil)
+    }
+
+    @Test("F07 a part of an image, a size and a crop are decoded in the sandbox")
+    func optionsReachTheProcess() throws {
+        let bytes = try Samples.jpeg(640, 480), pool = Programs.pool()
+        for mode in [ContentMode.fit, .fill, .stretch] {
+            var options = DecodeOptions(size: PixelSize(width: 100, height: 100))
+            (options.contentMode, options.cropFocus) = (mode, .point(x: 0.1, y: 0.9))
+            let expected = try ImageDecoder.decode(bytes, options: options)
+            let image = try pool.decode(bytes, options: options, limits: DecodeLimits(), context: nil).image
+            #expect(image.bytes == expected.bytes && image.size == expected.size)
+        }
+        let part = Array(bytes.prefix(bytes.count / 2))
+        #expect(Programs.error(of: { () throws(EideticError) in try pool.image(part) })?.code == .truncated)
+        #expect(try pool.image(part) { $0.acceptsPartial = true }.isPartial)
+    }
+
+    @Test("F07 limits are checked in the sandbox: one below, at, one above")
+    func limitsHold() throws {
+        let bytes = try Samples.png(20, 10), pool = Programs.pool()
+        for (limit, code) in [(199, .limitExceeded), (200, nil), (201, nil)] as [(Int, EideticError.Code?)] {
+            var limits = DecodeLimits()
+            limits.pixels = limit
+            let error = Programs.error { () throws(EideticError) in try pool.image(bytes, limits: limits) }
+            #expect(error?.code == code)
+        }
+    }
+
+    @Test("F07 all formats of the corpus have the same pixels, or the same error, in the sandbox", .needsCorpus)
+    func corpusIsEqual() throws {
+        let pool = Programs.pool()
+        let names = try Corpus.files().enumerated().filter { $0.offset % 23 == 0 }.map(\.element)
+        for name in names {
+            let bytes = try Corpus.bytes(of: name)
+            var options = DecodeOptions(size: PixelSize(width: 64, height: 64))
+            options.frames = .all
+            let expected = Result { () throws(EideticError) in try ImageDecoder.decode(bytes, options: options) }
+            let result = Result { () throws(EideticError) in
+                try pool.decode(bytes, options: options, limits: DecodeLimits(), context: nil).image
+            }
+            switch (expected, result) {
+            case (.success(let expected), .success(let image)): #expect(image.bytes == expected.bytes, "\(name)")
+            case (.failure(let expected), .failure(let error)):
+                #expect(error.code == expected.code, "\(name): \(error)")
+            default: Issue.record("\(name): \(expected), \(result)")
+            }
+        }
+        #expect(names.count > 40)
+    }
+
+    @Test("F07 no damaged or malicious file of the corpus harms more than its own decode", .needsCorpus)
+    func hostileFilesAreContained() throws {
+        let pool = Programs.pool(), good = try Samples.png(30, 30)
+        let names = try Corpus.files().filter { $0.hasPrefix("fuzz") || $0.contains("bomb") || $0.contains("crash") }
+        var limits = DecodeLimits()
+        limits.duration = .seconds(10)
+        for name in names {
+            let bytes = try Corpus.bytes(of: name)
+            _ = try? pool.image(bytes, limits: limits) { $0.size = PixelSize(width: 32, height: 32) }
+        }
+        #expect(try pool.image(good).size == PixelSize(width: 30, height: 30))
+        #expect(names.count > 20)
+    }
+}
+
+extension DecodeOptions {
+    fileprivate var allFrames: DecodeOptions {
+        var options = self
+        options.frames = .all
+        return options
+    }
+}

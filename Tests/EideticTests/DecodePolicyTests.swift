@@ -1,0 +1,132 @@
+import Eidetic
+import EideticSandbox
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// Serialized, because the program of the sandbox is that of the whole process.
+@Suite("Decode policies", .serialized, .timeLimit(.minutes(2)))
+struct DecodePolicyTests {
+    private static let program: String = {
+        let own = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
+        return "\(own.lastIndex(of: "/").map { String(own[..<$0]) } ?? ".")/eidetic-decode"
+    }()
+
+    init() { DecodeSandbox.programPath = Self.program }
+
+    private static func pipeline(
+        _ policy: DecodePolicy = .sandboxed,
+        change: (inout ImagePipeline.Configuration) -> Void = { _ in }
+    ) -> ImagePipeline {
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodePolicy = policy
+        change(&configuration)
+        return ImagePipeline(configuration)
+    }
+
+    private static func isSandboxed(_ response: ImageResponse) -> Bool {
+        response.trace.steps.contains { $0.detail.contains("in the sandbox") }
+    }
+
+    @Test("F07 a pipeline decodes in the sandbox: at full size, to a size, and before a transform")
+    func pipelineDecodes() async throws {
+        let png = try TestImage.png(width: 64, height: 48), pipeline = Self.pipeline()
+        let whole = try await pipeline.response(for: ImageRequest(.bytes(png)))
+        #expect(Self.isSandboxed(whole) && whole.image.pixels[3, 2] == SIMD4(3, 2, 7, 255))
+        let size = PixelSize(width: 32, height: 32)
+        let request = ImageRequest(.bytes(png), rendering: .init(transform: .resize(size)))
+        let small = try await Self.pipeline().response(for: request)
+        #expect(Self.isSandboxed(small) && small.image.size.width <= 32)
+        #expect(small.trace.steps.contains { $0.stage == .transform })
+    }
+
+    @Test("F07 all frames of an animation, and an image that is decoded on first use, come from the sandbox")
+    func animationsAndDeferredImages() async throws {
+        let gif = TestImage.animatedGIF
+        let moving = try await Self.pipeline().response(for: ImageRequest(.bytes(gif), options: .preloadAllFrames))
+        #expect(moving.image.frames.count == 2 && Self.isSandboxed(moving))
+        let png = try TestImage.png(width: 64, height: 48)
+        let response = try await Self.pipeline().response(for: ImageRequest(.bytes(png), options: .avoidDecode))
+        #expect(response.header?.size == PixelSize(width: 64, height: 48) && !response.image.isDecoded)
+        #expect(try await response.image.decoded().pixels[3, 2] == SIMD4(3, 2, 7, 255))
+    }
+
+    @Test("F07 L10 previews are decoded in the sandbox while bytes arrive")
+    func previews() async throws {
+        let image = Image(
+            frames: [.init(pixels: try TestImage.pixels(width: 200, height: 160))],
+            format: .jpeg,
+            sourceSize: PixelSize(width: 200, height: 160)
+        )
+        let bytes = try ImageEncoder.encode(image, as: .jpeg), gate = Gate()
+        let origin = try ScriptedOrigin { _ in
+            [
+                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(bytes.count / 2))),
+                .wait(gate), .send(Array(bytes.dropFirst(bytes.count / 2))),
+            ]
+        }
+        var previews = 0
+        let request = ImageRequest("http://127.0.0.1:\(origin.port)/a.jpg", options: .progressive)
+        for await event in Self.pipeline().task(for: request).events {
+            switch event {
+            case .preview(let image):
+                #expect(image.isPartial)
+                previews += 1
+                gate.open()
+            case .finished(let response): #expect(Self.isSandboxed(response))
+            case .failed(let error): Issue.record(error)
+            default: break
+            }
+        }
+        #expect(previews > 0)
+    }
+
+    @Test("F07 a request and a host have policies of their own")
+    func policiesOfRequestsAndHosts() async throws {
+        let png = try TestImage.png(width: 20, height: 10)
+        var request = ImageRequest(.bytes(png))
+        request.decodePolicy = .sandboxed
+        #expect(Self.isSandboxed(try await Self.pipeline(.inProcess).response(for: request)))
+        request.decodePolicy = .inProcess
+        #expect(!Self.isSandboxed(try await Self.pipeline().response(for: request)))
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, headers: ["Content-Length": "\(png.count)"]), .send(png)]
+        }
+        let pipeline = Self.pipeline(.inProcess) { $0.hostDecodePolicies = ["127.0.0.1": .sandboxed] }
+        #expect(
+            Self.isSandboxed(try await pipeline.response(for: ImageRequest("http://127.0.0.1:\(origin.port)/a.png")))
+        )
+        #expect(!Self.isSandboxed(try await pipeline.response(for: ImageRequest(.bytes(png)))))
+    }
+
+    @Test("F07 a cache decodes what it has on disk in the sandbox")
+    func cacheDecodes() async throws {
+        let directory = try TemporaryDirectory(named: "policy")
+        var configuration = ImageCache.Configuration()
+        configuration.decodePolicy = .sandboxed
+        let disk = try DiskCache(.init(directory: directory.path(of: "cache")))
+        let cache = ImageCache(memory: ImageMemoryCache(), disk: disk, configuration: configuration)
+        let count = HelperPool.shared.requestCount
+        try await cache.insert(bytes: try TestImage.png(width: 20, height: 10), for: "a")
+        #expect(try await cache.image(for: "a")?.size == PixelSize(width: 20, height: 10))
+        #expect(HelperPool.shared.requestCount > count)
+    }
+
+    @Test("F07 without a program a load fails, or is decoded in this process, as its policy says")
+    func missingProgram() async throws {
+        DecodeSandbox.programPath = "/nonexistent/eidetic-decode"
+        let png = try TestImage.png(width: 20, height: 10)
+        await #expect(throws: EideticError.self) {
+            try await Self.pipeline().image(for: ImageRequest(.bytes(png)))
+        }
+        let response = try await Self.pipeline(.sandboxedIfAvailable).response(for: ImageRequest(.bytes(png)))
+        #expect(response.image.size.width == 20 && !Self.isSandboxed(response))
+        do {
+            _ = try await DecodeSandbox.status()
+            Issue.record("there is no program")
+        } catch { #expect(error.code == .sandboxUnavailable) }
+        DecodeSandbox.programPath = Self.program
+        #expect(try await DecodeSandbox.status().restrictions.contains("seccomp"))
+        #expect(try await Self.pipeline().image(for: ImageRequest(.bytes(png))).size.width == 20)
+    }
+}
