@@ -104,10 +104,12 @@ extension WidgetSlot {
         MainThreadWatch.measure {
             let texture = replaceImage(with: image)
             if let transition, transition.duration > .zero, let state, state.allowsMotion, state.isMapped {
-                eidetic_paintable_begin_fade(paintable.rawPointer, texture?.rawPointer, scale, covers ? 1 : 0)
+                withExtendedLifetime(texture) {
+                    eidetic_paintable_begin_fade(paintable.rawPointer, $0?.rawPointer, scale, covers ? 1 : 0)
+                }
                 fade = Fade(duration: transition.duration, completion: completion)
             } else {
-                eidetic_paintable_show(paintable.rawPointer, texture?.rawPointer, scale)
+                show(texture)
             }
             play()
             state?.updatePaintable()
@@ -120,13 +122,15 @@ extension WidgetSlot {
         MainThreadWatch.measure {
             let texture = replaceImage(with: image)
             let backgroundTexture = background.map { TextureCache.texture(for: $0.pixels) }
-            eidetic_paintable_show_over(
-                paintable.rawPointer,
-                texture?.rawPointer,
-                backgroundTexture?.rawPointer,
-                scale,
-                covers ? 1 : 0
-            )
+            withExtendedLifetime((texture, backgroundTexture)) { texture, background in
+                eidetic_paintable_show_over(
+                    paintable.rawPointer,
+                    texture?.rawPointer,
+                    background?.rawPointer,
+                    scale,
+                    covers ? 1 : 0
+                )
+            }
             play()
             state?.updatePaintable()
         }
@@ -218,7 +222,12 @@ extension WidgetSlot {
 
     private func showFrame() {
         guard let pixels = player?.pixels ?? image?.pixels else { return }
-        eidetic_paintable_show(paintable.rawPointer, TextureCache.texture(for: pixels).rawPointer, scale)
+        show(TextureCache.texture(for: pixels))
+    }
+
+    /// Shows a texture, which nothing else needs to retain until the paintable does.
+    private func show(_ texture: ObjectReference?) {
+        withExtendedLifetime(texture) { eidetic_paintable_show(paintable.rawPointer, $0?.rawPointer, scale) }
     }
 
     private func advanceFade(by time: Duration) {
