@@ -126,21 +126,23 @@ struct GalleryTests {
     func cache() async throws {
         let gallery = try await RunningGallery(imageCount: 3)
         var reader = try await gallery.start()
-        let small = try await gallery.usage()
-        #expect(small.entryCount >= 3 && small.logicalSize.description.hasSuffix(" KB"), "\(small)")
-        try await gallery.wait(for: "\(small.logicalSize)") {
-            try await !reader.items(named: "\(small.logicalSize)").isEmpty
+        // Images of other sizes are written after the images are shown.
+        var usage = try await gallery.usage()
+        try await gallery.wait(for: "the size of a small cache") { [reader] in
+            usage = try await gallery.usage()
+            return try await !reader.items(named: "\(usage.logicalSize)").isEmpty
         }
+        #expect(usage.entryCount >= 3 && usage.logicalSize.description.hasSuffix(" KB"), "\(usage)")
         try await gallery.quit()
         try gallery.serveLarge("large.png")
         reader = try await gallery.start()
-        let large = try await gallery.usage()
-        #expect(large.logicalSize.description.hasSuffix(" MB"), "\(large)")
-        try await gallery.wait(for: "\(large.logicalSize)") {
-            try await !reader.items(named: "\(large.logicalSize)").isEmpty
+        try await gallery.wait(for: "the size of a large cache") { [reader] in
+            usage = try await gallery.usage()
+            return try await !reader.items(named: "\(usage.logicalSize)").isEmpty
         }
-        let figure = try #require(try await reader.items(named: "\(large.logicalSize)").first(where: \.isFocusable))
-        try await reader.press("\(large.logicalSize)")
+        #expect(usage.logicalSize.description.hasSuffix(" MB"), "\(usage)")
+        let figure = try #require(try await reader.items(named: "\(usage.logicalSize)").first(where: \.isFocusable))
+        try await reader.press("\(usage.logicalSize)")
         try await gallery.wait(for: "the button") { try await !reader.items(named: "Clear cache").isEmpty }
         try await reader.press("Clear cache")
         try await gallery.wait(for: "an empty cache") { try await reader.name(of: figure) == "0 bytes" }
