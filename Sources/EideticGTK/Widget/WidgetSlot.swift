@@ -19,6 +19,8 @@ final class WidgetSlot: PlayingDisplay {
     private weak var state: WidgetState?
     private var image: Image?
     private(set) var player: AnimationPlayer?
+    /// The textures of the frames that were shown, by their number, of an animation whose frames all stay in memory.
+    private var textures: [Int: ObjectReference] = [:]
     /// The time of the player: that of the frames in which the widget was drawn.
     private var playedTime = Duration.zero
     private var fade: Fade?
@@ -141,7 +143,17 @@ extension WidgetSlot {
         finishFade()
         self.image = image
         player = nil
-        return image.map { TextureCache.texture(for: $0.pixels) }
+        textures = [:]
+        return image.map { texture(for: $0.pixels, ofFrame: 0) }
+    }
+
+    /// Returns the texture of a frame, which is kept if the pixels are.
+    private func texture(for pixels: PixelBuffer, ofFrame number: Int) -> ObjectReference {
+        let texture = TextureCache.texture(for: pixels)
+        guard let image, let animation = image.animation else { return texture }
+        let isKept = pixels.byteCount.bytes * animation.frameCount <= AnimatedImage.standardWindow.bytes
+        if isKept || image.frames.count > 1 { textures[number] = texture }
+        return texture
     }
 
     func displayIndicator(_ indicator: ImageIndicator?) {
@@ -222,7 +234,7 @@ extension WidgetSlot {
 
     private func showFrame() {
         guard let pixels = player?.pixels ?? image?.pixels else { return }
-        show(TextureCache.texture(for: pixels))
+        show(texture(for: pixels, ofFrame: player?.frameIndex ?? 0))
     }
 
     /// Shows a texture, which nothing else needs to retain until the paintable does.

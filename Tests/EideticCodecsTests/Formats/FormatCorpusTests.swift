@@ -7,8 +7,10 @@ private let formats = ImageDecoder.supportedFormats
 
 @Suite("Formats against the corpus", .needsCorpus)
 struct FormatCorpusTests {
-    /// A frame without a transparent colour that covers a part of its canvas: Pillow and libvips, whose pixels the
-    /// corpus has, fill the rest with black; browsers, gdk-pixbuf and ImageMagick leave it transparent, as Eidetic does.
+    /// A frame without a transparent colour that covers a part of its canvas.
+    ///
+    /// Pillow and libvips, whose pixels the corpus has, fill the rest with black; browsers, gdk-pixbuf and ImageMagick
+    /// leave it transparent, as Eidetic does.
     private static let partlyCovered =
         "fuzz-afl/gif_im/edges-only/images/id_000899_src_000633_op_flip1_pos_40.gif"
 
