@@ -3,7 +3,7 @@ package import EideticCore
 
 /// The functions of `ImageDecoder`, performed by a decoding process.
 ///
-/// What the process answers is not trusted: sizes are compared with those that the limits and the options allow before
+/// Replies of a process are not trusted: sizes are compared with those that the limits and the options allow before
 /// memory is created, its size cannot change, and pixels are read only once nobody can write them, or are copied.
 extension HelperPool {
     /// Parses the header of an image without decoding pixels.

@@ -29,7 +29,7 @@ struct AnimatedImageTests {
         try await load(bytes, options: .preloadAllFrames).frames.map { $0.pixels.allBytes }
     }
 
-    /// Has a frame decoded, and all before it in the queue.
+    /// Decodes all frames, and with them what is in the queue before.
     private func settle(_ animation: AnimatedImage) async throws {
         for index in 0..<animation.frameCount { _ = try await animation.frame(at: index) }
     }
