@@ -25,15 +25,26 @@ package final class RedisProcess: Sendable {
     /// once it accepts connections.
     package init(options: [String] = [], isNode: Bool = false) async throws {
         directory = try TemporaryDirectory(named: "redis")
-        // The nodes of a cluster talk with each other at a port that is 10,000 higher.
+        socket = directory.path(of: "socket")
+        let common =
+            ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.path]
+            + ["--unixsocket", socket, "--cluster-enabled", isNode ? "yes" : "no"] + options
+        var (port, started, failure): (Int, Subprocess?, (any Error)?) = (0, nil, nil)
+        // Another program may have taken the port, or that of the cluster, meanwhile.
+        for _ in 0..<5 where started == nil {
+            port = try Self.unusedPort()
+            do { started = try await Self.start(["--port", "\(port)"] + common) } catch { failure = error }
+        }
+        guard let started else { throw failure ?? EideticError(.notFound, message: "redis-server did not start") }
+        (self.port, arguments) = (port, ["--port", "\(port)"] + common)
+        process = Guarded(started)
+    }
+
+    /// Returns a port to which that of the cluster, 10,000 higher, can belong.
+    private static func unusedPort() throws -> Int {
         var port = try LoopbackPort.unused()
         while port > 55_535 { port = try LoopbackPort.unused() }
-        self.port = port
-        socket = directory.path(of: "socket")
-        arguments =
-            ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.path]
-            + ["--unixsocket", socket, "--cluster-enabled", isNode ? "yes" : "no"] + options
-        process = Guarded(try await Self.start(arguments))
+        return port
     }
 
     private static func start(_ arguments: [String]) async throws -> Subprocess {
