@@ -33,6 +33,8 @@ package final class HelperPool: Sendable {
         var slowMemory = 0
         var startedCount = 0
         var requestCount = 0
+        /// The number of restarts; processes of an earlier one are ended.
+        var generation = 0
         var description: HelperDescription?
         /// The failure of the last start, and when it was.
         var failure: (error: EideticError, time: ContinuousClock.Instant)?
@@ -100,11 +102,14 @@ package final class HelperPool: Sendable {
             throw failure.error
         }
         var reason = "\(HelperLocation.programName) is not installed"
+        let generation = state.withLock { $0.generation }
         for program in settings.programs() {
             do throws(EideticError) {
-                let helper = try HelperProcess(starting: program)
+                let helper = try HelperProcess(starting: program, generation: generation)
                 state.withLock { state in
                     state.startedCount += 1
+                    // A process that was started before a restart says nothing about the programs of now.
+                    guard state.generation == generation else { return }
                     (state.description, state.failure) = (helper.description, nil)
                 }
                 return helper
@@ -114,7 +119,7 @@ package final class HelperPool: Sendable {
         }
         let message = "images cannot be decoded in the sandbox: \(reason)"
         let error = EideticError(.sandboxUnavailable, message: message)
-        state.withLock { $0.failure = (error, .now) }
+        state.withLock { if $0.generation == generation { $0.failure = (error, .now) } }
         throw error
     }
 
@@ -134,7 +139,7 @@ package final class HelperPool: Sendable {
         }
         helper.setLowered(false)
         let isKept = state.withLock { state in
-            guard state.idle.count < settings.idleLimit else { return false }
+            guard state.idle.count < settings.idleLimit, state.generation == helper.generation else { return false }
             state.idle.append(helper)
             return true
         }
@@ -143,7 +148,7 @@ package final class HelperPool: Sendable {
 
     /// Ends the processes that wait, and forgets that there was no program.
     package func restart() {
-        state.withLock { ($0.failure, $0.description) = (nil, nil) }
+        state.withLock { ($0.generation, $0.failure, $0.description) = ($0.generation + 1, nil, nil) }
         for helper in state.withLock({ state in
             defer { state.idle = [] }
             return state.idle

@@ -20,6 +20,8 @@ package final class HelperProcess: @unchecked Sendable {
     private var isLowered = false
     private let socket: PacketSocket
     private let process: ChildProcess
+    /// The number of restarts of the pool before this process was started.
+    let generation: Int
 
     /// The memory for small results: 4 MiB and 64 KiB.
     package static let windowSize = (4 << 20) + (64 << 10)
@@ -28,9 +30,15 @@ package final class HelperProcess: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - program: The program.
+    ///   - generation: The number of restarts of the pool.
     ///   - duration: The longest time until it is ready.
     /// - Throws: `sandboxUnavailable`.
-    package init(starting program: HelperProgram, within duration: Duration = .seconds(10)) throws(EideticError) {
+    package init(
+        starting program: HelperProgram,
+        generation: Int = 0,
+        within duration: Duration = .seconds(10)
+    ) throws(EideticError) {
+        self.generation = generation
         let failure = "\(program.path) cannot decode images"
         do throws(SystemError) {
             let (own, other) = try PacketSocket.makePair()
