@@ -125,6 +125,37 @@ struct PreviewTests {
         #expect(DecodeMemoryBudget.previews.availableBytes == available)
     }
 
+    @Test("L10 twelve megapixels are decoded incrementally", arguments: [ImageFormat.webp, .png])
+    func largeImage(_ format: ImageFormat) throws {
+        let size = PixelSize(width: 4_000, height: 3_000)
+        let pixels = try PixelBuffer(size: size, alpha: .opaque) { memory, _ in
+            memory.initializeMemory(as: UInt8.self, repeating: 255)
+        }
+        let bytes = try ImageEncoder.encode(
+            Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size),
+            as: format
+        )
+        let decoder = makeDecoder()
+        _ = try? preview(with: decoder, of: bytes.prefix(bytes.count - 20))
+        #expect(try #require(decoder.consumedByteCount) > 0)
+    }
+
+    @Test("L10 a preview that is in use does not change when later ones are made", arguments: Kind.allCases)
+    func isImmutable(_ kind: Kind) throws {
+        let bytes = try kind.bytes(), decoder = makeDecoder(), reference = makeDecoder()
+        var held: [(image: Image, bytes: [UInt8])] = []
+        for step in 1...12 {
+            let prefix = bytes.prefix(bytes.count * step / 12)
+            guard let image = try? preview(with: decoder, of: prefix) else { continue }
+            // Only every third one is held, so that the memory of the others is used again.
+            let expected = try preview(with: reference, of: prefix)?.pixels.bytes
+            #expect(image.pixels.bytes == expected)
+            if step.isMultiple(of: 3) { held.append((image, image.pixels.bytes)) }
+        }
+        #expect(held.count > 1)
+        for (image, bytes) in held { #expect(image.pixels.bytes == bytes) }
+    }
+
     @Test("L10 the bytes of another image are decoded from the start", arguments: Kind.allCases)
     func replacedBytes(_ kind: Kind) throws {
         let first = try kind.bytes(),

@@ -55,14 +55,30 @@ static void add_part(j_decompress_ptr info, size_t count) {
     info->src->bytes_in_buffer += count - skipped;
 }
 
-static void read_pass(j_decompress_ptr info, unsigned char *pixels) {
+static void read_rows(j_decompress_ptr info, unsigned char *pixels) {
     size_t stride = (size_t)info->output_width * 4;
-    jpeg_start_output(info, info->input_scan_number);
     while (info->output_scanline < info->output_height) {
         JSAMPROW row = pixels + info->output_scanline * stride;
         if (jpeg_read_scanlines(info, &row, 1) == 0) break;
     }
-    jpeg_finish_output(info);
+}
+
+// The last complete scan, or the first one.
+static int last_complete_scan(j_decompress_ptr info) {
+    int scan = info->input_scan_number;
+    return jpeg_input_complete(info) || scan < 2 ? scan : scan - 1;
+}
+
+// Shows what has arrived. The pass of the first scan reads rows as they arrive; it cannot end before its scan.
+static void show(j_decompress_ptr info, unsigned char *pixels, int *shown_scan) {
+    if (*shown_scan && info->input_scan_number <= *shown_scan && !jpeg_input_complete(info)) {
+        read_rows(info, pixels);
+        return;
+    }
+    if (*shown_scan) jpeg_finish_output(info);
+    *shown_scan = last_complete_scan(info);
+    jpeg_start_output(info, *shown_scan);
+    read_rows(info, pixels);
 }
 
 unsigned char *eidetic_bare_jpeg_passes(const unsigned char *bytes, size_t count, unsigned int pieces) {
@@ -92,9 +108,7 @@ unsigned char *eidetic_bare_jpeg_passes(const unsigned char *bytes, size_t count
         }
         int status;
         do { status = jpeg_consume_input(&info); } while (status != JPEG_SUSPENDED && status != JPEG_REACHED_EOI);
-        if (info.input_scan_number == shown_scan && status != JPEG_REACHED_EOI) continue;
-        shown_scan = info.input_scan_number;
-        read_pass(&info, pixels);
+        show(&info, pixels, &shown_scan);
     }
     jpeg_destroy_decompress(&info);
     return pixels;

@@ -149,10 +149,13 @@ eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
     return EIDETIC_JPEG_OK;
 }
 
+int eidetic_jpeg_feed_is_later_scan(const eidetic_jpeg_feed *feed) {
+    return feed->library.buffered_image && feed->library.output_scan_number > 1;
+}
+
 unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed) {
     const struct jpeg_decompress_struct *library = &feed->library;
-    int is_later_scan = library->buffered_image && library->output_scan_number > 1;
-    return is_later_scan ? library->output_height : library->output_scanline;
+    return eidetic_jpeg_feed_is_later_scan(feed) ? library->output_height : library->output_scanline;
 }
 
 int eidetic_jpeg_feed_is_complete(eidetic_jpeg_feed *feed) {

@@ -14,6 +14,20 @@ struct ScratchBuffer: ~Copyable {
         guard let block = PixelMemory.allocate(byteCount: byteCount) else {
             throw EideticError(.outOfMemory, message: "cannot allocate \(byteCount) bytes")
         }
+        self.init(block, byteCount: byteCount)
+    }
+
+    /// Allocates `byteCount` bytes of zero.
+    ///
+    /// - Throws: `outOfMemory`.
+    init(clearedByteCount byteCount: Int) throws(EideticError) {
+        guard let block = PixelMemory.allocateCleared(byteCount: byteCount) else {
+            throw EideticError(.outOfMemory, message: "cannot allocate \(byteCount) bytes")
+        }
+        self.init(block, byteCount: byteCount)
+    }
+
+    private init(_ block: PixelMemory.Block, byteCount: Int) {
         bytes = UnsafeMutableRawBufferPointer(start: block.memory, count: byteCount)
         self.block = block
     }

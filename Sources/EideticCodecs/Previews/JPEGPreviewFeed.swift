@@ -31,9 +31,23 @@ final class JPEGPreviewFeed: PreviewFeed {
         guard let rows = try prepareRows() else { return nil }
         while try consumeInput() { try task.checkpoint() }
         try check(eidetic_jpeg_feed_start_pass(handle))
-        while try readRows(into: rows) { try task.checkpoint() }
-        guard eidetic_jpeg_feed_rows(handle) > 0 else { return nil }
-        return try makePixels(from: rows, iccProfile: try JPEGSegments(bytes).iccProfile)
+        guard let pixels = try readPass(into: rows, for: task) else { return nil }
+        return try makeDecodedPixels(pixels, iccProfile: try JPEGSegments(bytes).iccProfile)
+    }
+
+    /// Reads the rows of the current pass; those of a later scan than the first go into the preview itself.
+    private func readPass(into rows: PreviewRows, for task: DecodeTask) throws(EideticError) -> PixelBuffer? {
+        if eidetic_jpeg_feed_is_later_scan(handle) != 0 {
+            return try rows.fill(alpha: .opaque) { target throws(EideticError) in
+                while try readRows(to: target, of: rows) { try task.checkpoint() }
+            }
+        }
+        while try readRows(to: rows.base, of: rows) { try task.checkpoint() }
+        let rowCount = Int(eidetic_jpeg_feed_rows(handle))
+        if rowCount == 0 { return nil }
+        // A pixel without ink is white.
+        let isOpaque = rowCount == rows.size.height || eidetic_jpeg_feed_model(handle) != EIDETIC_JPEG_RGBA
+        return try rows.snapshot(rowCount: rowCount, alpha: isOpaque ? .opaque : .premultiplied)
     }
 
     /// Reads the header, and allocates the rows once their size is known.
@@ -52,21 +66,22 @@ final class JPEGPreviewFeed: PreviewFeed {
         return isDone == 0
     }
 
-    private func readRows(into rows: PreviewRows) throws(EideticError) -> Bool {
+    private func readRows(
+        to target: UnsafeMutablePointer<UInt8>?,
+        of rows: PreviewRows
+    ) throws(EideticError) -> Bool {
         var read: UInt32 = 0
-        try check(eidetic_jpeg_feed_read_rows(handle, rows.base, rows.bytesPerRow, Self.rowsPerCheckpoint, &read))
+        try check(eidetic_jpeg_feed_read_rows(handle, target, rows.bytesPerRow, Self.rowsPerCheckpoint, &read))
         return read > 0
     }
 
-    private func makePixels(from rows: PreviewRows, iccProfile profile: [UInt8]?) throws(EideticError) -> DecodedPixels
-    {
+    private func makeDecodedPixels(
+        _ pixels: PixelBuffer,
+        iccProfile profile: [UInt8]?
+    ) throws(EideticError) -> DecodedPixels {
         let model = eidetic_jpeg_feed_model(handle)
-        // A pixel without ink is white.
-        let hasAllRows = Int(eidetic_jpeg_feed_rows(handle)) == rows.size.height
-        var pixels = try rows.snapshot(alpha: hasAllRows || model != EIDETIC_JPEG_RGBA ? .opaque : .straight)
-        if model == EIDETIC_JPEG_INVERTED_CMYK { pixels = try inverted(pixels) }
         return DecodedPixels(
-            pixels,
+            model == EIDETIC_JPEG_INVERTED_CMYK ? try inverted(pixels) : pixels,
             iccProfile: profile,
             colorModel: model == EIDETIC_JPEG_RGBA ? .rgb : .cmyk,
             isPartial: eidetic_jpeg_feed_is_complete(handle) == 0

@@ -42,7 +42,9 @@ final class PNGPreviewFeed: PreviewFeed {
         guard eidetic_png_feed_rows(handle) > 0 else { return nil }
         let structure = try PNGStructure(bytes)
         return DecodedPixels(
-            try rows.snapshot(alpha: .straight),
+            structure.isInterlaced
+                ? try rows.snapshot(alpha: .straight)
+                : try rows.snapshot(rowCount: Int(eidetic_png_feed_rows(handle)), alpha: .straight),
             iccProfile: structure.compressedProfile.flatMap {
                 ZlibStream.inflate($0, limit: ICCProfile.maximumSize)
             },

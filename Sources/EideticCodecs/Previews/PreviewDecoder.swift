@@ -79,7 +79,7 @@ package final class PreviewDecoder: @unchecked Sendable {
 
     /// Creates an incremental decoder if the format has one and the budget allows it.
     private func startFeed(for plan: DecodePlan) {
-        let reservedBytes = plan.workingMemory
+        let reservedBytes = plan.feedMemory
         feedState = .unavailable
         guard DecodeMemoryBudget.previews.tryReserve(reservedBytes) else { return }
         if let newFeed = try? plan.makeFeed() {
@@ -97,6 +97,18 @@ package final class PreviewDecoder: @unchecked Sendable {
 }
 
 extension DecodePlan {
+    /// The memory that an incremental decoder keeps from one preview to the next, in bytes.
+    fileprivate var feedMemory: Int {
+        switch header.format {
+        case .png: makeTask(deadline: .now).estimatedMemory(canvasCount: 1)
+        // libwebp keeps the pixels of a lossless image once more.
+        case .webp: makeTask(deadline: .now).estimatedMemory(canvasCount: isLosslessWebP ? 2 : 1)
+        default: workingMemory
+        }
+    }
+
+    private var isLosslessWebP: Bool { (try? WebPStructure(bytes))?.isLossless ?? true }
+
     /// Returns an incremental decoder; `nil` for formats without one.
     fileprivate func makeFeed() throws(EideticError) -> (any PreviewFeed)? {
         let task = makeTask(deadline: .now)

@@ -52,8 +52,12 @@ final class WebPPreviewFeed: PreviewFeed {
         var lastRow: Int32 = 0
         guard WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil) != nil, lastRow > 0 else { return nil }
         let structure = try WebPStructure(bytes), isPartial = status != VP8_STATUS_OK
-        let ignoresAlpha = structure.mayContainUndeclaredAlpha && !structure.hasAlpha
-        let pixels = try rows.snapshot(alpha: .straight, opaqueRows: ignoresAlpha ? Int(lastRow) : 0)
+        let pixels = try rows.snapshot(
+            rowCount: Int(lastRow),
+            // Without alpha rows are opaque or, below the last one, transparent black.
+            alpha: structure.hasAlpha ? .straight : isPartial ? .premultiplied : .opaque,
+            makesOpaque: structure.mayContainUndeclaredAlpha && !structure.hasAlpha
+        )
         return DecodedPixels(pixels, iccProfile: structure.iccProfile, isPartial: isPartial)
     }
 }

@@ -33,6 +33,9 @@ package enum LentMemory {
         loan.withLock { $0 = nil }
     }
 
+    /// A Boolean value indicating whether memory is lent.
+    package static var isActive: Bool { number.load(ordering: .relaxed) != 0 }
+
     /// Returns the number of the part at an address; `nil` if the memory is not lent.
     package static func part(at address: UnsafeRawPointer) -> Int? {
         loan.withLock { loan in

@@ -13,6 +13,9 @@ package enum PixelMemory {
         let region: MemoryRegion?
         /// The loan that the memory belongs to; 0 if it is this process's own.
         var loan = 0
+
+        /// A Boolean value indicating whether the memory is this process's own.
+        package var isOwn: Bool { loan == 0 }
     }
 
     /// The size from which memory has pages of its own: 32 KiB.
@@ -27,6 +30,15 @@ package enum PixelMemory {
         let isMapped = byteCount >= minimumMappedByteCount && usesMappings
         guard let block = isMapped ? map(byteCount: byteCount) : allocateSmall(byteCount: byteCount) else { return nil }
         AllocationMeter.shared.record(byteCount: byteCount)
+        return block
+    }
+
+    /// Allocates memory whose bytes are zero; returns `nil` if there is not enough.
+    package static func allocateCleared(byteCount: Int) -> Block? {
+        guard let block = allocate(byteCount: byteCount) else { return nil }
+        // Large regions are new, and so cleared by the system, when they are accessed.
+        let isNew = block.region != nil && byteCount > RecentRegions.maximumByteCount
+        if !isNew { memset(block.memory, 0, byteCount) }
         return block
     }
 
