@@ -62,6 +62,8 @@ package final class Supervisor {
         context.desktop = desktop
         connectTransfers()
         connectSound()
+        // More than half of the code is used at the start alone.
+        eidetic_release_code()
     }
 
     private func watchSockets() {

@@ -46,6 +46,10 @@ int eidetic_read_exit_status(int descriptor, int *status);
 /// Collects a child by its number if it has ended, without waiting.
 void eidetic_collect_child(int identifier);
 
+/// Takes code and constants out of this process's resident memory until they are used again, at the price of a fault
+/// for each 64 KiB; they stay in the system's page cache.
+void eidetic_release_code(void);
+
 /// Makes this process the parent of orphaned descendants.
 int eidetic_become_subreaper(void);
 
