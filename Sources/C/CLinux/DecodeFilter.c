@@ -19,14 +19,9 @@
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (second), 0, 1), ALLOW, FAIL(EPERM)
 
 int eidetic_restrict_to_decoding(void) {
-#ifndef THIS_ARCHITECTURE
-    errno = ENOTSUP;
-    return -1;
-#else
     struct sock_filter filter[] = {
-        CHECK_ARCHITECTURE,
+        LOAD_CALL,
 #ifdef __x86_64__
-        FAIL_X32,
         ALLOW_CALL(poll),
 #endif
         // Messages and descriptors that the process has.
@@ -49,5 +44,4 @@ int eidetic_restrict_to_decoding(void) {
         FAIL(EPERM),
     };
     return APPLY_FILTER(filter);
-#endif
 }

@@ -6,14 +6,9 @@
 #include <sys/socket.h>
 
 int eidetic_restrict_system_calls(void) {
-#ifndef THIS_ARCHITECTURE
-    errno = ENOTSUP;
-    return -1;
-#else
     struct sock_filter filter[] = {
-        CHECK_ARCHITECTURE,
+        LOAD_CALL,
 #ifdef __x86_64__
-        FAIL_X32,
         FORBID(fork), FORBID(vfork),
 #endif
         // Programs and processes.
@@ -39,5 +34,4 @@ int eidetic_restrict_system_calls(void) {
         ALLOW,
     };
     return APPLY_FILTER(filter);
-#endif
 }
