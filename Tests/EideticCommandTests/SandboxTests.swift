@@ -47,4 +47,31 @@ struct SandboxTests {
         let result = try await EideticProgram.run("inspect", "--sandbox", path)
         #expect(result.status == .exited(1) && result.errorText.contains("not an image of a known format"))
     }
+
+    @Test("F07 convert --metadata keep, cache put and cache import read files in the sandbox, with the same results")
+    func metadataAndCache() async throws {
+        let path = try directory.write(try TestImages.encoded(as: .jpeg), to: "image.jpg")
+        let damaged = try directory.write(Array("<html>".utf8), to: "none.jpg"), archive = directory.path(of: "a.tar")
+        let files = FileSystem()
+        var written: [[UInt8]] = []
+        for words in [[], ["--sandbox"]] as [[String]] {
+            let cache = directory.path(of: "cache\(words.count)"), output = directory.path(of: "\(words.count).png")
+            let conversion = ["convert", "--metadata", "keep"] + words + [path, output]
+            #expect(try await Subprocess.run(EideticProgram.path, arguments: conversion).status == .exited(0))
+            written.append(try files.contents(of: output))
+            let put = ["cache", "put", "--cache-dir", cache] + words
+            let url = "https://a.example/a.jpg"
+            #expect(try await Subprocess.run(EideticProgram.path, arguments: put + [url, path]).status == .exited(0))
+            let refused = try await Subprocess.run(EideticProgram.path, arguments: put + [url, damaged])
+            #expect(refused.status == .exited(1) && refused.errorText.contains("not an image of a known format"))
+            if words.isEmpty { _ = try await EideticProgram.run("cache", "export", "--cache-dir", cache, archive) }
+            let copy = directory.path(of: "copy\(words.count)")
+            let imported = try await Subprocess.run(
+                EideticProgram.path,
+                arguments: ["cache", "import", "--cache-dir", copy] + words + [archive]
+            )
+            #expect(imported.outputText == "1 entry imported\n", "\(imported.errorText)")
+        }
+        #expect(written[0] == written[1])
+    }
 }

@@ -13,6 +13,26 @@ struct MessageTests {
         return options
     }
 
+    private static var keptDecoder: KeptDecoderOptions {
+        KeptDecoderOptions(
+            kind: .preview,
+            number: 1,
+            capacity: 2,
+            maximumCopyBytes: 3,
+            options: options,
+            limits: DecodeLimits()
+        )
+    }
+
+    private static let info = AnimationInfo(
+        format: .gif,
+        size: PixelSize(width: 2, height: 3),
+        sourceSize: PixelSize(width: 4, height: 5),
+        durations: [.zero],
+        loopCount: nil,
+        isComplete: true
+    )
+
     @Test("F07 requests are read as they were written")
     func requests() throws {
         let layout = try #require(ResultLayout(size: PixelSize(width: 2, height: 3), frameCount: 4))
@@ -21,6 +41,8 @@ struct MessageTests {
         let requests: [HelperRequest] = [
             .input(byteCount: 1), .window(byteCount: 2), .header(byteCount: 3, isComplete: true),
             .open(byteCount: 4, options: Self.options, limits: limits), .decode(layout, isInWindow: false),
+            .keep(Self.keptDecoder, byteCount: 5, isComplete: true), .extend(6, byteCount: 7, isComplete: false),
+            .frame(8, index: 9, layout, isInWindow: true), .release([10, 11]), .metadata(byteCount: 12, capacity: 13),
         ]
         for request in requests {
             #expect(try WireReader.decode(HelperRequest.self, from: WireWriter.encode(request)) == request)
@@ -35,6 +57,9 @@ struct MessageTests {
             .ready(HelperDescription(restrictions: [.landlock, .files], formats: ["png"], addressSpace: 5)),
             .failure(.corrupt, message: "reason"), .header(nil), .header(HeaderDescription(header)),
             .opened(HeaderDescription(header), workingMemory: 6, layout),
+            .animation(AnimationDescription(Self.info), DecoderUsage(retainedByteCount: 7, decodedByteCount: 8)),
+            .animation(nil, DecoderUsage()), .frame(nil, DecoderUsage()),
+            .metadata(MetadataLayout(ImageMetadata(exif: [1, 2], xmp: nil, iccProfile: []))),
         ]
         for reply in replies {
             let bytes = WireWriter.encode(reply)

@@ -28,6 +28,15 @@ enum Programs {
         return HelperPool(settings: settings)
     }
 
+    /// Kills a process, and waits until it has ended.
+    static func kill(_ identifier: Int32) {
+        Glibc.kill(identifier, SIGKILL)
+        var status = [UInt8](" ".utf8)
+        repeat {
+            status = (try? FileSystem().contents(of: "/proc/\(identifier)/status")) ?? []
+        } while !status.isEmpty && !String(decoding: status, as: UTF8.self).contains("State:\tZ")
+    }
+
     /// Returns the error of a closure; `nil` if it throws none.
     static func error(of body: () throws(EideticError) -> some Any) -> EideticError? {
         do throws(EideticError) {
@@ -53,9 +62,13 @@ extension HelperPool {
     }
 }
 
+extension PixelBuffer {
+    var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+}
+
 extension Image {
     /// The pixels of all frames.
-    var bytes: [[UInt8]] { frames.map { $0.pixels.withUnsafeBytes { Array($0) } } }
+    var bytes: [[UInt8]] { frames.map(\.pixels.bytes) }
 
     /// Creates a still image of `size`, whose pixels all differ from their neighbours.
     static func gradient(_ size: PixelSize) throws(EideticError) -> Image {
@@ -82,5 +95,35 @@ enum Samples {
         let image = try Image.gradient(sizes)
         let frames = (1...3).map { Image.Frame(pixels: image.pixels, duration: .milliseconds(100 * $0)) }
         return try ImageEncoder.encode(Image(frames: frames, loopCount: 4, format: .gif, sourceSize: sizes), as: .gif)
+    }
+
+    /// An animation whose frames differ, with transparent parts.
+    static func animation(
+        as format: ImageFormat,
+        size: PixelSize = PixelSize(width: 40, height: 30),
+        frameCount: Int = 12
+    ) throws(EideticError) -> [UInt8] {
+        var frames: [Image.Frame] = []
+        for number in 0..<frameCount {
+            let pixels = try PixelBuffer(size: size, alpha: .straight) { index in
+                let isClear = (index + number) % 7 == 0
+                let shade = UInt8(truncatingIfNeeded: index / 5 + 20 * number)
+                return isClear ? SIMD4(0, 0, 0, 0) : SIMD4(shade, UInt8(index % 200), 30, 255)
+            }
+            frames.append(Image.Frame(pixels: pixels, duration: .milliseconds(20 * (number + 1))))
+        }
+        return try ImageEncoder.encode(Image(frames: frames, loopCount: 3, format: .png, sourceSize: size), as: format)
+    }
+
+    /// A GIF with every disposal in turn.
+    static func disposals() throws(EideticError) -> [UInt8] {
+        var bytes = try animation(as: .gif, frameCount: 24)
+        var disposal: UInt8 = 0
+        for index in 0..<bytes.count - 8
+        where bytes[index] == 0x21 && bytes[index + 1] == 0xf9 && bytes[index + 2] == 4 && bytes[index + 7] == 0 {
+            bytes[index + 3] = bytes[index + 3] & ~0x1c | disposal << 2
+            disposal = (disposal + 1) % 4
+        }
+        return bytes
     }
 }

@@ -51,6 +51,60 @@ struct DecodePolicyTests {
         #expect(try await response.image.decoded().pixels[3, 2] == SIMD4(3, 2, 7, 255))
     }
 
+    private static func animation(frameCount: Int) throws -> [UInt8] {
+        let frames = try (0..<frameCount).map { number in
+            let pixels = try PixelBuffer(size: PixelSize(width: 60, height: 50), alpha: .opaque) { index in
+                SIMD4(UInt8(truncatingIfNeeded: index * 7 + 9 * number), UInt8(index % 251), UInt8(number), 255)
+            }
+            return Image.Frame(pixels: pixels, duration: .milliseconds(50))
+        }
+        let size = PixelSize(width: 60, height: 50)
+        return try ImageEncoder.encode(Image(frames: frames, format: .gif, sourceSize: size), as: .gif)
+    }
+
+    @Test("F07 F03 an animation plays frame by frame in the sandbox, from memory and from disk, with the same pixels")
+    func animationsStream() async throws {
+        let gif = try Self.animation(frameCount: 9)
+        let response = try await Self.pipeline().response(for: ImageRequest(.bytes(gif)))
+        let own = try await Self.pipeline(.inProcess).response(for: ImageRequest(.bytes(gif)))
+        #expect(Self.isSandboxed(response) && !Self.isSandboxed(own))
+        let animation = try #require(response.image.animation), expected = try #require(own.image.animation)
+        #expect(animation.frameCount == 9 && animation.isComplete && response.image.frames.count == 1)
+        for index in [8, 0, 4, 5, 8, 1] {
+            let frame = try await animation.frame(at: index), other = try await expected.frame(at: index)
+            #expect(frame.withUnsafeBytes { Array($0) } == other.withUnsafeBytes { Array($0) }, "frame \(index)")
+        }
+        #expect(animation.failure == nil)
+    }
+
+    @Test("F07 F03 L10 an animation of the sandbox starts before its file is complete")
+    func animationsStartEarly() async throws {
+        let bytes = try Self.animation(frameCount: 12), gate = Gate()
+        let origin = try ScriptedOrigin { _ in
+            [
+                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(bytes.count / 2))),
+                .wait(gate), .send(Array(bytes.dropFirst(bytes.count / 2))),
+            ]
+        }
+        let request = ImageRequest("http://127.0.0.1:\(origin.port)/a.gif", options: .progressive)
+        var early: AnimatedImage?
+        for await event in Self.pipeline().task(for: request).events {
+            switch event {
+            case .preview(let image):
+                let animation = try #require(image.animation)
+                #expect(!animation.isComplete)
+                _ = try await animation.frame(at: 1)
+                early = animation
+                gate.open()
+            case .finished(let response):
+                #expect(Self.isSandboxed(response) && response.image.animation === early)
+            case .failed(let error): Issue.record(error)
+            default: break
+            }
+        }
+        _ = try await #require(early).frame(at: 11)
+    }
+
     @Test("F07 L10 previews are decoded in the sandbox while bytes arrive")
     func previews() async throws {
         let image = Image(

@@ -15,6 +15,10 @@
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
 int eidetic_start_helper(const char *path, char *const arguments[], char *const environment[], int descriptor,
                          int32_t *process) {
     posix_spawn_file_actions_t actions;
@@ -92,3 +96,5 @@ int eidetic_seal_memory(int memory) {
     int seals = fcntl(memory, F_GET_SEALS);
     return seals >= 0 && (seals & needed) == needed ? 0 : -1;
 }
+
+int eidetic_forbid_writers(int memory) { return fcntl(memory, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL); }

@@ -36,4 +36,6 @@ enum Attack: String, CaseIterable {
     case garbage, oversized, negative, otherReply, wrongSize, manyFrames, wrongPart, wrongDurations, unbidden
     /// Keeps its pixels writable, and writes over those of an image that was delivered.
     case mapped, window, rewrites
+    /// Replies to requests for animations that lie, and frames that do not come: of all, or of the second animation.
+    case animationOversized, animationFrames, animationReply, animationDurations, frameCrash, frameLoop, secondLoops
 }

@@ -11,6 +11,7 @@ struct Probe {
     let socket: PacketSocket
     private var window: MappedMemory?
     private var kept: [MappedMemory] = []
+    private var decoders: [UInt32] = []
 
     init(attack: Attack, socket: PacketSocket) { (self.attack, self.socket) = (attack, socket) }
 
@@ -46,7 +47,39 @@ struct Probe {
             }
             decode(layout, into: memory)
             if attack == .rewrites { rewrite(descriptor, byteCount: layout.byteCount) }
+        case .keep(let options, _, _):
+            guard attack != .loop else { while true { spin() } }
+            decoders.append(options.number)
+            answerAnimation()
+        case .extend, .release: break
+        case .frame(let number, _, let layout, _):
+            let isHanging = attack == .frameLoop || (attack == .secondLoops && decoders.dropFirst().contains(number))
+            if isHanging { while true { spin() } }
+            if attack == .frameCrash { abort() }
+            guard let window, layout.byteCount <= window.byteCount else { _exit(1) }
+            memset(window.base, 7, layout.recordOffset)
+            let record = FrameRecord(duration: .zero, part: 0, alpha: .premultiplied)
+            record.write(to: window.base + layout.recordOffset)
+            send(.frame(result(frameCount: 1), DecoderUsage()))
+        case .metadata: send(.failure(.corrupt, message: "metadata"))
         }
+    }
+
+    /// Announces an animation of three frames, or one that no file leads to.
+    private func answerAnimation() {
+        let side = attack == .animationOversized ? 1 << 20 : 8, count = attack == .animationFrames ? 60_000 : 3
+        let duration: Int64 = attack == .animationDurations ? -1 : 1_000_000
+        for index in 0..<count { window?.base.storeBytes(of: duration, toByteOffset: 8 * index, as: Int64.self) }
+        let info = AnimationInfo(
+            format: .gif,
+            size: PixelSize(width: side, height: side),
+            sourceSize: PixelSize(width: side, height: side),
+            durations: [Duration](repeating: .zero, count: count),
+            loopCount: 1,
+            isComplete: true
+        )
+        if attack == .animationReply { return send(.frame(nil, DecoderUsage())) }
+        send(.animation(AnimationDescription(info), DecoderUsage()))
     }
 
     private func mapped(_ descriptor: Int32, byteCount: Int) -> MappedMemory? {

@@ -107,8 +107,8 @@ extension DecodeStage {
             await placeholder(of: bytes, by: policy)
         }
         let image = preview.complete.recording(encodedImage.provenance)
-        let detail = "\(image.decodeSummary), while it arrived"
-        return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)])
+        let detail = "\(image.decodeSummary)\(image.streamed?.note ?? ""), while it arrived"
+        return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)], frameCount: 2)
     }
 
     /// Decodes and transforms an image on the calling thread.
@@ -130,9 +130,7 @@ extension DecodeStage {
     ) throws(EideticError) -> Rendition {
         let detachedTime = context?.detachedTime ?? .zero
         let (decoded, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            if let animation = try animation(of: encodedImage, by: policy, context: context) {
-                return DecodePolicy.Decoded(image: animation)
-            }
+            if let animation = try animation(of: encodedImage, by: policy, context: context) { return animation }
             return try result(of: encodedImage, by: policy, context: context)
         }
         let image = decoded.image
@@ -227,10 +225,15 @@ extension DecodeStage {
         of encodedImage: EncodedImage,
         by policy: RenditionPolicy,
         context: JobContext?
-    ) throws(EideticError) -> Image? {
-        let bytes = encodedImage.bytes
-        guard let image = try animation(of: bytes, isComplete: true, by: policy, context: context) else { return nil }
-        return image.recording(encodedImage.provenance)
+    ) throws(EideticError) -> DecodePolicy.Decoded? {
+        let animation = try animation(of: encodedImage.bytes, isComplete: true, by: policy, context: context)
+        return animation.map { animation in
+            DecodePolicy.Decoded(
+                image: animation.image.recording(encodedImage.provenance),
+                frameCount: animation.frameCount,
+                isSandboxed: animation.isSandboxed
+            )
+        }
     }
 
     /// Returns the animation of the bytes so far, with its first frame; `nil` if there is none that is decoded frame by
@@ -240,53 +243,55 @@ extension DecodeStage {
         isComplete: Bool,
         by policy: RenditionPolicy,
         context: JobContext?
-    ) throws(EideticError) -> Image? {
-        guard policy.streamsAnimations else { return nil }
-        let options = policy.options { () throws(EideticError) in try ImageDecoder.header(of: bytes) }
+    ) throws(EideticError) -> DecodePolicy.Decoded? {
+        guard policy.streamsAnimations, AnimationDecoder.mayBeAnimated(bytes) else { return nil }
         guard
-            let source = try AnimationDecoder(
-                bytes,
-                isComplete: isComplete,
-                options: isComplete ? options : policy.options,
-                transform: policy.animationTransform,
-                maximumCopyBytes: AnimatedImage.standardWindow.bytes,
-                limits: limits,
-                waitsForMemory: context != nil,
-                context: context ?? JobContext()
-            )
+            let opened = try openAnimation(bytes, isComplete: isComplete, by: policy, context: context)
         else { return nil }
         let signature = Array(bytes.prefix(ImageFormat.maximumSignatureLength))
-        let pool = pools.pool(for: signature, policy: policy.decodePolicy)
-        let poster = try source.firstFrame(context: context ?? JobContext()), info = source.info
-        let animation = AnimatedImage(source: source, poster: poster) { context, operation in
+        let pool = pools.pool(for: signature, policy: policy.decodePolicy), info = opened.source.info
+        let isSandboxed = opened.source is SandboxedAnimation
+        let animation = AnimatedImage(
+            source: opened.source,
+            poster: opened.poster,
+            note: DecodePolicy.Decoded.note(isSandboxed: isSandboxed)
+        ) { context, operation in
             pool.enqueue(in: context, operation: operation)
         }
-        let first = Image.Frame(pixels: poster, duration: info.durations[0])
-        return Image(
-            frames: [first],
+        let image = Image(
+            frames: [Image.Frame(pixels: opened.poster, duration: info.durations[0])],
             loopCount: info.loopCount,
             format: info.format,
             sourceSize: info.sourceSize,
             scale: policy.options.scale,
             isPartial: !isComplete
-        ).playing(animation)
+        )
+        return DecodePolicy.Decoded(
+            image: image.playing(animation),
+            frameCount: max(2, info.frameCount),
+            isSandboxed: isSandboxed
+        )
     }
+}
 
+// MARK: Previews
+extension DecodeStage {
     /// Returns a function that makes previews of ever more bytes of one image; on a decoding thread.
     func makePreviewDecoder(by policy: RenditionPolicy, context: JobContext) -> PreviewGenerator.Decode {
         let decoder = PreviewDecoder(options: policy.options, limits: limits, context: context)
+        let sandboxed = SandboxedPreview(
+            options: policy.options,
+            limits: limits,
+            pool: sandbox,
+            context: context,
+            pausing: pools.sandboxed
+        )
         return { [self] bytes throws(EideticError) in
             let preview: Image? = try policy.decodePolicy.perform(reading: bytes, in: sandbox) {
                 () throws(EideticError) in
                 try decoder.preview(of: bytes)
-            } sandboxed: { pool throws(EideticError) in
-                try pool.decode(
-                    bytes,
-                    options: PreviewDecoder.options(for: policy.options),
-                    limits: limits,
-                    context: context,
-                    pausing: pools.sandboxed
-                ).image
+            } sandboxed: { _ throws(EideticError) in
+                try sandboxed.preview(of: bytes)
             }
             guard let preview else { return nil }
             return try policy.transform(for: preview)?.apply(to: preview) ?? preview

@@ -158,7 +158,6 @@ struct RenditionPolicy: Sendable {
     let options: DecodeOptions
     /// The process in which the image is decoded.
     var decodePolicy = DecodePolicy.inProcess
-    private let playsAnimations: Bool
     private let transform: (any ImageTransform)?
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool
@@ -175,14 +174,14 @@ struct RenditionPolicy: Sendable {
         decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
         self.options = decode
         transform = rendering.transform
-        playsAnimations = decode.frames == .first && !options.contains(.firstFrameOnly)
+        streamsAnimations = decode.frames == .first && !options.contains(.firstFrameOnly)
         transformsAnimations = options.contains(.transformAnimatedImage)
         transformsVectorImages = options.contains(.transformVectorImage)
     }
 
     /// A Boolean value indicating whether the frames of an animation are decoded when they are shown, instead of the
-    /// first one alone or all of them; in this process only.
-    var streamsAnimations: Bool { playsAnimations && decodePolicy == .inProcess }
+    /// first one alone or all of them.
+    let streamsAnimations: Bool
 
     /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
     ///

@@ -173,9 +173,9 @@ final class PreviewGenerator: Sendable {
         }
         guard mayBeAnimated else { return false }
         state.withLock { $0.recordAnimation(byteCount: bytes.count) }
-        guard let image = try? stage.animation(of: bytes, isComplete: false, by: policy, context: context) else {
-            return false
-        }
+        guard
+            let image = try? stage.animation(of: bytes, isComplete: false, by: policy, context: context)?.image
+        else { return false }
         let isReported = state.withLock { state in
             guard !state.isFinished, state.makeDecode != nil else { return false }
             state.animation = image

@@ -13,7 +13,9 @@ extension DecodePolicy {
         package var isSandboxed = false
 
         /// The end of a line of a trace.
-        package var note: String { isSandboxed ? ", in the sandbox" : "" }
+        package var note: String { Self.note(isSandboxed: isSandboxed) }
+
+        static func note(isSandboxed: Bool) -> String { isSandboxed ? ", in the sandbox" : "" }
     }
 
     /// Calls one of two functions.
@@ -90,6 +92,15 @@ extension DecodePolicy {
         } sandboxed: { pool throws(EideticError) in
             let result = try pool.decode(bytes, options: options, limits: limits, context: context, pausing: threads)
             return Decoded(image: result.image, frameCount: result.header.frameCount, isSandboxed: true)
+        }
+    }
+
+    /// Reads the metadata of an image, as `ImageMetadata.init(of:)` does.
+    package func metadata(of bytes: [UInt8], in pool: HelperPool = .shared) throws(EideticError) -> ImageMetadata {
+        try perform(reading: bytes, in: pool) { () throws(EideticError) in
+            try ImageMetadata(of: bytes)
+        } sandboxed: { pool throws(EideticError) in
+            try pool.metadata(of: bytes)
         }
     }
 

@@ -50,7 +50,7 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
     ///   - waitsForMemory: `false` if ``firstFrame(context:)`` must not wait until other decodes release memory.
     ///   - context: Cancels the call.
     /// - Throws: `notAnImage`, `corrupt`, `limitExceeded`, `outOfMemory` or `cancelled`.
-    package init?(
+    package convenience init?(
         _ bytes: [UInt8],
         isComplete: Bool,
         options: DecodeOptions,
@@ -63,12 +63,79 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         guard case .format(let format) = ImageFormat.detect(in: bytes),
             let reader = Self.makeReader(for: format, limits: limits, maximumCopyBytes: maximumCopyBytes)
         else { return nil }
+        if isComplete {
+            let hasFrames = try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+                try Self.hasFrames(bytes, of: format)
+            }
+            guard hasFrames else { return nil }
+        }
+        self.init(
+            reading: Reading(bytes: try EncodedBuffer(capacity: bytes.count), reader: reader),
+            format: format,
+            options: options,
+            limits: limits,
+            transform: transform,
+            maximumCopyBytes: maximumCopyBytes,
+            waitsForMemory: waitsForMemory,
+            calls: try? CodecRegistry.codec(for: format).detachedCalls
+        )
+        _ = try append(bytes, isComplete: isComplete)
+        guard hasStarted(isComplete: isComplete) else { return nil }
+    }
+
+    /// Creates a decoder of bytes that another process writes into shared memory.
+    ///
+    /// Its calls last as long as those of the library: for a process that can be ended.
+    ///
+    /// - Parameters:
+    ///   - memory: The memory, which outlives the decoder.
+    ///   - count: The number of bytes that have arrived.
+    ///   - isComplete: `true` if they are the whole file.
+    ///   - options: The size and the conversions, for each frame alike.
+    ///   - maximumCopyBytes: The memory for copies of the canvas.
+    ///   - limits: The limits.
+    /// - Throws: `notAnImage`, `corrupt`, `limitExceeded` or `outOfMemory`.
+    package convenience init?(
+        sharing memory: UnsafeRawBufferPointer,
+        count: Int,
+        isComplete: Bool,
+        options: DecodeOptions,
+        maximumCopyBytes: Int,
+        limits: DecodeLimits
+    ) throws(EideticError) {
+        let bytes = UnsafeRawBufferPointer(rebasing: memory.prefix(count))
+        guard case .format(let format) = ImageFormat.detect(in: bytes),
+            let reader = Self.makeReader(for: format, limits: limits, maximumCopyBytes: maximumCopyBytes)
+        else { return nil }
         if isComplete { guard try Self.hasFrames(bytes, of: format) else { return nil } }
-        self.format = format
+        self.init(
+            reading: Reading(bytes: EncodedBuffer(sharing: memory), reader: reader),
+            format: format,
+            options: options,
+            limits: limits,
+            transform: nil,
+            maximumCopyBytes: maximumCopyBytes,
+            waitsForMemory: false,
+            calls: nil
+        )
+        _ = try extend(to: count, isComplete: isComplete)
+        guard hasStarted(isComplete: isComplete) else { return nil }
+    }
+
+    private init(
+        reading: Reading,
+        format: ImageFormat,
+        options: DecodeOptions,
+        limits: DecodeLimits,
+        transform: (any ImageTransform)?,
+        maximumCopyBytes: Int,
+        waitsForMemory: Bool,
+        calls: DetachedCalls?
+    ) {
+        (self.reading, self.format, self.calls) = (reading, format, calls)
         self.options = options.with { $0.frames = .first }
         (self.limits, self.transform, self.maximumCopyBytes) = (limits, transform, maximumCopyBytes)
         self.waitsForMemory = waitsForMemory
-        calls = try? CodecRegistry.codec(for: format).detachedCalls
         let none = PixelSize(width: 0, height: 0)
         info = AnimationInfo(
             format: format,
@@ -78,17 +145,22 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
             loopCount: 1,
             isComplete: false
         )
-        reading = Reading(bytes: try EncodedBuffer(capacity: bytes.count), reader: reader)
-        _ = try append(bytes, isComplete: isComplete)
-        guard reading.reader.isAnimated, info.frameCount > 0, !(isComplete && info.frameCount < 2) else { return nil }
+    }
+
+    /// Returns `true` if the bytes are an animation whose first frame has arrived; otherwise, `false`.
+    private func hasStarted(isComplete: Bool) -> Bool {
+        reading.reader.isAnimated && info.frameCount > 0 && !(isComplete && info.frameCount < 2)
     }
 
     /// Returns `false` if a whole file is a still image, before it is copied.
-    private static func hasFrames(_ bytes: [UInt8], of format: ImageFormat) throws(EideticError) -> Bool {
+    private static func hasFrames(
+        _ bytes: UnsafeRawBufferPointer,
+        of format: ImageFormat
+    ) throws(EideticError) -> Bool {
         switch format {
-        case .gif, .webp, .png: return try (ImageDecoder.header(of: bytes)?.frameCount ?? 1) > 1
+        case .gif, .webp, .png: return try (ImageDecoder.header(of: bytes, isComplete: true)?.frameCount ?? 1) > 1
         // The brand of sequences; the calls of libavif are left to its own threads.
-        case .avif: return bytes.prefix(64).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }.contains("avis")
+        case .avif: return String(decoding: bytes.prefix(64), as: UTF8.self).contains("avis")
         default: return false
         }
     }
@@ -98,7 +170,7 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         switch ImageFormat.detect(in: bytes) {
         case .format(.gif): return true
         case .format(.webp): return bytes.count > 20 && bytes[12..<16].elementsEqual("VP8X".utf8) && bytes[20] & 2 != 0
-        case .format(.png): return String(decoding: bytes.prefix(4_096), as: UTF8.self).contains("acTL")
+        case .format(.png): return bytes.span.withUnsafeBytes { PNGChunks.announceFrames($0) }
         #if AVIF
         case .format(.avif): return String(decoding: bytes.prefix(64), as: UTF8.self).contains("avis")
         #endif
@@ -136,10 +208,24 @@ extension AnimationDecoder {
         let count = reading.bytes.count + bytes.count
         guard count <= limits.encodedBytes.bytes else { throw DecodePlan.sizeError(count, limits: limits) }
         try reading.bytes.append(bytes, isLast: isComplete)
+        return try parse(isComplete: isComplete)
+    }
+
+    /// Counts the bytes up to `count` as arrived, which lie in the shared memory.
+    ///
+    /// - Throws: The errors of ``append(_:isComplete:)``.
+    package func extend(to count: Int, isComplete: Bool) throws(EideticError) -> AnimationInfo {
+        guard count <= limits.encodedBytes.bytes else { throw DecodePlan.sizeError(count, limits: limits) }
+        try reading.bytes.extend(to: count)
+        return try parse(isComplete: isComplete)
+    }
+
+    private func parse(isComplete: Bool) throws(EideticError) -> AnimationInfo {
         reading.isFileComplete = isComplete
         try detached(context: JobContext()) { [limits, format] reading throws(EideticError) in
             try Self.update(reading, format: format, limits: limits)
         }.map { header = $0 }
+        reading.bytes.releaseReplaced()
         refreshInfo()
         return info
     }
@@ -203,8 +289,7 @@ extension AnimationDecoder {
                 deadline: deadline
             )
         }
-        // The pixels of one frame, those of the result, and what scaling and conversions need.
-        let memory = 4 * 4 * header.size.pixelCount
+        let memory = workingMemory
         let pixels = try reserving(memory, context: context) { () throws(EideticError) in
             let stored = try detached(context: context) { reading throws(EideticError) in
                 try reading.reader.frame(at: index, for: makeTask())
@@ -216,6 +301,9 @@ extension AnimationDecoder {
         if deliveredSize == nil { (deliveredSize, info.size) = (pixels.size, pixels.size) }
         return pixels
     }
+
+    /// The peak memory of decoding a frame: its pixels, those of the result, and what scaling and conversions need.
+    package var workingMemory: Int { 4 * 4 * (header?.size.pixelCount ?? 0) }
 
     private func reserving<Value>(
         _ memory: Int,

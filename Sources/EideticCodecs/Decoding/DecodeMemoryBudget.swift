@@ -75,7 +75,7 @@ package final class DecodeMemoryBudget: Sendable {
     /// Reserves `bytes` bytes if they are available, until ``release(_:)``.
     ///
     /// - Returns: `true` if the bytes were reserved; otherwise, `false`.
-    func tryReserve(_ bytes: Int) -> Bool {
+    package func tryReserve(_ bytes: Int) -> Bool {
         monitor.withLock { state in
             guard state.available >= bytes else { return false }
             state.available -= bytes

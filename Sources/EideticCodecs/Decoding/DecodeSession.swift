@@ -4,7 +4,7 @@ package import EideticCore
 ///
 /// Blocks until a library returns: for a process that decodes one image at a time, and that can be ended.
 package final class DecodeSession {
-    private let plan: DecodePlan
+    let plan: DecodePlan
     private let options: DecodeOptions
 
     /// Parses the header and checks the limits; allocates no pixels.

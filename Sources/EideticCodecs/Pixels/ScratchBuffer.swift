@@ -11,7 +11,7 @@ struct ScratchBuffer: ~Copyable {
     ///
     /// - Throws: `outOfMemory`.
     init(byteCount: Int) throws(EideticError) {
-        guard let block = PixelMemory.allocate(byteCount: byteCount) else {
+        guard let block = PixelMemory.allocate(byteCount: byteCount, mayBeLent: false) else {
             throw EideticError(.outOfMemory, message: "cannot allocate \(byteCount) bytes")
         }
         self.init(block, byteCount: byteCount)
@@ -21,7 +21,7 @@ struct ScratchBuffer: ~Copyable {
     ///
     /// - Throws: `outOfMemory`.
     init(clearedByteCount byteCount: Int) throws(EideticError) {
-        guard let block = PixelMemory.allocateCleared(byteCount: byteCount) else {
+        guard let block = PixelMemory.allocateCleared(byteCount: byteCount, mayBeLent: false) else {
             throw EideticError(.outOfMemory, message: "cannot allocate \(byteCount) bytes")
         }
         self.init(block, byteCount: byteCount)

@@ -14,6 +14,9 @@ package final class PreviewDecoder: @unchecked Sendable {
     private let context: JobContext
     private var feedState: FeedState = .undetermined
 
+    /// The bytes that were decoded for all previews; more than those of the image if some were decoded repeatedly.
+    package private(set) var decodedByteCount = 0
+
     private enum FeedState {
         case undetermined
         case unavailable
@@ -56,7 +59,22 @@ package final class PreviewDecoder: @unchecked Sendable {
     }
 
     private func preview(ofPrefix bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
-        let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
+        try preview(of: try open(bytes))
+    }
+
+    /// Parses the header of the first bytes of an image, and checks the limits.
+    ///
+    /// - Throws: The errors of ``preview(of:)-(DecodeSession)`` that the header alone causes.
+    package func open(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> DecodeSession {
+        try DecodeSession(bytes: bytes, options: options, limits: limits, context: context)
+    }
+
+    /// Returns a preview of what ``open(_:)`` has parsed; blocks until the library returns.
+    ///
+    /// - Returns: The preview; `nil` if nothing is visible yet.
+    /// - Throws: The errors of `ImageDecoder.decode`.
+    package func preview(of session: DecodeSession) throws(EideticError) -> Image? {
+        let plan = session.plan
         if case .undetermined = feedState { startFeed(for: plan) }
         if case .active(_, _, let header) = feedState,
             header.format != plan.header.format || header.size != plan.header.size
@@ -65,16 +83,23 @@ package final class PreviewDecoder: @unchecked Sendable {
         }
         return try DecodeMemoryBudget.shared.withReservation(of: plan.workingMemory, context: context) {
             () throws(EideticError) in
-            guard case .active(let feed, _, _) = feedState else { return try plan.decode() }
+            guard case .active(let feed, _, _) = feedState else { return try decode(plan) }
+            let consumedByteCount = feed.consumedByteCount
+            defer { decodedByteCount += feed.consumedByteCount - consumedByteCount }
             do throws(EideticError) {
                 return try plan.decodePreview(from: feed)
             } catch  where error.code != .cancelled {
                 stopFeed()
                 if error.code == .limitExceeded { throw error }
                 // The ordinary decoder may accept data that the incremental one rejects.
-                return try plan.decode()
+                return try decode(plan)
             }
         }
+    }
+
+    private func decode(_ plan: DecodePlan) throws(EideticError) -> Image {
+        decodedByteCount += plan.bytes.count
+        return try plan.decode()
     }
 
     /// Creates an incremental decoder if the format has one and the budget allows it.

@@ -46,18 +46,19 @@ extension CacheCommands {
         "import",
         summary: "add the entries of an archive to the cache",
         operands: archiveOperand,
+        options: [SandboxOption.definition],
         notes: [
             "Existing entries are replaced. Damaged members, and members that are not images, are refused.",
             "Entries expire as if they had been downloaded when they were stored first.",
         ]
     ) { cache, arguments throws(EideticError) in
-        let path = arguments.operands[0]
+        let path = arguments.operands[0], decodePolicy = SandboxOption.policy(from: arguments)
         var count = 0
         do throws(EideticError) {
             let reader = ArchiveReader(file: try openInput(path), memberSizeLimit: DecodeLimits.standard.encodedBytes)
             while let entry = try reader.next() {
                 guard DiskCache.isOriginal(entry.key, metadata: entry.metadata) else { continue }
-                try entry.checkImage()
+                try entry.checkImage(by: decodePolicy)
                 let metadata = entry.downloadMetadata(maximumAge: cache.configuration.maximumAge)
                 try cache.blocking.insert(entry.bytes, for: entry.key, metadata: metadata)
                 count += 1

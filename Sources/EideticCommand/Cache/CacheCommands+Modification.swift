@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCodecs
 import EideticCommandLine
 import EideticCore
@@ -51,12 +52,13 @@ extension CacheCommands {
             count: 2...2,
             completion: .files
         ),
+        options: [SandboxOption.definition],
         notes: ["When the cache is full, these entries are evicted last."]
     ) { cache, arguments throws(EideticError) in
         let (key, file) = (arguments.operands[0], arguments.operands[1])
         do throws(EideticError) {
             let bytes = try FileContents.read(file, limit: DecodeLimits.standard.encodedBytes)
-            _ = try ImageDecoder.header(of: bytes)
+            _ = try SandboxOption.policy(from: arguments).header(of: bytes)
             var metadata = DiskCache.Metadata()
             metadata.importance = .user
             try cache.blocking.insert(bytes, for: key, metadata: metadata)

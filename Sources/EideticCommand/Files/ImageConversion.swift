@@ -29,7 +29,7 @@ struct ImageConversion: Sendable {
 
     /// Decodes and changes an image; all of its frames, or the chosen one.
     func source(from bytes: [UInt8]) throws(EideticError) -> Source {
-        var options = DecodeOptions(), metadata = keepsMetadata ? try ImageMetadata(of: bytes) : nil
+        var options = DecodeOptions(), metadata = keepsMetadata ? try decodePolicy.metadata(of: bytes) : nil
         options.target = rendering.target ?? rendering.transform?.decodeTarget
         options.premultipliesAlpha = rendering.transform != nil
         options.frames = frameNumber == 1 ? .first : .all

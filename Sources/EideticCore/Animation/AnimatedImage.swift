@@ -22,6 +22,9 @@ public final class AnimatedImage: Sendable {
     /// The first frame.
     public let poster: PixelBuffer
 
+    /// The end of a line of a trace, about the process that decodes the frames.
+    package let note: String
+
     private let source: (any FrameSource)?
     private let schedule: Schedule
     private let state: Guarded<State>
@@ -56,14 +59,16 @@ public final class AnimatedImage: Sendable {
     ///   - source: Decodes the frames; it belongs to the animation from now on.
     ///   - poster: The first frame, as `source` has decoded it.
     ///   - window: The limit of decoded frames in bytes.
+    ///   - note: The end of a line of a trace, about the process that decodes the frames.
     ///   - schedule: Runs the source.
     package init(
         source: any FrameSource,
         poster: PixelBuffer,
         window: ByteCount = AnimatedImage.standardWindow,
+        note: String = "",
         schedule: @escaping Schedule
     ) {
-        (self.source, self.poster, self.schedule) = (source, poster, schedule)
+        (self.source, self.poster, self.schedule, self.note) = (source, poster, schedule, note)
         var frames = FrameWindow(limit: window.bytes)
         frames.insert(poster, at: 0, wanted: [])
         let info = source.info
@@ -79,7 +84,7 @@ public final class AnimatedImage: Sendable {
 
     /// Creates an animation of which all frames are decoded.
     init(frames: [Image.Frame], attributes: Image.Attributes) {
-        (source, poster, schedule) = (nil, frames[0].pixels, { _, _ in })
+        (source, poster, note, schedule) = (nil, frames[0].pixels, "", { _, _ in })
         var window = FrameWindow(limit: .max)
         for (index, frame) in frames.enumerated() { window.insert(frame.pixels, at: index, wanted: []) }
         let info = AnimationInfo(

@@ -24,18 +24,23 @@ package enum PixelMemory {
     /// The regions of this process that were released recently.
     private static let recentRegions = Guarded(RecentRegions())
 
-    /// Allocates uncleared memory; returns `nil` if there is not enough.
-    package static func allocate(byteCount: Int) -> Block? {
-        if let block = LentMemory.allocate(byteCount: byteCount) { return block }
+    /// Allocates uncleared memory.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The number of bytes.
+    ///   - mayBeLent: `false` for memory that is no result, and may outlive a loan.
+    /// - Returns: `nil` if there is not enough.
+    package static func allocate(byteCount: Int, mayBeLent: Bool = true) -> Block? {
+        if mayBeLent, let block = LentMemory.allocate(byteCount: byteCount) { return block }
         let isMapped = byteCount >= minimumMappedByteCount && usesMappings
         guard let block = isMapped ? map(byteCount: byteCount) : allocateSmall(byteCount: byteCount) else { return nil }
         AllocationMeter.shared.record(byteCount: byteCount)
         return block
     }
 
-    /// Allocates memory whose bytes are zero; returns `nil` if there is not enough.
-    package static func allocateCleared(byteCount: Int) -> Block? {
-        guard let block = allocate(byteCount: byteCount) else { return nil }
+    /// Allocates memory whose bytes are zero, as ``allocate(byteCount:mayBeLent:)`` does.
+    package static func allocateCleared(byteCount: Int, mayBeLent: Bool = true) -> Block? {
+        guard let block = allocate(byteCount: byteCount, mayBeLent: mayBeLent) else { return nil }
         // Large regions are new, and so cleared by the system, when they are accessed.
         let isNew = block.region != nil && byteCount > RecentRegions.maximumByteCount
         if !isNew { memset(block.memory, 0, byteCount) }

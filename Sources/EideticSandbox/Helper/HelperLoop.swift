@@ -9,6 +9,8 @@ struct HelperLoop {
     private var input: MappedMemory?
     private var window: MappedMemory?
     private var session: DecodeSession?
+    /// The decoders that were asked for, until they are released.
+    private var keptDecoders: [UInt32: KeptDecoder] = [:]
 
     init(socket: PacketSocket) { self.socket = socket }
 
@@ -80,16 +82,69 @@ struct HelperLoop {
             session = nil
             let session = try DecodeSession(bytes: try bytes(count: byteCount), options: options, limits: limits)
             self.session = session
-            guard let layout = ResultLayout(size: session.resultSize, frameCount: session.maximumFrameCount) else {
-                throw EideticError(.limitExceeded, message: "\(session.resultSize) pixels are out of range")
-            }
-            return .opened(try describe(session.header), workingMemory: session.workingMemory, layout)
+            return try opened(session)
         case .decode(let layout, let isInWindow):
             guard let session else { throw EideticError(.decoderFailed, message: "no image was opened") }
             self.session = nil
             let memory = try target(layout, descriptor: isInWindow ? nil : descriptor)
-            return .decoded(try decode(session, layout: layout, memory: memory))
+            let result = try write(layout, to: memory) { () throws(EideticError) in try session.decode() }
+            guard let result else { throw EideticError(.decoderFailed, message: "there is no image") }
+            return .decoded(result)
+        case .keep(let options, let byteCount, let isComplete):
+            let decoder = try KeptDecoder(options, descriptor: descriptor ?? -1)
+            // Bytes that are too few for now are no reason to create it again.
+            keptDecoders[options.number] = decoder
+            return try extend(decoder, to: byteCount, isComplete: isComplete)
+        case .extend(let number, let byteCount, let isComplete):
+            return try extend(try keptDecoder(number), to: byteCount, isComplete: isComplete)
+        case .frame(let number, let index, let layout, let isInWindow):
+            let decoder = try keptDecoder(number)
+            let memory = try target(layout, descriptor: isInWindow ? nil : descriptor)
+            let result = try write(layout, to: memory) { () throws(EideticError) in try decoder.image(at: index) }
+            return .frame(result, decoder.usage)
+        case .release(let numbers):
+            for number in numbers { keptDecoders[number] = nil }
+            return nil
+        case .metadata(let byteCount, let capacity):
+            let metadata = try ImageMetadata(of: Array(try bytes(count: byteCount))), layout = MetadataLayout(metadata)
+            let memory = try MappedMemory(descriptor: descriptor ?? -1, byteCount: capacity, access: .readWrite)
+            guard layout.byteCount <= memory.byteCount else {
+                throw EideticError(.limitExceeded, message: "the metadata have \(layout.byteCount) bytes")
+            }
+            let target = UnsafeMutableRawBufferPointer(start: memory.base, count: memory.byteCount)
+            MetadataLayout.write(metadata, to: target)
+            return .metadata(layout)
         }
+    }
+
+    private func keptDecoder(_ number: UInt32) throws(EideticError) -> KeptDecoder {
+        guard let decoder = keptDecoders[number] else {
+            throw EideticError(.decoderFailed, message: "there is no decoder \(number)")
+        }
+        return decoder
+    }
+
+    private func extend(
+        _ decoder: KeptDecoder,
+        to byteCount: Int,
+        isComplete: Bool
+    ) throws(EideticError) -> HelperReply {
+        switch try decoder.extend(to: byteCount, isComplete: isComplete) {
+        case .animation(let info):
+            let description = try info.map { info throws(EideticError) in
+                try write(info.durations)
+                return AnimationDescription(info)
+            }
+            return .animation(description, decoder.usage)
+        case .preview(let session): return try opened(session)
+        }
+    }
+
+    private func opened(_ session: DecodeSession) throws(EideticError) -> HelperReply {
+        guard let layout = ResultLayout(size: session.resultSize, frameCount: session.maximumFrameCount) else {
+            throw EideticError(.limitExceeded, message: "\(session.resultSize) pixels are out of range")
+        }
+        return .opened(try describe(session.header), workingMemory: session.workingMemory, layout)
     }
 
     private func bytes(count: Int) throws(EideticError) -> UnsafeRawBufferPointer {
@@ -101,14 +156,18 @@ struct HelperLoop {
 
     /// Writes the durations into the window, and returns the rest of the header.
     private func describe(_ header: ImageHeader) throws(EideticError) -> HeaderDescription {
-        let count = header.durations.count
+        try write(header.durations)
+        return HeaderDescription(header)
+    }
+
+    private func write(_ durations: [Duration]) throws(EideticError) {
+        let count = durations.count
         guard let window, count <= ResultLayout.maximumFrameCount, 8 * count <= window.byteCount else {
             throw EideticError(.limitExceeded, message: "\(count) frames exceed the shared memory")
         }
-        for (index, duration) in header.durations.enumerated() {
+        for (index, duration) in durations.enumerated() {
             window.base.storeBytes(of: duration.inNanoseconds, toByteOffset: 8 * index, as: Int64.self)
         }
-        return HeaderDescription(header)
     }
 
     private func target(_ layout: ResultLayout, descriptor: Int32?) throws(EideticError) -> MappedMemory {
@@ -122,15 +181,17 @@ struct HelperLoop {
     }
 
     /// Decodes into shared memory, which is no longer mapped afterwards unless it is the window.
-    private func decode(
-        _ session: DecodeSession,
-        layout: ResultLayout,
-        memory: MappedMemory
-    ) throws(EideticError) -> ResultDescription {
+    ///
+    /// - Returns: `nil` if `decode` returns no image.
+    private func write(
+        _ layout: ResultLayout,
+        to memory: MappedMemory,
+        decode: () throws(EideticError) -> Image?
+    ) throws(EideticError) -> ResultDescription? {
         let start = ProcessorTime.ofProcess
         LentMemory.lend(memory.base, partSize: layout.partSize, count: layout.frameCount)
         defer { LentMemory.reclaim() }
-        let image = try session.decode()
+        guard let image = try decode() else { return nil }
         guard image.frames.count <= layout.frameCount, image.frames.allSatisfy({ $0.pixels.size == layout.size })
         else {
             throw EideticError(.corrupt, message: "\(image.format): the pixels are not those that the header announces")

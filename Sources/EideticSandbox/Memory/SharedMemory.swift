@@ -32,6 +32,9 @@ package final class SharedMemory: Sendable {
         try MappedMemory(descriptor: rawValue, byteCount: byteCount, access: .readWrite)
     }
 
+    /// Forbids all processes to change the memory by mappings that they make from now on, where the system can.
+    func forbidWriters() { _ = eidetic_forbid_writers(rawValue) }
+
     /// Forbids all processes to change the memory from now on, and maps it.
     ///
     /// - Throws: `decoderFailed` if a process still has it mapped for writing.

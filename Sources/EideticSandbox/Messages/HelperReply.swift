@@ -15,7 +15,14 @@ package enum HelperReply: Sendable, Equatable {
     /// The frames are in the memory of the request.
     case decoded(ResultDescription)
 
-    private enum Kind: UInt8 { case ready, failure, header, opened, decoded }
+    /// The properties of an animation; `nil` if the bytes are none, or its first frame has not arrived.
+    case animation(AnimationDescription?, DecoderUsage)
+    /// The frame of a kept decoder is in the memory of the request; `nil` if no pixel is visible yet.
+    case frame(ResultDescription?, DecoderUsage)
+    /// The parts of the metadata are in the memory of the request, one behind the other.
+    case metadata(MetadataLayout)
+
+    private enum Kind: UInt8 { case ready, failure, header, opened, decoded, animation, frame, metadata }
 
     /// The largest length of a message of an error.
     private static let maximumMessageLength = 1_000
@@ -42,6 +49,17 @@ extension HelperReply: WireEncodable, WireDecodable {
         case .decoded(let result):
             writer.append(Kind.decoded.rawValue)
             writer.append(result)
+        case .animation(let description, let usage):
+            writer.append(Kind.animation.rawValue)
+            writer.append(optional: description) { $0.append($1) }
+            writer.append(usage)
+        case .frame(let result, let usage):
+            writer.append(Kind.frame.rawValue)
+            writer.append(optional: result) { $0.append($1) }
+            writer.append(usage)
+        case .metadata(let layout):
+            writer.append(Kind.metadata.rawValue)
+            writer.append(layout)
         }
     }
 
@@ -60,6 +78,15 @@ extension HelperReply: WireEncodable, WireDecodable {
             guard workingMemory >= 0 else { throw .unknownCase(type: "memory", value: 0) }
             self = .opened(header, workingMemory: workingMemory, try ResultLayout(from: &reader))
         case .decoded: self = .decoded(try ResultDescription(from: &reader))
+        case .animation:
+            let description = try reader.optional { reader throws(WireError) in
+                try AnimationDescription(from: &reader)
+            }
+            self = .animation(description, try DecoderUsage(from: &reader))
+        case .frame:
+            let result = try reader.optional { reader throws(WireError) in try ResultDescription(from: &reader) }
+            self = .frame(result, try DecoderUsage(from: &reader))
+        case .metadata: self = .metadata(try MetadataLayout(from: &reader))
         }
     }
 }

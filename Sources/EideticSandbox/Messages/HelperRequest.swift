@@ -15,7 +15,21 @@ package enum HelperRequest: Sendable, Equatable {
     /// Decode the image that was opened, into memory of this layout: that of the packet's descriptor, or the window.
     case decode(ResultLayout, isInWindow: Bool)
 
-    private enum Kind: UInt8 { case input, window, header, open, decode }
+    /// Keep a decoder of the bytes in the memory of the packet's descriptor, and of those that follow there.
+    case keep(KeptDecoderOptions, byteCount: Int, isComplete: Bool)
+    /// Parse the bytes of a kept decoder that have arrived since.
+    case extend(UInt32, byteCount: Int, isComplete: Bool)
+    /// Decode a frame, or the next preview, by a kept decoder.
+    case frame(UInt32, index: Int, ResultLayout, isInWindow: Bool)
+    /// Release kept decoders.
+    case release([UInt32])
+    /// Read the metadata of the bytes in the input memory into the memory of the packet's descriptor, of this capacity.
+    case metadata(byteCount: Int, capacity: Int)
+
+    private enum Kind: UInt8 { case input, window, header, open, decode, keep, extend, frame, release, metadata }
+
+    /// The largest number of decoders in one message.
+    package static let maximumReleaseCount = 1_024
 }
 
 extension HelperRequest: WireEncodable, WireDecodable {
@@ -40,6 +54,29 @@ extension HelperRequest: WireEncodable, WireDecodable {
             writer.append(Kind.decode.rawValue)
             writer.append(layout)
             writer.append(isInWindow)
+        case .keep(let options, let byteCount, let isComplete):
+            writer.append(Kind.keep.rawValue)
+            writer.append(options)
+            writer.append(byteCount)
+            writer.append(isComplete)
+        case .extend(let number, let byteCount, let isComplete):
+            writer.append(Kind.extend.rawValue)
+            writer.append(number)
+            writer.append(byteCount)
+            writer.append(isComplete)
+        case .frame(let number, let index, let layout, let isInWindow):
+            writer.append(Kind.frame.rawValue)
+            writer.append(number)
+            writer.append(index)
+            writer.append(layout)
+            writer.append(isInWindow)
+        case .release(let numbers):
+            writer.append(Kind.release.rawValue)
+            writer.append(list: numbers) { $0.append($1) }
+        case .metadata(let byteCount, let capacity):
+            writer.append(Kind.metadata.rawValue)
+            writer.append(byteCount)
+            writer.append(capacity)
         }
     }
 
@@ -55,6 +92,30 @@ extension HelperRequest: WireEncodable, WireDecodable {
                 limits: try DecodeLimits(from: &reader)
             )
         case .decode: self = .decode(try ResultLayout(from: &reader), isInWindow: try reader.boolean())
+        case .keep:
+            self = .keep(
+                try KeptDecoderOptions(from: &reader),
+                byteCount: try reader.integer(),
+                isComplete: try reader.boolean()
+            )
+        case .extend:
+            self = .extend(
+                try reader.integer(),
+                byteCount: try reader.integer(),
+                isComplete: try reader.boolean()
+            )
+        case .frame:
+            self = .frame(
+                try reader.integer(),
+                index: try reader.integer(),
+                try ResultLayout(from: &reader),
+                isInWindow: try reader.boolean()
+            )
+        case .release:
+            self = .release(
+                try reader.list(limit: Self.maximumReleaseCount) { reader throws(WireError) in try reader.integer() }
+            )
+        case .metadata: self = .metadata(byteCount: try reader.integer(), capacity: try reader.integer())
         }
     }
 }

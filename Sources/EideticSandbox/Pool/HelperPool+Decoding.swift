@@ -60,6 +60,13 @@ extension HelperPool {
         }
     }
 
+    /// Reads the metadata of an image, as `ImageMetadata.init(of:)` does.
+    package func metadata(of bytes: [UInt8]) throws(EideticError) -> ImageMetadata {
+        try withSession(in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
+            try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try session.metadata(of: bytes) }
+        }
+    }
+
     private func withSession<Value>(
         in context: JobContext?,
         limits: DecodeLimits,

@@ -19,6 +19,8 @@ package final class HelperPool: Sendable {
         package var slowLimit = 32
         /// The memory of all slow images that others do not wait for.
         package var slowMemory = ByteCount.mebibytes(1_024)
+        /// The largest number of processes that animations and previews have to themselves, because they are slow.
+        package var aloneLimit = 8
         /// The time for which a failure to start is remembered.
         package var retryTime = Duration.seconds(5)
         /// The programs to try, the first one first.
@@ -49,7 +51,9 @@ package final class HelperPool: Sendable {
     let memories = PreparedMemory()
     package let settings: Settings
     private let state = Guarded(State())
-    private let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
+    /// The processes that keep decoders.
+    let keptDecoders = Monitor(KeptDecoders())
+    let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
 
     package init(settings: Settings = Settings()) { self.settings = settings }
 
@@ -132,18 +136,21 @@ package final class HelperPool: Sendable {
     }
 
     private func keep(_ helper: HelperProcess) {
-        guard helper.isQuiet, helper.imageCount < settings.imageLimit else {
-            helper.end()
-            // The next image does not wait for the start of a process.
-            return drains.enqueue { [self] in addIdle() }
+        guard helper.isQuiet, helper.imageCount < settings.imageLimit, helper.setLowered(false) else {
+            return replace(helper)
         }
-        helper.setLowered(false)
         let isKept = state.withLock { state in
             guard state.idle.count < settings.idleLimit, state.generation == helper.generation else { return false }
             state.idle.append(helper)
             return true
         }
         if !isKept { helper.end() }
+    }
+
+    /// Ends a process, and starts another one, so that the next image does not wait for it; returns at once.
+    func replace(_ helper: HelperProcess) {
+        helper.end()
+        drains.enqueue { [self] in addIdle() }
     }
 
     /// Ends the processes that wait, and forgets that there was no program.
@@ -153,6 +160,7 @@ package final class HelperPool: Sendable {
             defer { state.idle = [] }
             return state.idle
         }) { helper.end() }
+        for process in keptDecoders.withLock({ $0.takeAll() }) { removeProcess(process) }
     }
 }
 

@@ -72,9 +72,11 @@ package final class HelperProcess: @unchecked Sendable {
     /// The identifier of the process.
     package var identifier: Int32 { process.identifier }
 
+    /// Counts an image that the process reads.
+    func countImage() { imageCount += 1 }
+
     /// Copies encoded bytes into the memory of the process.
     func write(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        imageCount += 1
         if bytes.count > input?.byteCount ?? 0 {
             // A quarter more, for images that arrive piece by piece.
             let memory = try SharedMemory(byteCount: max(1 << 20, bytes.count + bytes.count / 4))
@@ -96,10 +98,14 @@ package final class HelperProcess: @unchecked Sendable {
     }
 
     /// Sets whether the process gives way to others.
-    func setLowered(_ isLowered: Bool) {
-        guard isLowered != self.isLowered else { return }
-        eidetic_lower_process(process.identifier, isLowered ? 10 : 0)
+    ///
+    /// - Returns: `false` if the system refuses, as it does when a user without privileges raises a process again.
+    @discardableResult
+    func setLowered(_ isLowered: Bool) -> Bool {
+        guard isLowered != self.isLowered else { return true }
+        guard eidetic_lower_process(process.identifier, isLowered ? 10 : 0) == 0 else { return false }
         self.isLowered = isLowered
+        return true
     }
 
     /// Ends the process, whatever it does.

@@ -10,14 +10,16 @@ final class HelperSession {
         let workingMemory: Int
     }
 
-    private let pool: HelperPool
-    private let helper: HelperProcess
-    private let limits: DecodeLimits
+    let pool: HelperPool
+    let helper: HelperProcess
+    let limits: DecodeLimits
+    /// Called once when the requests become slow.
+    var slowed: () -> Void = {}
     private let context: JobContext?
     private let threads: WorkPool?
     /// The memory that is reserved in the budget of the pool, and that which is counted as slow instead.
     private var reservedMemory = 0, slowMemory = 0
-    private var isSlow = false
+    private var isSlow = false, isReportedSlow = false
     /// The time of the requests so far.
     private var spentTime = Duration.zero
 
@@ -50,6 +52,20 @@ final class HelperSession {
         return try header.map { header throws(EideticError) in try complete(header) }
     }
 
+    /// The largest size of metadata that the file has in compressed form.
+    private static let inflatedMetadataSize = 64 << 20
+
+    func metadata(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> ImageMetadata {
+        try prepare(bytes)
+        // Only what is written takes memory.
+        let memory = try SharedMemory(byteCount: bytes.count + Self.inflatedMetadataSize), mapped = try memory.map()
+        let request = HelperRequest.metadata(byteCount: bytes.count, capacity: memory.byteCount)
+        guard case .metadata(let layout) = try reply(to: request, descriptors: [memory.rawValue]),
+            layout.byteCount <= mapped.byteCount
+        else { throw unexpectedReply() }
+        return layout.metadata(from: mapped.bytes(count: mapped.byteCount))
+    }
+
     func open(_ bytes: UnsafeRawBufferPointer, options: DecodeOptions) throws(EideticError) -> Opened {
         guard bytes.count <= limits.encodedBytes.bytes else {
             throw EideticError(
@@ -67,7 +83,7 @@ final class HelperSession {
     }
 
     /// Refuses sizes that no honest process announces.
-    private func check(_ layout: ResultLayout, options: DecodeOptions) throws(EideticError) {
+    func check(_ layout: ResultLayout, options: DecodeOptions) throws(EideticError) {
         let isAnimation = options.frames == .all && layout.frameCount > 1
         guard isAnimation || layout.frameCount == 1, layout.frameCount <= max(1, limits.frames),
             layout.size.pixelCount <= limits.pixels, max(layout.size.width, layout.size.height) <= limits.sideLength,
@@ -76,20 +92,33 @@ final class HelperSession {
     }
 
     private func prepare(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        helper.countImage()
         try helper.write(bytes)
+        limit(memory: 0)
+    }
+
+    /// Limits the memory of the process beyond what it always needs, and the processor time of the next request.
+    func limit(memory: Int) {
         let processors = max(1, pool.settings.idleLimit)
-        helper.limit(memory: Self.spareMemory, processorTime: (limits.duration + Self.graceTime) * (processors + 1))
+        helper.limit(
+            memory: Self.spareMemory + memory,
+            processorTime: (limits.duration + Self.graceTime) * (processors + 1)
+        )
     }
 
-    /// Reads the durations from the window, once, so that they cannot change between check and use.
-    private func complete(_ header: HeaderDescription) throws(EideticError) -> ImageHeader {
-        let bytes = helper.window.bytes(count: 8 * header.durationCount)
-        let numbers = (0..<header.durationCount).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
+    func complete(_ header: HeaderDescription) throws(EideticError) -> ImageHeader {
+        header.header(durations: try durations(count: header.durationCount))
+    }
+
+    /// Reads durations from the window, once, so that they cannot change between check and use.
+    func durations(count: Int) throws(EideticError) -> [Duration] {
+        let bytes = helper.window.bytes(count: 8 * count)
+        let numbers = (0..<count).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
         guard numbers.allSatisfy({ $0 >= 0 }) else { throw unexpectedReply() }
-        return header.header(durations: numbers.map { .nanoseconds($0) })
+        return numbers.map { .nanoseconds($0) }
     }
 
-    private func unexpectedReply() -> EideticError {
+    func unexpectedReply() -> EideticError {
         helper.end()
         return EideticError(.decoderFailed, message: "the decoding process gave a reply that no image leads to")
     }
@@ -98,27 +127,66 @@ final class HelperSession {
 // MARK: Pixels
 extension HelperSession {
     func decode(_ opened: Opened, options: DecodeOptions) throws(EideticError) -> Image {
-        let layout = opened.layout
-        guard opened.workingMemory <= Self.maximumMemory else {
-            throw EideticError(.outOfMemory, message: "decoding needs \(opened.workingMemory) bytes of memory")
-        }
-        reservedMemory = try pool.budget.reserve(opened.workingMemory, context: context)
-        helper.limit(
-            memory: Self.spareMemory + 2 * opened.workingMemory + layout.byteCount,
-            processorTime: (limits.duration + Self.graceTime) * (max(1, pool.settings.idleLimit) + 1)
+        let plan = ResultPlan(
+            layout: opened.layout,
+            workingMemory: opened.workingMemory,
+            format: opened.header.format,
+            scale: options.scale
         )
+        let image = try image(by: plan) { isInWindow, reply throws(EideticError) in
+            guard case .decoded(let result) = try reply(.decode(opened.layout, isInWindow: isInWindow)) else {
+                return nil
+            }
+            return result
+        }
+        guard let image else { throw unexpectedReply() }
+        return image
+    }
+
+    /// The result of a request: its size, and the memory that it takes.
+    struct ResultPlan {
+        let layout: ResultLayout
+        let workingMemory: Int
+        /// The memory of what else the process keeps.
+        var keptMemory = 0
+        let format: ImageFormat
+        let scale: Double
+    }
+
+    /// Reserves memory, and makes an image of what a request writes there.
+    ///
+    /// - Parameters:
+    ///   - plan: The size of the image.
+    ///   - request: Sends a request by the function that it is passed, and returns the result; `nil` if there is none.
+    /// - Returns: The image; `nil` if `request` returns none.
+    /// - Throws: The errors of `request`, `outOfMemory`, `decoderFailed` and `cancelled`.
+    func image(
+        by plan: ResultPlan,
+        request: (
+            _ isInWindow: Bool,
+            _ reply: (HelperRequest) throws(EideticError) -> HelperReply
+        ) throws(EideticError) -> ResultDescription?
+    ) throws(EideticError) -> Image? {
+        let layout = plan.layout
+        guard plan.workingMemory <= Self.maximumMemory else {
+            throw EideticError(.outOfMemory, message: "decoding needs \(plan.workingMemory) bytes of memory")
+        }
+        reservedMemory = try pool.budget.reserve(plan.workingMemory, context: context)
+        limit(memory: 2 * plan.workingMemory + layout.byteCount + plan.keptMemory)
         let isInWindow = layout.byteCount <= HelperSession.copiedByteCount
         let memory = isInWindow ? nil : try pool.memories.memory(byteCount: layout.byteCount)
-        let request = HelperRequest.decode(layout, isInWindow: isInWindow)
-        let reply = try reply(to: request, descriptors: memory.map { [$0.rawValue] } ?? [])
-        guard case .decoded(let result) = reply, result.frameCount <= layout.frameCount else { throw unexpectedReply() }
+        let result = try request(isInWindow) { request throws(EideticError) in
+            try reply(to: request, descriptors: memory.map { [$0.rawValue] } ?? [])
+        }
+        guard let result else { return nil }
+        guard result.frameCount <= layout.frameCount else { throw unexpectedReply() }
         context?.addDetachedTime(min(result.processorTime, spentTime * 64))
         return Image(
             frames: try frames(result, in: memory, layout: layout),
             loopCount: result.loopCount,
-            format: opened.header.format,
+            format: plan.format,
             sourceSize: result.sourceSize,
-            scale: options.scale,
+            scale: plan.scale,
             isPartial: result.isPartial
         )
     }
@@ -199,7 +267,7 @@ extension HelperSession {
 
 // MARK: Waiting
 extension HelperSession {
-    private func reply(
+    func reply(
         to request: HelperRequest,
         descriptors: [Int32] = []
     ) throws(EideticError) -> HelperReply {
@@ -222,6 +290,8 @@ extension HelperSession {
 
     /// Lets other images pass: on this thread's pool, in memory, and on the processors.
     private func beginSlow() {
+        if !isReportedSlow { slowed() }
+        isReportedSlow = true
         guard !isSlow, pool.beginSlow(memory: reservedMemory) else { return }
         isSlow = true
         (slowMemory, reservedMemory) = (reservedMemory, 0)

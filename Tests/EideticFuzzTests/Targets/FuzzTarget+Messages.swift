@@ -136,9 +136,11 @@ extension FuzzTarget {
         let replies: [HelperReply] = [
             .ready(HelperDescription(restrictions: .network, formats: ["png"], addressSpace: 9)),
             .failure(.corrupt, message: "reason"), .header(header), .opened(header, workingMemory: 8, layout),
+            .frame(nil, DecoderUsage()), .metadata(MetadataLayout(ImageMetadata(exif: [1]))),
         ]
         let requests: [HelperRequest] = [
             .open(byteCount: 9, options: DecodeOptions(), limits: DecodeLimits()), .decode(layout, isInWindow: true),
+            .release([1, 2]), .frame(3, index: 4, layout, isInWindow: false),
         ]
         return replies.map { [0] + WireWriter.encode($0) } + requests.map { [1] + WireWriter.encode($0) }
     }

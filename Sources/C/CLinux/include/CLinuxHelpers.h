@@ -36,4 +36,8 @@ int eidetic_create_memory(size_t bytes);
 /// Forbids all writing to shared memory for good; returns -1 on failure, as while a process has it mapped for writing.
 int eidetic_seal_memory(int memory);
 
+/// Forbids writing to shared memory by any mapping that is made after this one; returns -1 on failure, as before Linux
+/// 5.1.
+int eidetic_forbid_writers(int memory);
+
 #endif

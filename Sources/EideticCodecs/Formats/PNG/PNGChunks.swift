@@ -32,6 +32,11 @@ struct PNGChunks: Sequence, IteratorProtocol {
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
+    /// Returns `true` if the chunks before the pixels announce an animation; otherwise, `false`.
+    static func announceFrames(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        PNGChunks(bytes).first { $0.name == "acTL" || $0.name == "IDAT" }?.name == "acTL"
+    }
+
     /// Returns the next chunk; `nil` if its length and name are incomplete.
     mutating func next() -> Chunk? {
         guard let length = bytes.bigEndian32(at: offset), let name = bytes.slice(at: offset + 4, count: 4) else {

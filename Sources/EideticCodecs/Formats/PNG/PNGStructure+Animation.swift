@@ -17,6 +17,9 @@ extension PNGStructure {
 
         /// Returns the frames; empty if they are invalid.
         func frames(isComplete: Bool, canvas: PixelSize) -> [Frame] {
+            // Pixels that have not arrived yet do not make the frames before them invalid.
+            let isOpen = !isComplete && readFrames.last?.data.isEmpty == true
+            let readFrames = isOpen ? Array(readFrames.dropLast()) : readFrames
             guard declaredFrameCount > 0, !isInvalid, !isComplete || readFrames.count == declaredFrameCount,
                 readFrames.allSatisfy({ $0.area.isContained(in: canvas) && !$0.data.isEmpty }),
                 !includesDefaultImage || readFrames.first?.area == FrameArea(canvas: canvas)

@@ -1,4 +1,4 @@
-import EideticCodecs
+import Eidetic
 import EideticCore
 import EideticHTTP
 import EideticStore
@@ -6,9 +6,9 @@ import EideticStore
 /// The rules of downloads for the entries of an archive, which may be anybody's.
 extension ArchivedEntry {
     /// Throws the error of a download whose body is not an image, or is one beyond the limits of decoding.
-    func checkImage() throws(EideticError) {
+    func checkImage(by policy: DecodePolicy = .inProcess) throws(EideticError) {
         do throws(EideticError) {
-            _ = try ImageDecoder.workingMemory(for: bytes)
+            _ = try policy.workingMemory(for: bytes)
         } catch {
             throw EideticError(error.code, message: "\(key): \(error.message)")
         }

@@ -1,0 +1,55 @@
+package import EideticCodecs
+package import EideticWire
+
+/// The places of the parts of metadata in shared memory: one behind the other.
+package struct MetadataLayout: Sendable, Hashable {
+    /// The lengths of the EXIF block, the XMP packet and the profile; `nil` for one that the file lacks.
+    package let lengths: [Int?]
+
+    package init(_ metadata: ImageMetadata) { lengths = Self.parts(of: metadata).map { $0?.count } }
+
+    /// The bytes of all parts.
+    package var byteCount: Int { lengths.reduce(0) { $0 + ($1 ?? 0) } }
+
+    /// Writes the parts; they fit.
+    package static func write(_ metadata: ImageMetadata, to memory: UnsafeMutableRawBufferPointer) {
+        var offset = 0
+        for part in parts(of: metadata) {
+            guard let part else { continue }
+            UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyBytes(from: part)
+            offset += part.count
+        }
+    }
+
+    /// Copies the parts out of shared memory.
+    package func metadata(from memory: UnsafeRawBufferPointer) -> ImageMetadata {
+        var offset = 0
+        let parts = lengths.map { length -> [UInt8]? in
+            guard let length else { return nil }
+            defer { offset += length }
+            return Array(UnsafeRawBufferPointer(rebasing: memory[offset..<offset + length]))
+        }
+        return ImageMetadata(exif: parts[0], xmp: parts[1], iccProfile: parts[2])
+    }
+
+    private static func parts(of metadata: ImageMetadata) -> [[UInt8]?] {
+        [metadata.exif, metadata.xmp, metadata.iccProfile]
+    }
+}
+
+extension MetadataLayout: WireEncodable, WireDecodable {
+    package func write(to writer: inout WireWriter) {
+        for length in lengths { writer.append(optional: length) { $0.append($1) } }
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        var lengths: [Int?] = []
+        for _ in 0..<3 {
+            let length = try reader.optional { reader throws(WireError) in try reader.integer(Int.self) }
+            // Sums of numbers within this limit do not overflow.
+            guard (0...1 << 32).contains(length ?? 0) else { throw .unknownCase(type: "metadata", value: 0) }
+            lengths.append(length)
+        }
+        self.lengths = lengths
+    }
+}

@@ -1,0 +1,76 @@
+import EideticCodecs
+import EideticCore
+import EideticSandbox
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("animations of processes that are taken over", .timeLimit(.minutes(2)))
+struct HostileAnimationTests {
+    private static func animation(
+        attack: String,
+        pool: HelperPool? = nil,
+        duration: Duration = .milliseconds(400)
+    ) throws(EideticError) -> SandboxedAnimation? {
+        var limits = DecodeLimits()
+        limits.duration = duration
+        return try SandboxedAnimation(
+            try Samples.gif(),
+            isComplete: true,
+            options: DecodeOptions(),
+            limits: limits,
+            pool: pool ?? Programs.pool(attack: attack),
+            context: nil
+        )
+    }
+
+    private static func error(of animation: SandboxedAnimation) -> EideticError? {
+        Programs.error { () throws(EideticError) in try animation.frame(at: 1, context: JobContext()) }
+    }
+
+    @Test("F07 an animation whose process crashes twice for a frame ends with a typed error", arguments: ["frameCrash"])
+    func crashes(attack: String) throws {
+        let pool = Programs.pool(attack: attack)
+        let animation = try #require(try Self.animation(attack: attack, pool: pool))
+        let error = try #require(Self.error(of: animation))
+        #expect(error.code == .decoderFailed && error.message.contains("signal"), "\(error)")
+        // One process, and the one that has gone on.
+        #expect(pool.keepingIdentifiers.isEmpty)
+    }
+
+    @Test("F07 an animation whose frame does not end fails at the time limit")
+    func deadlines() throws {
+        let animation = try #require(try Self.animation(attack: "frameLoop"))
+        let start = ContinuousClock.now, error = Self.error(of: animation)
+        #expect(error?.code == .limitExceeded && error?.message.contains("0.4 seconds") == true, "\(error as Any)")
+        #expect(start.duration(to: .now) < .seconds(20))
+    }
+
+    @Test(
+        "F07 sizes, frames and replies of an animation that no file leads to are refused",
+        arguments: [
+            "animationOversized", "animationFrames", "animationReply", "animationDurations",
+        ]
+    )
+    func lies(attack: String) throws {
+        let error = Programs.error { () throws(EideticError) in try Self.animation(attack: attack)?.info.frameCount }
+        #expect(error?.code == .decoderFailed, "\(error as Any)")
+    }
+
+    @Test("F07 an animation that keeps its process busy keeps no other one waiting, which go on in another process")
+    func slowAnimationsLetOthersPass() async throws {
+        let pool = Programs.pool(attack: "secondLoops") { $0.idleLimit = 1 }
+        let good = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
+        let hanging = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
+        #expect(pool.keepingIdentifiers.count == 1)
+        let context = JobContext()
+        let frame = Task.detached {
+            Programs.error { () throws(EideticError) in try hanging.frame(at: 1, context: context) }
+        }
+        while pool.slowCount == 0 { await Task.yield() }
+        let isThere = await Task.detached { (try? good.frame(at: 1, context: JobContext())) != nil }.value
+        #expect(isThere && pool.slowCount == 1 && pool.keepingIdentifiers.count == 2)
+        context.cancel()
+        #expect(await frame.value?.code == .cancelled)
+    }
+}
