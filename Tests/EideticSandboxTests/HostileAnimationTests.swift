@@ -57,6 +57,29 @@ struct HostileAnimationTests {
         #expect(error?.code == .decoderFailed, "\(error as Any)")
     }
 
+    @Test("F07 a preview that announces more memory than there is fails, whatever it has announced before")
+    func previewMemory() throws {
+        let pool = Programs.pool(attack: "growingMemory"), bytes = try Samples.png(9, 9)
+        let preview = SandboxedPreview(options: .init(), limits: .standard, pool: pool, context: JobContext())
+        _ = try preview.preview(of: Array(bytes.prefix(60)))
+        let error = Programs.error { () throws(EideticError) in try preview.preview(of: bytes) }
+        #expect(error?.code == .outOfMemory, "\(error as Any)")
+    }
+
+    @Test("F07 an animation that was slow has its process to itself, until ten of its frames were not")
+    func probation() throws {
+        let pool = Programs.pool(attack: "slowStart") { $0.idleLimit = 1 }
+        let animation = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
+        _ = try animation.frame(at: 0, context: JobContext())
+        #expect(pool.aloneCount == 1)
+        // Another one gets another process.
+        let other = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
+        #expect(pool.keepingIdentifiers.count == 2)
+        for _ in 0..<40 where pool.aloneCount == 1 { _ = try animation.frame(at: 1, context: JobContext()) }
+        #expect(pool.aloneCount == 0)
+        _ = try other.frame(at: 1, context: JobContext())
+    }
+
     @Test("F07 an animation that keeps its process busy keeps no other one waiting, which go on in another process")
     func slowAnimationsLetOthersPass() async throws {
         let pool = Programs.pool(attack: "secondLoops") { $0.idleLimit = 1 }

@@ -65,7 +65,10 @@ struct HostileProcessTests {
 
     @Test(
         "F07 sizes, places and kinds that no image leads to are refused, and the process is ended",
-        arguments: ["otherReply", "oversized", "negative", "manyFrames", "wrongSize", "wrongPart", "wrongDurations"]
+        arguments: [
+            "otherReply", "oversized", "negative", "manyFrames", "wrongSize", "wrongPart", "wrongDurations",
+            "largeAtOnce",
+        ]
     )
     func liesAreRefused(attack: String) throws {
         let pool = Programs.pool(attack: attack)
@@ -81,9 +84,12 @@ struct HostileProcessTests {
         repeat { #expect(Self.error(of: pool)?.code == .corrupt) } while pool.startedCount < 2
     }
 
-    @Test("F07 pixels that a process keeps writable are not used")
-    func writablePixelsAreRefused() throws {
-        let error = try #require(Self.error(of: Programs.pool(attack: "mapped")))
+    @Test("F07 pixels that a process keeps writable are not used", arguments: ["mapped", "open"], [true, false])
+    func writablePixelsAreRefused(attack: String, reusesMemory: Bool) throws {
+        // A descriptor of sealed memory does not matter.
+        guard reusesMemory || attack == "mapped" else { return }
+        let pool = Programs.pool(attack: attack) { $0.reusesMemory = reusesMemory }
+        let error = try #require(Self.error(of: pool))
         #expect(error.code == .decoderFailed && error.message.contains("writable"), "\(error)")
     }
 

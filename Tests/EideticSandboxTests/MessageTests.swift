@@ -40,7 +40,8 @@ struct MessageTests {
         limits.duration = .milliseconds(1)
         let requests: [HelperRequest] = [
             .input(byteCount: 1), .window(byteCount: 2), .header(byteCount: 3, isComplete: true),
-            .open(byteCount: 4, options: Self.options, limits: limits), .decode(layout, isInWindow: false),
+            .open(byteCount: 4, options: Self.options, limits: limits, immediateMemory: 14),
+            .decode(layout, isInWindow: false),
             .keep(Self.keptDecoder, byteCount: 5, isComplete: true), .extend(6, byteCount: 7, isComplete: false),
             .frame(8, index: 9, layout, isInWindow: true), .release([10, 11]), .metadata(byteCount: 12, capacity: 13),
         ]

@@ -18,6 +18,26 @@ struct SandboxedDecodingTests {
         #expect(pool.startedCount == 1)
     }
 
+    @Test("F07 the memory of a large image is used again once the image is released, and not before")
+    func memoryIsUsedAgain() throws {
+        let pool = Programs.pool(), bytes = try [Samples.jpeg(1_300, 1_000), Samples.png(1_300, 1_000)]
+        let expected = try bytes.map { try ImageDecoder.decode($0).bytes }
+        for index in 0..<12 { #expect(try pool.image(bytes[index % 2]).bytes == expected[index % 2]) }
+        // Memory may have been prepared while an image was compared.
+        #expect(pool.createdMemoryCount <= 3)
+        let kept = try (0..<4).map { try pool.image(bytes[$0 % 2]) }
+        for (index, image) in kept.enumerated() { #expect(image.bytes == expected[index % 2]) }
+        #expect(pool.createdMemoryCount >= 4)
+    }
+
+    @Test("F07 where memory cannot be used again, it is sealed, with the same pixels")
+    func memoryIsSealed() throws {
+        let pool = Programs.pool { $0.reusesMemory = false }, bytes = try Samples.jpeg(1_300, 1_000)
+        let expected = try ImageDecoder.decode(bytes).bytes
+        for _ in 0..<3 { #expect(try pool.image(bytes).bytes == expected) }
+        #expect(pool.createdMemoryCount >= 3)
+    }
+
     @Test("F07 all frames, durations and repetitions come from the sandbox")
     func animationsAreEqual() throws {
         let bytes = try Samples.gif(), pool = Programs.pool()

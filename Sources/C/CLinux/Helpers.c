@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -98,3 +99,15 @@ int eidetic_seal_memory(int memory) {
 }
 
 int eidetic_forbid_writers(int memory) { return fcntl(memory, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL); }
+
+int eidetic_reopen_memory(int memory, int is_writable) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    return open(path, (is_writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+}
+
+int eidetic_has_no_writers(int memory) {
+    // A lease for reading is granted only if no description of the file is open for writing, mappings included.
+    if (fcntl(memory, F_SETLEASE, F_RDLCK) != 0) return 0;
+    return fcntl(memory, F_SETLEASE, F_UNLCK) == 0;
+}

@@ -33,9 +33,11 @@ enum Attack: String, CaseIterable {
     case mute
     case exit, crash, loop, sleep, memory
     /// Replies that lie.
-    case garbage, oversized, negative, otherReply, wrongSize, manyFrames, wrongPart, wrongDurations, unbidden
-    /// Keeps its pixels writable, and writes over those of an image that was delivered.
-    case mapped, window, rewrites
+    case garbage, oversized, negative, otherReply, wrongSize, manyFrames, wrongPart, wrongDurations, unbidden,
+        largeAtOnce
+    /// Keeps its pixels writable by a mapping or by a descriptor, and writes over those of an image that was delivered.
+    case mapped, open, window, rewrites
     /// Replies to requests for animations that lie, and frames that do not come: of all, or of the second animation.
     case animationOversized, animationFrames, animationReply, animationDurations, frameCrash, frameLoop, secondLoops
+    case growingMemory, slowStart
 }

@@ -45,17 +45,23 @@ struct Probe {
             guard let memory = attack == .window ? window : mapped(descriptor, byteCount: layout.byteCount) else {
                 _exit(1)
             }
+            // As an honest process does before it replies.
+            if attack != .rewrites, attack != .open { close(descriptor) }
             decode(layout, into: memory)
             if attack == .rewrites { rewrite(descriptor, byteCount: layout.byteCount) }
         case .keep(let options, _, _):
             guard attack != .loop else { while true { spin() } }
             decoders.append(options.number)
-            answerAnimation()
-        case .extend, .release: break
-        case .frame(let number, _, let layout, _):
+            if options.kind == .preview { answerOpening() } else { answerAnimation() }
+        case .extend:
+            let header = ImageHeader(format: .png, size: size)
+            open(header, workingMemory: attack == .growingMemory ? .max : 4 << 20, size: size)
+        case .release: break
+        case .frame(let number, let index, let layout, _):
             let isHanging = attack == .frameLoop || (attack == .secondLoops && decoders.dropFirst().contains(number))
             if isHanging { while true { spin() } }
             if attack == .frameCrash { abort() }
+            if attack == .slowStart, index == 0 { usleep(200_000) }
             guard let window, layout.byteCount <= window.byteCount else { _exit(1) }
             memset(window.base, 7, layout.recordOffset)
             let record = FrameRecord(duration: .zero, part: 0, alpha: .premultiplied)
@@ -100,6 +106,11 @@ struct Probe {
         case .oversized: open(header, workingMemory: 1, size: PixelSize(width: 1 << 20, height: 1 << 20))
         case .negative: open(header, workingMemory: .max, size: size)
         case .manyFrames: open(header, workingMemory: 1, size: size, frameCount: 60_000)
+        case .largeAtOnce:
+            guard let layout = ResultLayout(size: PixelSize(width: 4_000, height: 3_000), frameCount: 1) else {
+                _exit(2)
+            }
+            send(.decodedAtOnce(HeaderDescription(header), layout, result(frameCount: 1)))
         case .wrongDurations:
             for index in 0..<1_000 { window?.base.storeBytes(of: -1, toByteOffset: 8 * index, as: Int64.self) }
             let durations = [Duration](repeating: .zero, count: 1_000)

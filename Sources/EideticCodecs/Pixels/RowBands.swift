@@ -5,7 +5,7 @@ import Glibc
 ///
 /// The caller works, too, and waits for those bands only that another thread has begun: where all processors are busy,
 /// it does all of them itself.
-final class RowBands: Sendable {
+package final class RowBands: Sendable {
     fileprivate struct State {
         /// The number of bands that were begun, and of those that are done.
         var begunCount = 0, doneCount = 0
@@ -38,6 +38,21 @@ final class RowBands: Sendable {
         for _ in 1..<processorCount { pool.enqueue { bands.work() } }
         bands.work()
         bands.monitor.wait { $0.doneCount == bands.bandCount ? () : nil }
+    }
+
+    /// Copies rows on several threads, which a large copy out of shared memory is worth.
+    package static func copy(
+        _ source: UnsafeRawBufferPointer,
+        to target: UnsafeMutableRawBufferPointer,
+        rowSize: Int
+    ) {
+        // Safe to send: the rows are read and written by one thread each, before the call returns.
+        nonisolated(unsafe) let (source, target) = (source, target)
+        run(rowCount: source.count / rowSize, byteCount: source.count) { rows in
+            let range = rows.lowerBound * rowSize..<rows.upperBound * rowSize
+            UnsafeMutableRawBufferPointer(rebasing: target[range])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[range]))
+        }
     }
 
     /// Does bands until all are begun.

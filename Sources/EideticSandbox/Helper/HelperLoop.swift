@@ -45,13 +45,19 @@ struct HelperLoop {
     }
 
     private mutating func handle(_ packet: PacketSocket.Packet) throws(SystemError) {
+        // Descriptors are closed before the reply is sent: the application uses no pixels that can still be changed.
+        if let reply = result(of: packet) { send(reply) }
+    }
+
+    /// Handles a request; returns `nil` if it has no reply.
+    private mutating func result(of packet: PacketSocket.Packet) -> HelperReply? {
         let descriptors = packet.takeDescriptors()
         defer { for number in descriptors { close(number) } }
         do throws(EideticError) {
-            if let reply = try reply(to: try Self.request(packet.bytes), descriptor: descriptors.first) { send(reply) }
+            return try reply(to: try Self.request(packet.bytes), descriptor: descriptors.first)
         } catch {
             session = nil
-            send(.failure(error.code, message: error.message))
+            return .failure(error.code, message: error.message)
         }
     }
 
@@ -78,11 +84,10 @@ struct HelperLoop {
         case .header(let byteCount, let isComplete):
             let header = try ImageDecoder.header(of: try bytes(count: byteCount), isComplete: isComplete)
             return .header(try header.map { header throws(EideticError) in try describe(header) })
-        case .open(let byteCount, let options, let limits):
+        case .open(let byteCount, let options, let limits, let immediateMemory):
             session = nil
             let session = try DecodeSession(bytes: try bytes(count: byteCount), options: options, limits: limits)
-            self.session = session
-            return try opened(session)
+            return try opened(session, immediateMemory: immediateMemory)
         case .decode(let layout, let isInWindow):
             guard let session else { throw EideticError(.decoderFailed, message: "no image was opened") }
             self.session = nil
@@ -140,6 +145,20 @@ struct HelperLoop {
         }
     }
 
+    /// Decodes the image at once, if it needs little memory; otherwise, keeps it for the next request.
+    private mutating func opened(_ session: DecodeSession, immediateMemory: Int) throws(EideticError) -> HelperReply {
+        let reply = try opened(session)
+        guard case .opened(let header, let workingMemory, let layout) = reply, workingMemory <= immediateMemory,
+            header.durationCount == 0, layout.byteCount <= HelperSession.copiedByteCount, let window
+        else {
+            self.session = session
+            return reply
+        }
+        let result = try write(layout, to: window) { () throws(EideticError) in try session.decode() }
+        guard let result else { throw EideticError(.decoderFailed, message: "there is no image") }
+        return .decodedAtOnce(header, layout, result)
+    }
+
     private func opened(_ session: DecodeSession) throws(EideticError) -> HelperReply {
         guard let layout = ResultLayout(size: session.resultSize, frameCount: session.maximumFrameCount) else {
             throw EideticError(.limitExceeded, message: "\(session.resultSize) pixels are out of range")
@@ -189,6 +208,8 @@ struct HelperLoop {
         decode: () throws(EideticError) -> Image?
     ) throws(EideticError) -> ResultDescription? {
         let start = ProcessorTime.ofProcess
+        let pages = memory === window ? nil : PageAccess(to: memory)
+        defer { pages?.end() }
         LentMemory.lend(memory.base, partSize: layout.partSize, count: layout.frameCount)
         defer { LentMemory.reclaim() }
         guard let image = try decode() else { return nil }

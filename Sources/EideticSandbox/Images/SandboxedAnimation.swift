@@ -88,6 +88,7 @@ package final class SandboxedAnimation: FrameSource, @unchecked Sendable {
         }
         guard let description else { return nil }
         guard let layout = ResultLayout(size: description.size, frameCount: 1),
+            ResultLayout(size: description.sourceSize, frameCount: 1) != nil,
             description.frameCount <= max(1, limits.frames), description.sourceSize.pixelCount <= limits.pixels
         else { throw call.session.unexpectedReply() }
         try call.session.check(layout, options: DecodeOptions())

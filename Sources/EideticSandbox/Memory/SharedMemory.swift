@@ -22,7 +22,30 @@ package final class SharedMemory: Sendable {
         descriptor = Guarded(number)
     }
 
+    private init(adopting number: Int32, byteCount: Int) {
+        descriptor = Guarded(number)
+        self.byteCount = byteCount
+    }
+
     deinit { descriptor.withLock { _ = close($0) } }
+
+    /// Opens the memory once more, for reading or for writing as well; `nil` if the system refuses.
+    func reopened(writable: Bool) -> SharedMemory? {
+        let number = eidetic_reopen_memory(rawValue, writable ? 1 : 0)
+        return number < 0 ? nil : SharedMemory(adopting: number, byteCount: byteCount)
+    }
+
+    /// Forbids all processes to seal the memory, which would then be lost for other images.
+    ///
+    /// - Returns: `false` if the system refuses.
+    func forbidSeals() -> Bool { fcntl(rawValue, Self.addSeals, Self.sealSeal) == 0 }
+
+    /// `F_ADD_SEALS` and `F_SEAL_SEAL`, which Swift does not import.
+    private static let addSeals: Int32 = 1_033
+    private static let sealSeal: Int32 = 1
+
+    /// A Boolean value indicating whether no process can write to the memory, which was opened for reading.
+    var hasNoWriters: Bool { eidetic_has_no_writers(rawValue) == 1 }
 
     /// The number of the descriptor, to be passed to another process.
     package var rawValue: Int32 { descriptor.withLock { $0 } }
@@ -83,7 +106,13 @@ package final class MappedMemory: @unchecked Sendable {
     deinit { munmap(base, byteCount) }
 
     /// Accesses all pages at once for writing; before Linux 5.14 nothing.
-    package func populate() { madvise(base, byteCount, Self.populateWrite) }
+    package func populate() { Self.populate(base, byteCount: byteCount) }
+
+    /// Accesses pages of a mapping for writing.
+    static func populate(_ base: UnsafeMutableRawPointer, byteCount: Int) { madvise(base, byteCount, populateWrite) }
+
+    /// Accesses all pages at once for reading; before Linux 5.14 nothing.
+    func populateForReading() { madvise(base, byteCount, Self.populateRead) }
 
     /// The first `count` bytes.
     package func bytes(count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }

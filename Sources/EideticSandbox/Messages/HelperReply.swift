@@ -14,6 +14,8 @@ package enum HelperReply: Sendable, Equatable {
     case opened(HeaderDescription, workingMemory: Int, ResultLayout)
     /// The frames are in the memory of the request.
     case decoded(ResultDescription)
+    /// The image was opened, and the frame is in the window.
+    case decodedAtOnce(HeaderDescription, ResultLayout, ResultDescription)
 
     /// The properties of an animation; `nil` if the bytes are none, or its first frame has not arrived.
     case animation(AnimationDescription?, DecoderUsage)
@@ -22,7 +24,7 @@ package enum HelperReply: Sendable, Equatable {
     /// The parts of the metadata are in the memory of the request, one behind the other.
     case metadata(MetadataLayout)
 
-    private enum Kind: UInt8 { case ready, failure, header, opened, decoded, animation, frame, metadata }
+    private enum Kind: UInt8 { case ready, failure, header, opened, decoded, animation, frame, metadata, decodedAtOnce }
 
     /// The largest length of a message of an error.
     private static let maximumMessageLength = 1_000
@@ -48,6 +50,11 @@ extension HelperReply: WireEncodable, WireDecodable {
             writer.append(layout)
         case .decoded(let result):
             writer.append(Kind.decoded.rawValue)
+            writer.append(result)
+        case .decodedAtOnce(let header, let layout, let result):
+            writer.append(Kind.decodedAtOnce.rawValue)
+            writer.append(header)
+            writer.append(layout)
             writer.append(result)
         case .animation(let description, let usage):
             writer.append(Kind.animation.rawValue)
@@ -87,6 +94,12 @@ extension HelperReply: WireEncodable, WireDecodable {
             let result = try reader.optional { reader throws(WireError) in try ResultDescription(from: &reader) }
             self = .frame(result, try DecoderUsage(from: &reader))
         case .metadata: self = .metadata(try MetadataLayout(from: &reader))
+        case .decodedAtOnce:
+            self = .decodedAtOnce(
+                try HeaderDescription(from: &reader),
+                try ResultLayout(from: &reader),
+                try ResultDescription(from: &reader)
+            )
         }
     }
 }

@@ -10,8 +10,11 @@ package enum HelperRequest: Sendable, Equatable {
     case window(byteCount: Int)
     /// Parse the header of the bytes in the input memory.
     case header(byteCount: Int, isComplete: Bool)
-    /// Parse the header and check the limits, before ``decode(_:)``.
-    case open(byteCount: Int, options: DecodeOptions, limits: DecodeLimits)
+    /// Parse the header and check the limits, before ``decode(_:isInWindow:)``.
+    ///
+    /// A still image whose result fits into the window is decoded at once, if that needs at most `immediateMemory`
+    /// bytes.
+    case open(byteCount: Int, options: DecodeOptions, limits: DecodeLimits, immediateMemory: Int)
     /// Decode the image that was opened, into memory of this layout: that of the packet's descriptor, or the window.
     case decode(ResultLayout, isInWindow: Bool)
 
@@ -45,11 +48,12 @@ extension HelperRequest: WireEncodable, WireDecodable {
             writer.append(Kind.header.rawValue)
             writer.append(byteCount)
             writer.append(isComplete)
-        case .open(let byteCount, let options, let limits):
+        case .open(let byteCount, let options, let limits, let immediateMemory):
             writer.append(Kind.open.rawValue)
             writer.append(byteCount)
             writer.append(options)
             writer.append(limits)
+            writer.append(immediateMemory)
         case .decode(let layout, let isInWindow):
             writer.append(Kind.decode.rawValue)
             writer.append(layout)
@@ -89,7 +93,8 @@ extension HelperRequest: WireEncodable, WireDecodable {
             self = .open(
                 byteCount: try reader.integer(),
                 options: try DecodeOptions(from: &reader),
-                limits: try DecodeLimits(from: &reader)
+                limits: try DecodeLimits(from: &reader),
+                immediateMemory: try reader.integer()
             )
         case .decode: self = .decode(try ResultLayout(from: &reader), isInWindow: try reader.boolean())
         case .keep:

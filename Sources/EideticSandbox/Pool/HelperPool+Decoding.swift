@@ -35,10 +35,7 @@ extension HelperPool {
         pausing threads: WorkPool? = nil
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
         try withSession(in: context, limits: limits, pausing: threads) { session throws(EideticError) in
-            let opened = try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
-                try session.open(bytes, options: options)
-            }
-            return (try session.decode(opened, options: options), opened.header)
+            try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try session.decode(bytes, options: options) }
         }
     }
 

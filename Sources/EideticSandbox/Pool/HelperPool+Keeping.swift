@@ -51,24 +51,30 @@ extension HelperPool {
         }
     }
 
-    /// Gives a process back after a request.
-    func giveBack(_ process: Int, _ helper: HelperProcess) {
+    /// Ends the use of a process that was taken.
+    func giveBack(_ process: Int, helper: HelperProcess) {
         guard !helper.isBusy || helper.hasEnded else {
             // A cancelled request gets a little time to end.
             return drains.enqueue { [self] in
-                if helper.drain(within: settings.slowTime) { giveBack(process, helper) } else { removeProcess(process) }
+                if helper.drain(within: settings.slowTime) {
+                    giveBack(process, helper: helper)
+                } else {
+                    removeProcess(process)
+                }
             }
         }
-        guard !helper.hasEnded, helper.imageCount < settings.imageLimit, sendReleases(to: helper, process) else {
+        guard !helper.hasEnded, helper.imageCount < settings.imageLimit, sendReleases(to: helper, of: process) else {
             return removeProcess(process)
         }
         keptDecoders.broadcast()
     }
 
-    /// Has the process release decoders, and gives it back, at the end to the processes without decoders.
+    /// Sends the numbers of released decoders, and returns the process to those that others may take.
     ///
     /// - Returns: `false` if the process has ended.
-    private func sendReleases(to helper: HelperProcess, _ process: Int) -> Bool {
+    private func sendReleases(to helper: HelperProcess, of process: Int) -> Bool {
+        // The system may refuse; then an animation that was slow gives way as long as it lives.
+        helper.setLowered(false)
         while true {
             let (released, isKept) = keptDecoders.withLock { kept -> ([UInt32], Bool) in
                 let released = kept.takeReleased(of: process, limit: HelperRequest.maximumReleaseCount)
@@ -99,14 +105,27 @@ extension HelperPool {
             return kept.takeForRelease(place.process) ? kept.hosts[place.process]?.helper : nil
         }
         guard let helper else { return }
-        drains.enqueue { [self] in giveBack(place.process, helper) }
+        drains.enqueue { [self] in giveBack(place.process, helper: helper) }
     }
 
     /// Records that an animation or preview keeps its process busy: other decoders there are created again elsewhere.
     func setAlone(_ owner: UInt32, in process: Int) {
-        keptDecoders.withLock { $0.setOwner(owner, of: process) }
+        let surplus = keptDecoders.withLock { kept in
+            kept.setOwner(owner, of: process)
+            return kept.takeSurplus(limit: settings.aloneLimit)
+        }
+        keptDecoders.broadcast()
+        if let surplus { removeProcess(surplus) }
+    }
+
+    /// Records that the decoder of an animation or preview is no longer alone in its process.
+    func share(_ process: Int) {
+        keptDecoders.withLock { $0.share(process) }
         keptDecoders.broadcast()
     }
+
+    /// The number of processes that an animation or preview has to itself.
+    package var aloneCount: Int { keptDecoders.withLock { $0.hosts.values.count { $0.owner != nil } } }
 
     /// The processes that keep decoders.
     package var keepingIdentifiers: [Int32] { keptDecoders.withLock { $0.hosts.values.map(\.helper.identifier) } }

@@ -20,7 +20,10 @@ package final class HelperPool: Sendable {
         /// The memory of all slow images that others do not wait for.
         package var slowMemory = ByteCount.mebibytes(1_024)
         /// The largest number of processes that animations and previews have to themselves, because they are slow.
-        package var aloneLimit = 8
+        package var aloneLimit = 16
+        /// A Boolean value indicating whether the memory of large results serves several images, if the system allows
+        /// that.
+        package var reusesMemory = true
         /// The time for which a failure to start is remembered.
         package var retryTime = Duration.seconds(5)
         /// The programs to try, the first one first.
@@ -47,18 +50,24 @@ package final class HelperPool: Sendable {
 
     /// The memory of images that are decoded in the sandbox, apart from that of images in this process: 512 MiB.
     let budget = DecodeMemoryBudget(capacity: .mebibytes(512))
-    /// Sealed memory for large results.
-    let memories = PreparedMemory()
+    /// The shared memory of large results.
+    let memories: ResultMemoryPool
     package let settings: Settings
     private let state = Guarded(State())
     /// The processes that keep decoders.
     let keptDecoders = Monitor(KeptDecoders())
     let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
 
-    package init(settings: Settings = Settings()) { self.settings = settings }
+    package init(settings: Settings = Settings()) {
+        self.settings = settings
+        memories = ResultMemoryPool(reusesMemory: settings.reusesMemory)
+    }
 
     /// The number of processes that were started.
     package var startedCount: Int { state.withLock { $0.startedCount } }
+
+    /// The number of memories that were created for large results; each serves many.
+    package var createdMemoryCount: Int { memories.createdCount }
 
     /// The number of images that processes were asked about.
     package var requestCount: Int { state.withLock { $0.requestCount } }

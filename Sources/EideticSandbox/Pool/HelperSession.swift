@@ -43,7 +43,7 @@ final class HelperSession {
     /// The time by which a library may miss its own limit before the process is ended.
     private static let graceTime = Duration.milliseconds(250)
     /// The largest memory of one image: 8 GiB.
-    private static let maximumMemory = 8 << 30
+    static let maximumMemory = 8 << 30
 
     func header(of bytes: UnsafeRawBufferPointer, isComplete: Bool) throws(EideticError) -> ImageHeader? {
         try prepare(bytes)
@@ -66,18 +66,65 @@ final class HelperSession {
         return layout.metadata(from: mapped.bytes(count: mapped.byteCount))
     }
 
+    /// Parses the header of an image.
     func open(_ bytes: UnsafeRawBufferPointer, options: DecodeOptions) throws(EideticError) -> Opened {
+        let reply = try opening(bytes, options: options, immediateMemory: 0)
+        guard case .opened(let header, let workingMemory, let layout) = reply else { throw unexpectedReply() }
+        return try opened(header, workingMemory: workingMemory, layout: layout, options: options)
+    }
+
+    /// Decodes an image; a small one by one request.
+    func decode(
+        _ bytes: UnsafeRawBufferPointer,
+        options: DecodeOptions
+    ) throws(EideticError) -> (image: Image, header: ImageHeader) {
+        reservedMemory = try pool.budget.reserve(Self.immediateMemory, context: context)
+        switch try opening(bytes, options: options, immediateMemory: Self.immediateMemory) {
+        case .decodedAtOnce(let header, let layout, let result):
+            let opened = try opened(header, workingMemory: 0, layout: layout, options: options)
+            guard layout.byteCount <= Self.copiedByteCount else { throw unexpectedReply() }
+            let plan = ResultPlan(layout: layout, workingMemory: 0, format: header.format, scale: options.scale)
+            return (try image(result, by: plan, in: nil), opened.header)
+        case .opened(let header, let workingMemory, let layout):
+            let opened = try opened(header, workingMemory: workingMemory, layout: layout, options: options)
+            pool.budget.release(reservedMemory)
+            reservedMemory = 0
+            return (try decode(opened, options: options), opened.header)
+        default: throw unexpectedReply()
+        }
+    }
+
+    /// The memory of a decode for which the application is not asked a second time: 32 MiB.
+    private static let immediateMemory = 32 << 20
+
+    private func opening(
+        _ bytes: UnsafeRawBufferPointer,
+        options: DecodeOptions,
+        immediateMemory: Int
+    ) throws(EideticError) -> HelperReply {
         guard bytes.count <= limits.encodedBytes.bytes else {
             throw EideticError(
                 .limitExceeded,
                 message: "the file has \(bytes.count) bytes; the limit is \(limits.encodedBytes.bytes)"
             )
         }
-        try prepare(bytes)
-        let request = HelperRequest.open(byteCount: bytes.count, options: options, limits: limits)
-        guard case .opened(let header, let workingMemory, let layout) = try reply(to: request) else {
-            throw unexpectedReply()
-        }
+        try prepare(bytes, memory: immediateMemory)
+        return try reply(
+            to: .open(
+                byteCount: bytes.count,
+                options: options,
+                limits: limits,
+                immediateMemory: immediateMemory
+            )
+        )
+    }
+
+    private func opened(
+        _ header: HeaderDescription,
+        workingMemory: Int,
+        layout: ResultLayout,
+        options: DecodeOptions
+    ) throws(EideticError) -> Opened {
         try check(layout, options: options)
         return Opened(header: try complete(header), layout: layout, workingMemory: workingMemory)
     }
@@ -91,10 +138,10 @@ final class HelperSession {
         else { throw unexpectedReply() }
     }
 
-    private func prepare(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+    private func prepare(_ bytes: UnsafeRawBufferPointer, memory: Int = 0) throws(EideticError) {
         helper.countImage()
         try helper.write(bytes)
-        limit(memory: 0)
+        limit(memory: memory)
     }
 
     /// Limits the memory of the process beyond what it always needs, and the processor time of the next request.
@@ -176,13 +223,24 @@ extension HelperSession {
         let isInWindow = layout.byteCount <= HelperSession.copiedByteCount
         let memory = isInWindow ? nil : try pool.memories.memory(byteCount: layout.byteCount)
         let result = try request(isInWindow) { request throws(EideticError) in
-            try reply(to: request, descriptors: memory.map { [$0.rawValue] } ?? [])
+            // Passed on, and then closed: nobody but the process can write from now on.
+            let opened = try memory?.opened()
+            return try reply(to: request, descriptors: opened.map { [$0.rawValue] } ?? [])
         }
         guard let result else { return nil }
-        guard result.frameCount <= layout.frameCount else { throw unexpectedReply() }
+        return try image(result, by: plan, in: memory)
+    }
+
+    /// Makes an image of what a process has written.
+    private func image(
+        _ result: ResultDescription,
+        by plan: ResultPlan,
+        in memory: ResultMemory?
+    ) throws(EideticError) -> Image {
+        guard result.frameCount <= plan.layout.frameCount else { throw unexpectedReply() }
         context?.addDetachedTime(min(result.processorTime, spentTime * 64))
         return Image(
-            frames: try frames(result, in: memory, layout: layout),
+            frames: try frames(result, in: memory, layout: plan.layout),
             loopCount: result.loopCount,
             format: plan.format,
             sourceSize: result.sourceSize,
@@ -213,11 +271,11 @@ extension HelperSession {
 
     private func frames(
         _ result: ResultDescription,
-        in memory: SharedMemory?,
+        in memory: ResultMemory?,
         layout: ResultLayout
     ) throws(EideticError) -> [Image.Frame] {
         guard let memory else { return try copiedFrames(result, layout: layout) }
-        return try sealedFrames(result, in: memory, layout: layout)
+        return try sharedFrames(result, in: memory, layout: layout)
     }
 
     /// Copies the frames out of the window, which the process may still change: only its own image.
@@ -227,29 +285,29 @@ extension HelperSession {
     ) throws(EideticError) -> [Image.Frame] {
         let base = UnsafeRawPointer(helper.window.base)
         return try records(result, at: base, layout: layout).map { record throws(EideticError) in
+            let source = UnsafeRawBufferPointer(start: base + record.part * layout.partSize, count: layout.partSize)
             let pixels = try PixelBuffer(size: layout.size, alpha: record.alpha) { target, _ in
-                target.copyMemory(
-                    from: UnsafeRawBufferPointer(start: base + record.part * layout.partSize, count: layout.partSize)
-                )
+                RowBands.copy(source, to: target, rowSize: 4 * layout.size.width)
             }
             return Image.Frame(pixels: pixels, duration: record.duration)
         }
     }
 
     /// Makes frames of memory that nobody can change any more.
-    private func sealedFrames(
+    private func sharedFrames(
         _ result: ResultDescription,
-        in memory: SharedMemory,
+        in memory: ResultMemory,
         layout: ResultLayout
     ) throws(EideticError) -> [Image.Frame] {
         let mapped: MappedMemory
         do throws(EideticError) {
-            mapped = try memory.seal()
+            mapped = try memory.read()
         } catch {
             helper.end()
             throw error
         }
         pool.memories.prepare(byteCount: memory.byteCount)
+        let used = UsedMemory(memory, of: pool.memories)
         return try records(result, at: mapped.base, layout: layout).map { record throws(EideticError) in
             let pixels = PixelBuffer(
                 adopting: mapped.base + record.part * layout.partSize,
@@ -257,8 +315,8 @@ extension HelperSession {
                 bytesPerRow: 4 * layout.size.width,
                 alpha: record.alpha
             ) {
-                // The last frame removes the mapping.
-                _ = mapped
+                // The last frame gives the memory back; that of a sealed one is unmapped.
+                _ = (mapped, used)
             }
             return Image.Frame(pixels: pixels, duration: record.duration)
         }

@@ -90,13 +90,7 @@ struct KeptDecoders {
     }
 
     private mutating func startAlone(limit: Int) -> Step {
-        let alone = hosts.filter { $0.value.owner != nil }
-        if alone.count >= limit,
-            let oldest = alone.filter({ !$0.value.isTaken }).min(by: { $0.value.lastUse < $1.value.lastUse })
-        {
-            hosts[oldest.key]?.isTaken = true
-            return .end(process: oldest.key)
-        }
+        if let surplus = takeSurplus(limit: limit - 1) { return .end(process: surplus) }
         startCount += 1
         return .start
     }
@@ -116,6 +110,19 @@ struct KeptDecoders {
 
     /// Records that an animation or preview has a process to itself.
     mutating func setOwner(_ owner: UInt32, of process: Int) { hosts[process]?.owner = owner }
+
+    /// Records that a process may be shared again.
+    mutating func share(_ process: Int) { hosts[process]?.owner = nil }
+
+    /// Takes the process with an owner that was used longest ago, if there are more than `limit` and one is free.
+    mutating func takeSurplus(limit: Int) -> Int? {
+        let alone = hosts.filter { $0.value.owner != nil }
+        guard alone.count > limit,
+            let oldest = alone.filter({ !$0.value.isTaken }).min(by: { $0.value.lastUse < $1.value.lastUse })
+        else { return nil }
+        hosts[oldest.key]?.isTaken = true
+        return oldest.key
+    }
 
     /// Records that nobody uses a decoder any more.
     mutating func release(_ place: DecoderPlace) {
@@ -137,7 +144,7 @@ struct KeptDecoders {
         return numbers
     }
 
-    /// Gives back a process that was taken.
+    /// Ends the use of a process that was taken.
     ///
     /// - Returns: `true` if it keeps decoders; `false` if it was removed, because it keeps none.
     mutating func giveBack(_ process: Int) -> Bool {

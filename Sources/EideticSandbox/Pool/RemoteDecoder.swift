@@ -29,6 +29,10 @@ final class RemoteDecoder: @unchecked Sendable {
     private var sent: (count: Int, isComplete: Bool) = (0, false)
     private var isAlone = false
     private var hasRestarted = false
+    /// The calls since the last one that was slow, or whose process has ended.
+    private var fastCallCount = 0
+    /// The calls after which an animation shares a process again, since a busy machine makes each slow at times.
+    private static let probation = 10
     /// The memory of decoding a frame; known once the header was parsed.
     var workingMemory = 0
 
@@ -80,7 +84,7 @@ final class RemoteDecoder: @unchecked Sendable {
         self.isComplete = isComplete
     }
 
-    /// Has the process release the decoder; the next call creates another one.
+    /// Releases the decoder; the next call creates another one.
     func forget() {
         if let place { pool.release(place) }
         place = nil
@@ -102,14 +106,19 @@ final class RemoteDecoder: @unchecked Sendable {
         while true {
             let process = try pool.take(for: owner, at: place, isAlone: isAlone)
             do throws(EideticError) {
-                defer { pool.giveBack(process.number, process.helper) }
+                defer { pool.giveBack(process.number, helper: process.helper) }
+                fastCallCount += 1
                 let value = try call(process, context: context, pausing: threads, body: body)
                 hasRestarted = false
+                if isAlone, fastCallCount > Self.probation {
+                    isAlone = false
+                    pool.share(process.number)
+                }
                 return value
             } catch {
                 // Whatever ended the process may have been another decoder's work, or that of the system.
                 guard process.helper.hasEnded, error.code == .decoderFailed, !hasRestarted else { throw error }
-                (hasRestarted, isAlone) = (true, true)
+                (hasRestarted, isAlone, fastCallCount) = (true, true, 0)
             }
         }
     }
@@ -128,7 +137,7 @@ final class RemoteDecoder: @unchecked Sendable {
             threads: threads
         )
         session.slowed = { [self] in
-            isAlone = true
+            (isAlone, fastCallCount) = (true, 0)
             pool.setAlone(owner, in: process.number)
         }
         defer { session.end() }
@@ -187,9 +196,9 @@ final class RemoteDecoder: @unchecked Sendable {
         return try session.reply(to: request, descriptors: [memory.rawValue])
     }
 
-    /// Records the memory of a decoded frame, as far as its header allows to know it.
-    func recordMemory(workingMemory: Int) {
-        self.workingMemory = workingMemory
+    /// Records the memory of decoding a frame, as the process has announced it or its header implies.
+    func recordMemory(workingMemory announced: Int) {
+        workingMemory = min(announced, HelperSession.maximumMemory)
         guard let place else { return }
         let memory = bytes.capacity + options.maximumCopyBytes + 2 * workingMemory
         pool.keptDecoders.withLock { $0.insert(place, memory: memory) }

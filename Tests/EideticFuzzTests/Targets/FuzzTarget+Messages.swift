@@ -139,7 +139,8 @@ extension FuzzTarget {
             .frame(nil, DecoderUsage()), .metadata(MetadataLayout(ImageMetadata(exif: [1]))),
         ]
         let requests: [HelperRequest] = [
-            .open(byteCount: 9, options: DecodeOptions(), limits: DecodeLimits()), .decode(layout, isInWindow: true),
+            .open(byteCount: 9, options: DecodeOptions(), limits: DecodeLimits(), immediateMemory: 1),
+            .decode(layout, isInWindow: true),
             .release([1, 2]), .frame(3, index: 4, layout, isInWindow: false),
         ]
         return replies.map { [0] + WireWriter.encode($0) } + requests.map { [1] + WireWriter.encode($0) }

@@ -36,6 +36,13 @@ int eidetic_create_memory(size_t bytes);
 /// Forbids all writing to shared memory for good; returns -1 on failure, as while a process has it mapped for writing.
 int eidetic_seal_memory(int memory);
 
+/// Opens shared memory once more, for reading or for writing as well; returns the descriptor, -1 on failure.
+int eidetic_reopen_memory(int memory, int is_writable);
+
+/// Returns 1 if no process can write to shared memory that was opened for reading: none has a descriptor that was
+/// reopened for writing, a mapping of it, or a message with it. Returns 0 otherwise, and where it cannot be known.
+int eidetic_has_no_writers(int memory);
+
 /// Forbids writing to shared memory by any mapping that is made after this one; returns -1 on failure, as before Linux
 /// 5.1.
 int eidetic_forbid_writers(int memory);
