@@ -33,8 +33,40 @@ extension PreviewTests {
             }
         }
 
+        /// Returns the positions of compressed pixels, without what describes all that follows; `nil` for formats
+        /// without frames.
+        func frameIndices(of bytes: [UInt8]) -> [Int]? {
+            switch self {
+            case .gif: Self.frameIndices(ofGIF: bytes)
+            case .webp: Self.tokenIndices(ofWebP: bytes)
+            case .lossless: Array(bytes.count / 10..<bytes.count)
+            default: nil
+            }
+        }
+
+        /// The most bytes behind the position that a decoder reads again: none of a GIF, a block of 16 by 16 pixels of
+        /// a lossy WebP, and ten rows of a lossless one.
+        var byteCountInProgress: Int {
+            switch self {
+            case .webp: 512
+            case .lossless: 10 * 4 * Self.width
+            default: 0
+            }
+        }
+
+        /// Returns the positions of the bytes of the only token partition of a lossy WebP, which follows the modes of
+        /// all blocks.
+        ///
+        /// - SeeAlso: RFC 6386, sections 9.1 and 9.5
+        private static func tokenIndices(ofWebP bytes: [UInt8]) -> [Int]? {
+            let name = Array("VP8 ".utf8)
+            guard let chunk = bytes.indices.first(where: { bytes[$0...].starts(with: name) }) else { return nil }
+            let tag = Int(bytes[chunk + 8]) | Int(bytes[chunk + 9]) << 8 | Int(bytes[chunk + 10]) << 16
+            return Array(chunk + 18 + tag >> 5..<bytes.count)
+        }
+
         /// Returns the positions of the bytes of the first frame of a GIF, without the lengths of its blocks.
-        static func frameIndices(ofGIF bytes: [UInt8]) -> [Int] {
+        private static func frameIndices(ofGIF bytes: [UInt8]) -> [Int] {
             func tableSize(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 6 << Int(flags & 7) }
             var position = 13 + tableSize(bytes[10]), indices: [Int] = []
             // Extensions come before the frame.

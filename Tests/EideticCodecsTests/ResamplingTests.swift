@@ -55,10 +55,13 @@ struct ResamplingTests {
         #expect(signalToNoiseRatio(small.pixels, reference) > 45)
     }
 
-    @Test("F04 a JPEG decoded to an eighth needs less than a quarter of the memory")
-    func scaledMemory() throws {
-        let bytes = try Fixture.encode(try TestImages.photo(width: 2_400, height: 1_600), as: .jpeg, quality: 0.9)
-        let small = DecodeOptions.with { $0.size = PixelSize(width: 300, height: 200) }
+    @Test(
+        "F04 a JPEG or a lossy WebP decoded to an eighth reserves less than a quarter of the memory",
+        arguments: [ImageFormat.jpeg, .webp]
+    )
+    func scaledMemory(format: ImageFormat) throws {
+        let bytes = try Fixture.encode(try TestImages.photo(width: 1_600, height: 1_200), as: format, quality: 0.9)
+        let small = DecodeOptions.with { $0.size = PixelSize(width: 200, height: 150) }
         let memory = try [DecodeOptions(), small].map {
             try ImageDecoder.workingMemory(for: bytes, options: $0, limits: .standard)
         }

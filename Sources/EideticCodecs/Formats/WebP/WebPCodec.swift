@@ -41,10 +41,19 @@ enum WebPCodec: ImageCodec {
         return decoded
     }
 
-    /// The frames at the target size, and three canvases.
+    /// The pixels at the size of libwebp's decode with some rows, and all of a lossless image; of an animation the
+    /// frames at the target size, and three canvases, as also for a preview, which is decoded at full size.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        task.estimatedMemory(canvasCount: 3)
+        guard !task.acceptsPartial, let structure = try? WebPStructure(bytes), !structure.isAnimated else {
+            return task.estimatedMemory(canvasCount: 3)
+        }
+        let storedPixels = structure.isLossless || structure.hasAlpha ? task.header.size.pixelCount : 0
+        let rows = rowsInMemory * task.header.size.width
+        return 4 * (decodedSize(for: task).pixelCount + storedPixels + rows)
     }
+
+    /// The most rows of pixels that libwebp keeps of a lossy image.
+    private static let rowsInMemory = 64
 
     private static func decodeStill(
         _ bytes: UnsafeRawBufferPointer,
@@ -52,7 +61,7 @@ enum WebPCodec: ImageCodec {
         for task: DecodeTask
     ) throws(EideticError) -> DecodedPixels {
         let alpha: PixelBuffer.Alpha = structure.hasAlpha || task.acceptsPartial ? .straight : .opaque
-        let size = scaledSize(of: structure, for: task)
+        let size = decodedSize(for: task)
         var damage: EideticError?
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             let decoder = WebPDecoder(
@@ -76,9 +85,9 @@ enum WebPCodec: ImageCodec {
     ///
     /// The rest is left to a better filter. An image with alpha is decoded at full size, because libwebp scales colours
     /// and alpha separately, so that the colours of transparent pixels would bleed.
-    private static func scaledSize(of structure: WebPStructure, for task: DecodeTask) -> PixelSize {
-        let size = structure.size, targetSize = task.targetSize
-        guard !structure.hasAlpha, size.width >= 4 * targetSize.width, size.height >= 4 * targetSize.height else {
+    static func decodedSize(for task: DecodeTask) -> PixelSize {
+        let size = task.header.size, targetSize = task.targetSize
+        guard !task.header.hasAlpha, size.width >= 4 * targetSize.width, size.height >= 4 * targetSize.height else {
             return size
         }
         return PixelSize(width: 2 * targetSize.width, height: 2 * targetSize.height)
