@@ -13,14 +13,20 @@ final class GalleryDelegate: ApplicationDelegate {
     }
     private var archive: [UInt8]?
     private var url: String?
+    /// A Boolean value indicating whether the window is shown: not after a launch into the background.
+    private var isShown = false
 
     func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
         // Who starts it without a supervisor names the images.
         if application.isSupervised { archive = options.archive }
+        isShown = !options.isInBackground
         use()
     }
 
-    func applicationWillEnterForeground(_ application: Application) { gallery?.present() }
+    func applicationWillEnterForeground(_ application: Application) {
+        isShown = true
+        use()
+    }
 
     func applicationArchive(_ application: Application) -> [UInt8]? { gallery?.archive }
 
@@ -34,6 +40,7 @@ final class GalleryDelegate: ApplicationDelegate {
     /// Passes on what came before the window.
     private func use() {
         guard let gallery else { return }
+        if isShown { gallery.present() }
         if let archive { gallery.restore(archive) }
         if let url { gallery.open(url) }
         (archive, url) = (nil, nil)

@@ -22,7 +22,6 @@ struct Main {
         Signal.connect(application, signal: "activate") { _ in
             delegate.gallery = delegate.gallery ?? Gallery(application: application, options: options)
             Application.shared.followWindows()
-            delegate.gallery?.present()
         }
         let status = application.withMemoryRebound(to: GApplication.self, capacity: 1) {
             g_application_run($0, 0, nil)

@@ -161,6 +161,37 @@ struct ProcessLifecycleTests {
         #expect(await probe.finish().lines.contains(line))
     }
 
+    @Test(
+        "B17 a request to terminate leaves open tasks 25 s by default, for each signal that requests it",
+        arguments: [SIGTERM, SIGINT, SIGHUP]
+    )
+    func defaultGracePeriod(signal: Int32) async throws {
+        let probe = try ProbeProcess(["--task", "up=-1"])
+        await probe.expectOutput("state active")
+        probe.process.kill(signal)
+        await probe.expectOutput("remaining 24\n")
+        // The second request ends the period.
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("expired up")
+        #expect(await probe.finish().status == .exited(0))
+    }
+
+    @Test(
+        "B17 a task that does not end expires 25 s after SIGTERM, and the process exits with status 0",
+        .enabled(if: Torture.isFull, "skipped: takes half a minute; EIDETIC_TORTURE=1 runs it")
+    )
+    func realGracePeriod() async throws {
+        let probe = try ProbeProcess(["--task", "up=-1"])
+        await probe.expectOutput("state active")
+        let clock = ContinuousClock()
+        let start = clock.now
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("expired up")
+        let time = (clock.now - start) / .seconds(1)
+        #expect(time > 24.9 && time < 26, "\(time) s")
+        #expect(await probe.finish().status == .exited(0))
+    }
+
     @Test("B04 at expiration all handlers run once, and the process exits with status 0 if they end their tasks")
     func expiry() async throws {
         let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=-1", "--grace", "200"])
@@ -368,6 +399,17 @@ struct ProcessLifecycleTests {
         let end = await (try ProbeProcess([option, "--background"]).finish())
         #expect(end.status == .exited(0))
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
+    }
+
+    @Test(
+        "B03 an application knows whether it can run in the background",
+        arguments: [([], "multitasking true"), (["--no-multitasking"], "multitasking false")]
+    )
+    func multitasking(options: [String], line: String) async throws {
+        let probe = try ProbeProcess(["--print-multitasking"] + options)
+        await probe.expectOutput("state active")
+        probe.process.kill(SIGTERM)
+        #expect(await probe.finish().lines.contains(line))
     }
 
     @Test("B17 a second signal expires the tasks at once, a third one kills the process")

@@ -13,6 +13,9 @@ struct StoppedTimeTests {
         /// The means that can be used here.
         static let available = allCases.filter { $0.isAvailable }
 
+        /// The freezers of the kernel, which it also uses for the sleep of the machine.
+        static let freezers = available.filter { [.freezer, .unifiedFreezer].contains($0) }
+
         private var isAvailable: Bool {
             switch self {
             case .signal: true
@@ -99,6 +102,23 @@ struct StoppedTimeTests {
         if arguments[0] == "--grace" { probe.process.kill(SIGTERM) }
         await probe.expectOutput("didEnterBackground")
         try await stop(probe, by: .signal)
+        let clock = ContinuousClock()
+        let continued = clock.now
+        #expect(!probe.process.outputSoFar.contains("expired"))
+        await probe.expectOutput("expired up")
+        #expect(clock.now - continued > .seconds(1))
+        probe.process.kill(SIGKILL)
+    }
+
+    @Test(
+        "B19 a budget is not charged for the time in which the kernel keeps the process frozen, as during a sleep",
+        .enabled(if: !Means.freezers.isEmpty, "skipped: needs a freezer of control groups"),
+        arguments: Means.freezers
+    )
+    func frozen(_ means: Means) async throws {
+        let probe = try ProbeProcess(["--background", "--budget", "2500", "--task", "up=-1"])
+        await probe.expectOutput("didEnterBackground")
+        try await stop(probe, by: means)
         let clock = ContinuousClock()
         let continued = clock.now
         #expect(!probe.process.outputSoFar.contains("expired"))

@@ -102,6 +102,19 @@ struct GallerySupervisionTests {
         supervisor.kill(SIGTERM)
     }
 
+    @Test("B02 the Gallery that is launched into the background shows no window until it is brought to the foreground")
+    func backgroundLaunch() async throws {
+        _ = try await app("launch", "--background", Self.identifier)
+        try await waitForState("suspended")
+        #expect(supervisor.outputSoFar.contains("state background"), "\(supervisor.outputSoFar)")
+        #expect(try await gallery.visibleWindows() == [])
+        _ = try await app("foreground", Self.identifier)
+        try await gallery.findWindow()
+        try await waitForState("active")
+        _ = try await app("quit", "--force", Self.identifier)
+        supervisor.kill(SIGTERM)
+    }
+
     @Test("B16 the Gallery that was killed while it was suspended shows the same image at its next launch")
     func restored() async throws {
         try await gallery.start([gallery.server.url + "/0.png"])

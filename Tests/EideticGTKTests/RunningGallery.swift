@@ -85,10 +85,17 @@ final class RunningGallery {
         return screen.environment(changes: changes.merging(transferPlace.environment) { $1 }.merging(variables) { $1 })
     }
 
-    /// Finds the window of the program on the screen.
+    /// Waits for the window of the program on the screen.
     func findWindow() async throws {
-        let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
-        window = found.split(separator: "\n").first.map(String.init) ?? ""
+        try await wait(for: "the window") {
+            window = try await visibleWindows().first ?? ""
+            return !window.isEmpty
+        }
+    }
+
+    /// Returns the windows of galleries that are visible on the screen.
+    func visibleWindows() async throws -> [String] {
+        try await xdotool("search", "--onlyvisible", "--name", "^Gallery$").split(separator: "\n").map(String.init)
     }
 
     /// Returns the number of the program's process.

@@ -110,6 +110,41 @@ struct ApplicationTests {
         await daemon.finish()
     }
 
+    @Test(
+        "B06 an application that is ended while it is suspended is not called, and keeps its saved state",
+        arguments: ControlGroups.kinds
+    )
+    func endedWhileSuspended(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.fast)
+        try launch("app", ["--archive", "page 8"], in: daemon)
+        await daemon.expectOutput("didBecomeActive active")
+        try daemon.perform(.background(identifier: "app"))
+        await daemon.expectState(.suspended, of: "app")
+        let calls = callbacks(of: daemon)
+        #expect(calls.last == "didEnterBackground background")
+        try daemon.perform(.quit(identifier: "app", force: false))
+        await daemon.expectState(.notRunning, of: "app")
+        try daemon.perform(.launch(identifier: "app", url: nil, inBackground: false))
+        await daemon.expectOutput("archive page 8")
+        await daemon.expectOutput("didBecomeActive active", times: 2)
+        // Between the two processes there is no willTerminate.
+        #expect(callbacks(of: daemon) == calls + calls.prefix(3))
+        await daemon.finish()
+    }
+
+    @Test("B03 the background time of a supervised application is 600 s by default, as the application sees it")
+    func defaultBudget() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try launch("app", ["--task", "up=-1"], in: daemon)
+        await daemon.expectOutput("didBecomeActive active")
+        try daemon.perform(.background(identifier: "app"))
+        await daemon.expectState(.background, of: "app")
+        await daemon.expectOutput("remaining 599\n")
+        let remaining = try #require(try daemon.status(of: "app")?.backgroundTimeRemaining)
+        #expect(remaining > .seconds(590) && remaining <= .seconds(600))
+        await daemon.finish()
+    }
+
     @Test("B06 while four threads begin and end tasks, none is open when willTerminate runs")
     func terminationDuringTasks() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)

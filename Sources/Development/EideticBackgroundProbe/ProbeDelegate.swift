@@ -20,6 +20,7 @@ final class ProbeDelegate: ApplicationDelegate {
 
     func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
         if application.isSupervised { printLine("supervised") }
+        if plan.printsMultitasking { printLine("multitasking \(application.isMultitaskingSupported)") }
         if plan.playsAudio { application.beginContinuousActivity(.audio) }
         if let player = plan.player { Player(command: player, application: application).start() }
         if options.reason != .user { printLine("launched for \(options.reason)") }

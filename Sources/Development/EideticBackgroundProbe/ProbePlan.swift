@@ -79,6 +79,8 @@ struct ProbePlan: Sendable {
     var player: String?
     /// A Boolean value indicating whether a task is open from entering the background on, and the processor is used.
     var isBusyInBackground = false
+    /// A Boolean value indicating whether the launch prints that the application can run in the background, or cannot.
+    var printsMultitasking = false
     /// A Boolean value indicating whether an exit handler prints the thread on which it runs.
     var printsExitThread = false
     /// A Boolean value indicating whether the main thread blocks once the application is active.
@@ -118,6 +120,7 @@ struct ProbePlan: Sendable {
         case "--audio": playsAudio = true
         case "--busy": isBusyInBackground = true
         case "--print-exit-thread": printsExitThread = true
+        case "--print-multitasking": printsMultitasking = true
         case "--block-main-thread": blocksMainThread = true
         case "--shared-pipeline": usesSharedPipeline = true
         default: try parse(option, value: Self.value(from: &arguments))

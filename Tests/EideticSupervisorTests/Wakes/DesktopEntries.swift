@@ -17,4 +17,15 @@ final class DesktopEntries {
             fclose(file)
         }
     }
+
+    /// Makes an entry the one that opens URLs of a scheme, for programs with the variables of ``environment``.
+    func setDefault(_ identifier: String, forScheme scheme: String) throws {
+        let text = "[Default Applications]\nx-scheme-handler/\(scheme)=\(identifier).desktop\n"
+        _ = try directory.write(Array(text.utf8), to: "mimeapps.list")
+    }
+
+    /// The variables of a program that knows these entries only.
+    var environment: [String: String?] {
+        ["XDG_DATA_HOME": directory.path, "XDG_DATA_DIRS": directory.path, "XDG_CONFIG_HOME": directory.path]
+    }
 }

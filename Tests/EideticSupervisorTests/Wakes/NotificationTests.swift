@@ -154,13 +154,41 @@ struct NotificationTests {
         try await harness.launch("org.example.one")
         for state in [WakeHarness.State.suspended, .dead] {
             try await harness.bring("org.example.one", to: state)
-            try await harness.call("Activate", "a{sv}", ["0"])
+            try await harness.callApplication("Activate", signature: "a{sv}", values: ["0"])
             await harness.daemon.expectState(.active, of: "org.example.one")
         }
-        try await harness.call("Open", "asa{sv}", ["1", "x:1", "0"])
+        try await harness.callApplication("Open", signature: "asa{sv}", values: ["1", "x:1", "0"])
         await harness.daemon.expectOutput("org.example.one opens x:1\n")
-        try await harness.call("ActivateAction", "sava{sv}", ["compose", "1", "s", "text", "0"])
+        try await harness.callApplication(
+            "ActivateAction",
+            signature: "sava{sv}",
+            values: ["compose", "1", "s", "text", "0"]
+        )
         await harness.daemon.expectOutput("org.example.one action compose text\n")
+        await harness.finish()
+    }
+
+    @Test(
+        "B09 a URL that the desktop opens launches the application, and brings it from suspended to the foreground",
+        .enabled(if: Subprocess.executablePath(for: "gio") != nil, "skipped: gio is not installed")
+    )
+    func desktopURL() async throws {
+        let identifier = "org.example.one"
+        let keys = "DBusActivatable=true\nMimeType=x-scheme-handler/one;\nX-Eidetic-BackgroundModes="
+        let entries = try DesktopEntries([identifier: keys])
+        try entries.setDefault(identifier, forScheme: "one")
+        let harness = try await WakeHarness(
+            ControlGroups.kinds[0],
+            WakeHarness.fast + ["--applications", entries.path],
+            withBus: true
+        )
+        try await harness.launch(identifier)
+        for state in [WakeHarness.State.dead, .suspended, .active] {
+            try await harness.bring(identifier, to: state)
+            try await harness.openFromDesktop("one:\(state)", entries: entries)
+            await harness.daemon.expectOutput("\(identifier) opens one:\(state)\n")
+            await harness.daemon.expectState(.active, of: identifier)
+        }
         await harness.finish()
     }
 

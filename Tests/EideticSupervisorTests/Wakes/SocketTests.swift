@@ -58,8 +58,16 @@ struct StreamListener: ~Copyable {
 }
 
 extension WakeHarness {
+    /// Opens a URL as the desktop does, by the default application of its scheme.
+    func openFromDesktop(_ url: String, entries: DesktopEntries) async throws {
+        var environment = entries.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        let result = try await Subprocess.run("gio", arguments: ["open", url], environment: environment)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+    }
+
     /// Calls a method of an application's object, as another program does.
-    func call(_ member: String, _ signature: String, _ values: [String]) async throws {
+    func callApplication(_ member: String, signature: String, values: [String]) async throws {
         let words =
             [
                 "--address=\(address)", "--timeout=5", "call", "org.example.one", "/org/example/one",
