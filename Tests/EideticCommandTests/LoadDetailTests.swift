@@ -43,6 +43,17 @@ struct LoadDetailTests {
         #expect(second.outputText.contains("hit, "))
     }
 
+    @Test("C23 L26 the second start reads a size that was costly to make, and --explain says that it is derived")
+    func derived() async throws {
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 2_400, height: 1_800), at: "a.jpg")
+        for isFirst in [true, false] {
+            let result = try await load(["--explain", "--size", "200x150", url])
+            #expect(result.status == .exited(0))
+            #expect(result.outputText.contains("derived") == !isFirst, "\(result.outputText)")
+        }
+        #expect(try await server.requests().count == 1)
+    }
+
     @Test("L26 nothing is logged by default; at the level info each load is a line of the standard error")
     func logs() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 300), at: "a.jpg")

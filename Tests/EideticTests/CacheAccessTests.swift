@@ -90,6 +90,26 @@ struct CacheAccessTests {
         #expect(try await fixture.pipeline.cache.image(for: "another") != nil)
     }
 
+    @Test("C04 a key that is nil is that of the URL; an image with an empty or over-long one is in memory only")
+    func unusualKeys() async throws {
+        let fixture = try await PipelineFixture(), plain = try fixture.serve()
+        let requests = [nil, "", String(repeating: "k", count: 1 << 20)].map { key in
+            var request = plain
+            request.cacheKey = "before"
+            request.cacheKey = key
+            return request
+        }
+        #expect(requests[0] == plain && Set(requests).count == 3)
+        for sources in [[ImageSource.network, .network, .network], [.disk, .network, .network]] {
+            let pipeline = try fixture.nextRun()
+            for (request, source) in zip(requests, sources) {
+                #expect(try await response(request, from: pipeline).source == source)
+                #expect(try await response(request, from: pipeline).source == .memory)
+            }
+        }
+        #expect(try await fixture.pipeline.cache.diskUsage.entryCount == 1)
+    }
+
     @Test("L26 the scale of a request marks the image, before that of the name, and is a part of the identity")
     func scale() async throws {
         let fixture = try await PipelineFixture()

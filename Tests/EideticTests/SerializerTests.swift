@@ -80,6 +80,20 @@ struct SerializerTests {
         #expect(try await beginnings(in: fixture) == ["sealed"])
     }
 
+    @Test("C08 for an entry that a serializer has packed a file is made on request, which is the image that was loaded")
+    func file() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 40, height: 30)
+        let received = try #require(
+            try await load(request.with(options: .queryMemoryData), by: try nextRun(fixture)).encodedBytes
+        )
+        let cache = try nextRun(fixture).cache, directory = fixture.directory.path(of: "files")
+        let entry = try #require(cache.path(for: .init(request)))
+        #expect(try FileSystem().contents(of: entry).starts(with: Array("sealed".utf8)))
+        let path = try #require(try await cache.writeFile(for: .init(request), to: directory))
+        #expect(path.hasSuffix(".png"))
+        #expect(try FileSystem().contents(of: path) == received)
+    }
+
     @Test("C16 what a load stores goes through the serializer, and nothing is on disk in the clear")
     func writes() async throws {
         let fixture = try await PipelineFixture()
