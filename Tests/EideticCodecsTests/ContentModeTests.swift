@@ -19,7 +19,7 @@ struct ContentModeTests {
         return try ImageEncoder.encode(image, as: .png)
     }
 
-    private func decode(_ width: Int, _ height: Int, _ mode: ContentMode, focus: CropFocus = .center) throws -> Image {
+    private func decode(width: Int, height: Int, mode: ContentMode, focus: CropFocus = .center) throws -> Image {
         var options = DecodeOptions()
         (options.size, options.contentMode) = (PixelSize(width: width, height: height), mode)
         options.cropFocus = focus
@@ -34,7 +34,7 @@ struct ContentModeTests {
         ]
     )
     func fills(focus: CropFocus, firstColumn: Int) throws {
-        let image = try decode(60, 60, .fill, focus: focus)
+        let image = try decode(width: 60, height: 60, mode: .fill, focus: focus)
         #expect(image.size == PixelSize(width: 60, height: 60))
         #expect(image.sourceSize == PixelSize(width: 80, height: 60))
         #expect(image.pixels[0, 0] == SIMD4(UInt8(firstColumn), 0, 0, 255))
@@ -43,16 +43,16 @@ struct ContentModeTests {
 
     @Test("F06 a smaller image than the target is cropped to its proportions, and not enlarged")
     func neverEnlarges() throws {
-        let image = try decode(600, 200, .fill)
+        let image = try decode(width: 600, height: 200, mode: .fill)
         #expect(image.size == PixelSize(width: 80, height: 27))
         #expect(image.pixels[0, 0].y == 17)
-        #expect(try decode(600, 200, .stretch).size == PixelSize(width: 80, height: 27))
-        #expect(try decode(600, 200, .aspectFill).size == PixelSize(width: 80, height: 60))
+        #expect(try decode(width: 600, height: 200, mode: .stretch).size == PixelSize(width: 80, height: 27))
+        #expect(try decode(width: 600, height: 200, mode: .aspectFill).size == PixelSize(width: 80, height: 60))
     }
 
     @Test("F06 stretch has the size of the target, and the whole image in it")
     func stretches() throws {
-        let image = try decode(20, 60, .stretch)
+        let image = try decode(width: 20, height: 60, mode: .stretch)
         #expect(image.size == PixelSize(width: 20, height: 60))
         #expect(image.pixels[0, 30].y == 30)
         #expect(abs(Int(image.pixels[10, 30].x) - 41) <= 1)
@@ -60,7 +60,7 @@ struct ContentModeTests {
 
     @Test("F06 fill scales before it crops")
     func scales() throws {
-        let image = try decode(30, 30, .fill)
+        let image = try decode(width: 30, height: 30, mode: .fill)
         #expect(image.size == PixelSize(width: 30, height: 30))
         #expect(abs(Int(image.pixels[0, 0].x) - 10) <= 1)
         #expect(abs(Int(image.pixels[29, 29].x) - 69) <= 1)

@@ -131,7 +131,7 @@ struct OrientationTests {
             [UInt8(index * 40), UInt8(200 - index * 30), UInt8(index)]
         }
         var page = TIFFPage(width: width, height: height, bits: [8, 8, 8], photometric: 2, strips: [samples])
-        page.set(274, .short, [orientation])
+        page.set(274, as: .short, to: [orientation])
         let stored = try ImageDecoder.decode(page.finished, options: .with { $0.appliesOrientation = false }).pixels
         #expect(stored.size == PixelSize(width: width, height: height))
         let upright = try ImageDecoder.decode(page.finished).pixels, isTurned = orientation > 4

@@ -75,14 +75,16 @@ struct MessageTests {
 
     @Test("F07 layouts beyond any image are none: one below, at, one above")
     func layouts() {
-        func layout(_ width: Int, _ height: Int, _ count: Int) -> ResultLayout? {
-            ResultLayout(size: PixelSize(width: width, height: height), frameCount: count)
+        func layout(width: Int, height: Int = 1, frames: Int = 1) -> ResultLayout? {
+            ResultLayout(size: PixelSize(width: width, height: height), frameCount: frames)
         }
-        #expect(layout(0, 1, 1) == nil && layout(1, 1, 0) == nil && layout(1, 1, 1)?.byteCount == 20)
-        #expect(layout(1, 1, 65_535) != nil && layout(1, 1, 65_536) != nil && layout(1, 1, 65_537) == nil)
-        #expect(layout((1 << 30) - 1, 1, 1) != nil && layout(1 << 30, 1, 1) != nil)
-        #expect(layout((1 << 30) + 1, 1, 1) == nil)
-        #expect(layout(1 << 22, 1 << 22, 65_536) != nil && layout(1 << 23, 1 << 22, 1) == nil)
-        #expect(layout(-1, -1, 1) == nil && layout(.max, .max, .max) == nil)
+        #expect(layout(width: 0) == nil && layout(width: 1, frames: 0) == nil && layout(width: 1)?.byteCount == 20)
+        #expect(layout(width: 1, frames: 65_535) != nil && layout(width: 1, frames: 65_536) != nil)
+        #expect(layout(width: 1, frames: 65_537) == nil)
+        #expect(layout(width: (1 << 30) - 1) != nil && layout(width: 1 << 30) != nil)
+        #expect(layout(width: (1 << 30) + 1) == nil)
+        #expect(layout(width: 1 << 22, height: 1 << 22, frames: 65_536) != nil)
+        #expect(layout(width: 1 << 23, height: 1 << 22) == nil)
+        #expect(layout(width: -1, height: -1) == nil && layout(width: .max, height: .max, frames: .max) == nil)
     }
 }

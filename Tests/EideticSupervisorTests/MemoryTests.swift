@@ -116,14 +116,14 @@ struct MemoryTests {
 
 @Suite("The choice of the application that ends when memory is short")
 struct MemoryReliefTests {
-    private static func candidate(_ name: String, _ isSuspended: Bool, _ size: UInt64) -> MemoryRelief.Candidate {
+    private static func candidate(_ name: String, isSuspended: Bool, size: UInt64) -> MemoryRelief.Candidate {
         MemoryRelief.Candidate(identifier: name, isSuspended: isSuspended, residentMemory: size)
     }
 
     @Test("B07 the largest suspended one, then the largest in the background")
     func order() {
         var candidates = [("a", false, 900), ("b", true, 10), ("c", true, 20), ("d", false, 30)].map {
-            Self.candidate($0, $1, UInt64($2))
+            Self.candidate($0, isSuspended: $1, size: UInt64($2))
         }
         var order = ""
         while let first = MemoryRelief.first(of: candidates) {

@@ -68,13 +68,13 @@ struct KillTests {
         var generator = SeededNumbers(seed: 7)
         while kills < killGoal {
             round += 1
-            kills += try await runRound(round, &generator)
+            kills += try await runRound(round, generator: &generator)
         }
         #expect(kills >= killGoal)
     }
 
     /// Transfers all files of an origin while the process is killed; returns the number of kills.
-    private func runRound(_ round: Int, _ generator: inout SeededNumbers) async throws -> Int {
+    private func runRound(_ round: Int, generator: inout SeededNumbers) async throws -> Int {
         let origin = try UnreliableOrigin(fileCount: 60)
         let directory = try TemporaryDirectory(named: "kill")
         let process = try ServiceProcess(
@@ -82,7 +82,7 @@ struct KillTests {
             socketPath: directory.path(of: "socket")
         )
         let inbox = Inbox()
-        var client = try await connect(process, inbox)
+        var client = try await connect(to: process, inbox: inbox)
         var missing = Set(0..<origin.fileCount)
         var (kills, isDone) = (0, false)
         while !isDone {
@@ -93,20 +93,20 @@ struct KillTests {
                 process.kill()
                 gate.open()
             }
-            await work(client, origin, inbox, &missing)
+            await work(with: client, origin: origin, inbox: inbox, missing: &missing)
             await gate.wait()
             kills += 1
             try process.start()
-            client = try await connect(process, inbox)
+            client = try await connect(to: process, inbox: inbox)
             let rest = try await client.transfers(in: "s")
             isDone = missing.isEmpty && rest.isEmpty
         }
-        try await check(origin, inbox, client)
+        try await check(inbox, origin: origin, client: client)
         return kills
     }
 
     /// Connects and observes the session, until a connection holds.
-    private func connect(_ process: ServiceProcess, _ inbox: Inbox) async throws -> TransferClient {
+    private func connect(to process: ServiceProcess, inbox: Inbox) async throws -> TransferClient {
         let client = try process.connect()
         try await client.openSession(TransferSessionConfiguration(identifier: "s"))
         let observation = try await client.observe("s") { inbox.log.record($0) }
@@ -116,10 +116,10 @@ struct KillTests {
 
     /// Adds what is missing, and handles events, until the connection ends.
     private func work(
-        _ client: TransferClient,
-        _ origin: UnreliableOrigin,
-        _ inbox: Inbox,
-        _ missing: inout Set<Int>
+        with client: TransferClient,
+        origin: UnreliableOrigin,
+        inbox: Inbox,
+        missing: inout Set<Int>
     ) async {
         do {
             // The reply to an addition may have been lost with the connection.
@@ -134,13 +134,13 @@ struct KillTests {
             }
             if !requests.isEmpty { _ = try await client.add(requests, to: "s") }
             missing = []
-            while true { try await handleEvents(client, origin, inbox) }
+            while true { try await handleEvents(of: client, origin: origin, inbox: inbox) }
         } catch {
             // The process was killed.
         }
     }
 
-    private func handleEvents(_ client: TransferClient, _ origin: UnreliableOrigin, _ inbox: Inbox) async throws {
+    private func handleEvents(of client: TransferClient, origin: UnreliableOrigin, inbox: Inbox) async throws {
         for event in inbox.log.events {
             let file = UInt64(event.note[0])
             let earlier = inbox.handled.withLock { $0[file] }
@@ -158,7 +158,7 @@ struct KillTests {
         if inbox.log.events.isEmpty { _ = try await client.sessions() }
     }
 
-    private func check(_ origin: UnreliableOrigin, _ inbox: Inbox, _ client: TransferClient) async throws {
+    private func check(_ inbox: Inbox, origin: UnreliableOrigin, client: TransferClient) async throws {
         let handled = inbox.handled.withLock { $0 }
         #expect(handled.count == origin.fileCount)
         #expect(Set(handled.values).count == origin.fileCount)

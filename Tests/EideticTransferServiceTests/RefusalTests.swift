@@ -62,7 +62,7 @@ struct BackoffTests {
     }
 
     /// Returns the delays before the next attempts.
-    private func delays(_ count: Int, _ fixture: ServiceFixture, _ time: ManualTime) async throws -> [Duration] {
+    private func delays(_ count: Int, of fixture: ServiceFixture, time: ManualTime) async throws -> [Duration] {
         var delays: [Duration] = []
         while delays.count < count {
             guard let status = try await fixture.service.transfers(in: "s").first, let next = status.nextAttempt,
@@ -86,7 +86,7 @@ struct BackoffTests {
         let time = ManualTime()
         let fixture = try await fixture(time)
         _ = try await fixture.add(TransferRequest(download: origin.url + "/a"))
-        #expect(try await delays(4, fixture, time) == [1, 2, 4, 8].map { .seconds($0) })
+        #expect(try await delays(4, of: fixture, time: time) == [1, 2, 4, 8].map { .seconds($0) })
     }
 
     @Test("B14 the delay is that of a first failure while bytes are kept")
@@ -104,7 +104,7 @@ struct BackoffTests {
         let time = ManualTime()
         let fixture = try await fixture(time)
         _ = try await fixture.add(TransferRequest(download: origin.url + "/a"))
-        #expect(try await delays(4, fixture, time) == [1, 1, 1, 1].map { .seconds($0) })
+        #expect(try await delays(4, of: fixture, time: time) == [1, 1, 1, 1].map { .seconds($0) })
     }
 
     @Test("B14 a Retry-After of no time does not lead to requests without a pause")
@@ -113,7 +113,7 @@ struct BackoffTests {
         let time = ManualTime()
         let fixture = try await fixture(time, retriesUnavailable: true)
         _ = try await fixture.add(TransferRequest(download: origin.url + "/a"))
-        #expect(try await delays(3, fixture, time) == [1, 2, 4].map { .seconds($0) })
+        #expect(try await delays(3, of: fixture, time: time) == [1, 2, 4].map { .seconds($0) })
         #expect(origin.requests.count <= 4)
     }
 
@@ -130,6 +130,6 @@ struct BackoffTests {
         _ = try await fixture.add(TransferRequest(upload: path, to: origin.url + "/a"))
         await fixture.log.wait { $0.contains { if case .progress(_, 1..., _) = $0 { true } else { false } } }
         gate.open()
-        #expect(try await delays(3, fixture, time) == [1, 2, 4].map { .seconds($0) })
+        #expect(try await delays(3, of: fixture, time: time) == [1, 2, 4].map { .seconds($0) })
     }
 }

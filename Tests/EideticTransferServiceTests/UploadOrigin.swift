@@ -87,17 +87,24 @@ final class UploadOrigin: Sendable {
                     send(client, "HTTP/1.1 204 No Content\r\n\(fields)\r\n")
                 }
             default:
-                guard receiveBody(client, method, headers, state, isResumable: isResumable) else { return }
+                let isKept = receiveBody(
+                    from: client,
+                    method: method,
+                    headers: headers,
+                    state: state,
+                    isResumable: isResumable
+                )
+                guard isKept else { return }
                 send(client, "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok")
             }
         }
     }
 
     private static func receiveBody(
-        _ client: Int32,
-        _ method: String,
-        _ headers: [String: String],
-        _ state: Monitor<State>,
+        from client: Int32,
+        method: String,
+        headers: [String: String],
+        state: Monitor<State>,
         isResumable: Bool
     ) -> Bool {
         let length = Int(headers["content-length"] ?? "") ?? 0

@@ -23,7 +23,7 @@ struct TIFFColourTests {
             photometric: 3,
             strips: [TIFFPage.samples([0, 1_000, 65_535], bits: 16)]
         )
-        page.set(320, .short, palette(bits: 16) { [$0, 65_535 - $0, $0 == 1_000 ? 65_535 : 0] })
+        page.set(320, as: .short, to: palette(bits: 16) { [$0, 65_535 - $0, $0 == 1_000 ? 65_535 : 0] })
         let pixels = try decode(page)
         #expect(pixels[0, 0] == [0, 255, 0, 255])
         #expect(pixels[1, 0] == [4, 251, 255, 255])
@@ -32,8 +32,8 @@ struct TIFFColourTests {
 
     @Test("F02 a TIFF's palette of 12 bits", arguments: [1, 2]) func twelveBits(planes: Int) throws {
         var page = TIFFPage(width: 2, height: 1, bits: [12], photometric: 3, strips: [[0x00, 0x1f, 0xff]])
-        page.set(320, .short, palette(bits: 12) { [$0 == 4_095 ? 65_535 : 0, $0 == 1 ? 65_535 : 0, 257 * 7] })
-        page.set(284, .short, [planes])
+        page.set(320, as: .short, to: palette(bits: 12) { [$0 == 4_095 ? 65_535 : 0, $0 == 1 ? 65_535 : 0, 257 * 7] })
+        page.set(284, as: .short, to: [planes])
         let pixels = try decode(page)
         #expect(pixels[0, 0] == [0, 255, 7, 255] && pixels[1, 0] == [255, 0, 7, 255])
     }
@@ -49,10 +49,10 @@ struct TIFFColourTests {
         var page = TIFFPage(width: 2, height: 1, bits: [bits, bits], photometric: 3, strips: [strip])
         page.set(
             320,
-            .short,
-            palette(bits: bits) { $0 == 1 ? [65_535, 0, 0] : $0 == 2 ? [0, 0, 65_535] : [0, 0, 0] }
+            as: .short,
+            to: palette(bits: bits) { $0 == 1 ? [65_535, 0, 0] : $0 == 2 ? [0, 0, 65_535] : [0, 0, 0] }
         )
-        page.set(338, .short, [2])
+        page.set(338, as: .short, to: [2])
         let pixels = try decode(page)
         #expect(pixels.alpha == .straight)
         #expect(pixels[0, 0] == [0, 0, 255, 255] && pixels[1, 0] == [255, 0, 0, 85])
@@ -76,8 +76,8 @@ struct TIFFColourTests {
                 photometric: 5,
                 strips: strips
             )
-            page.set(284, .short, [planes])
-            page.set(338, .short, [extra])
+            page.set(284, as: .short, to: [planes])
+            page.set(338, as: .short, to: [extra])
             let decoded = try decode(page)
             #expect(decoded[0, 0] == [0, 255, 255, 255] && decoded[1, 0] == [204, 0, 204, 255])
         }
@@ -96,7 +96,7 @@ struct TIFFColourTests {
             compression: 8,
             strips: [PNGWriter.zlibStream(of: content)]
         )
-        page.set(317, .short, [2])
+        page.set(317, as: .short, to: [2])
         let pixels = try decode(page)
         #expect(pixels[0, 0] == [0, 255, 204, 255] && pixels[1, 0] == [204, 0, 122, 255])
     }
@@ -112,8 +112,8 @@ struct TIFFColourTests {
                 photometric: 2,
                 strips: planes == 1 ? [samples] : samples.map { [$0] }
             )
-            page.set(284, .short, [planes])
-            if !kinds.isEmpty { page.set(338, .short, kinds) }
+            page.set(284, as: .short, to: [planes])
+            if !kinds.isEmpty { page.set(338, as: .short, to: kinds) }
             let pixels = try decode(page)
             #expect(pixels[0, 0] == [10, 20, 30, alpha], "extra samples \(kinds)")
             #expect(pixels.alpha == (alpha == 255 ? .opaque : .straight))
@@ -143,9 +143,9 @@ struct TIFFColourTests {
             compression: 8,
             strips: strips.map { PNGWriter.zlibStream(of: $0) }
         )
-        page.set(284, .short, [2])
-        page.set(317, .short, [predictor])
-        page.set(339, .short, Array(repeating: predictor == 2 ? 1 : 3, count: 3))
+        page.set(284, as: .short, to: [2])
+        page.set(317, as: .short, to: [predictor])
+        page.set(339, as: .short, to: Array(repeating: predictor == 2 ? 1 : 3, count: 3))
         let pixels = try decode(page)
         #expect(pixels[0, 0] == [0, 153, 255, 255] && pixels[1, 0] == [255, 51, 0, 255])
     }
@@ -186,8 +186,8 @@ struct TIFFColourTests {
             photometric: 8,
             strips: [[255], [0], [0], [33]]
         )
-        planes.set(284, .short, [2])
-        planes.set(338, .short, [2])
+        planes.set(284, as: .short, to: [2])
+        planes.set(338, as: .short, to: [2])
         #expect(try decode(planes)[0, 0] == [255, 255, 255, 33])
         let light = TIFFPage(width: 1, height: 1, bits: [8], photometric: 8, strips: [[136]])
         let grey = try decode(light)[0, 0]

@@ -61,7 +61,7 @@ struct TIFFJPEGTests {
             compression: 7,
             strips: [writer.encode(all, isAbbreviated: true)]
         )
-        page.set(347, .undefined, ([0xff, 0xd8] + LosslessJPEGWriter.table + [0xff, 0xd9]).map { Int($0) })
+        page.set(347, as: .undefined, to: ([0xff, 0xd8] + LosslessJPEGWriter.table + [0xff, 0xd9]).map { Int($0) })
         try expect(try decode(page), width: 5, samples: all, components: 1, precision: 12)
     }
 
@@ -130,8 +130,8 @@ struct TIFFJPEGTests {
             compression: 6,
             strips: strips
         )
-        page.set(512, .short, [1])
-        page.set(530, .short, [1, 1])
+        page.set(512, as: .short, to: [1])
+        page.set(530, as: .short, to: [1, 1])
         return page
     }
 
@@ -146,19 +146,19 @@ struct TIFFJPEGTests {
         case 0:
             page = oldPage(width: 40, height: 24, strips: [file])
             page.set(513, positions: [0])
-            page.set(514, .long, [file.count])
+            page.set(514, as: .long, to: [file.count])
         case 1:
             page = oldPage(width: 40, height: 24, strips: [file])
             page.set(513, positions: [0])
-            page.set(514, .long, [file.count])
+            page.set(514, as: .long, to: [file.count])
             page.set(273, positions: [parts.scan.lowerBound])
-            page.set(279, .long, [parts.scan.count])
+            page.set(279, as: .long, to: [parts.scan.count])
         default:
             let tables =
                 parts.quantization + parts.codes.filter { !$0.isAC }.map(\.table)
                 + parts.codes.filter { $0.isAC }.map(\.table)
             page = oldPage(width: 40, height: 24, strips: [Array(file[parts.scan]) + tables.joined()])
-            page.set(279, .long, [parts.scan.count])
+            page.set(279, as: .long, to: [parts.scan.count])
             page.set(273, positions: [0])
             var start = parts.scan.count
             let positions = tables.map { table in
@@ -182,7 +182,7 @@ struct TIFFJPEGTests {
         for count in stride(from: 0, to: file.count, by: 97) {
             var page = oldPage(width: 40, height: 24, strips: [Array(file.prefix(count))])
             page.set(513, positions: [0])
-            page.set(514, .long, [file.count])
+            page.set(514, as: .long, to: [file.count])
             do throws(EideticError) {
                 #expect(try decode(page).size == PixelSize(width: 40, height: 24))
             } catch {

@@ -25,25 +25,25 @@ struct TIFFPage {
         strips: [[UInt8]]
     ) {
         self.strips = strips
-        set(256, .long, [width])
-        set(257, .long, [height])
-        set(258, .short, bits)
-        set(259, .short, [compression])
-        set(262, .short, [photometric])
-        set(277, .short, [bits.count])
-        set(278, .long, [rowsPerStrip ?? height])
-        set(279, .long, strips.map(\.count))
+        set(256, as: .long, to: [width])
+        set(257, as: .long, to: [height])
+        set(258, as: .short, to: bits)
+        set(259, as: .short, to: [compression])
+        set(262, as: .short, to: [photometric])
+        set(277, as: .short, to: [bits.count])
+        set(278, as: .long, to: [rowsPerStrip ?? height])
+        set(279, as: .long, to: strips.map(\.count))
     }
 
     /// Sets the values of a tag.
-    mutating func set(_ tag: Int, _ kind: Kind, _ values: [Int]) {
+    mutating func set(_ tag: Int, as kind: Kind, to values: [Int]) {
         tags[tag] = (kind, values.count, values.flatMap { Self.littleEndian($0, byteCount: min(kind.byteCount, 4)) })
         if kind == .rational { tags[tag]?.count = values.count / 2 }
     }
 
     /// Sets a tag of type `long` to positions within the strips, which follow each other.
     mutating func set(_ tag: Int, positions: [Int]) {
-        set(tag, .long, positions)
+        set(tag, as: .long, to: positions)
         offsets += positions.map { (tag, $0) }
     }
 
@@ -58,9 +58,9 @@ struct TIFFPage {
             defer { data += strip }
             return Self.stripStart + data.count
         }
-        if page.tags[273] == nil { page.set(273, .long, starts) }
+        if page.tags[273] == nil { page.set(273, as: .long, to: starts) }
         for tag in Set(offsets.map(\.tag)) {
-            page.set(tag, .long, offsets.filter { $0.tag == tag }.map { $0.position + Self.stripStart })
+            page.set(tag, as: .long, to: offsets.filter { $0.tag == tag }.map { $0.position + Self.stripStart })
         }
         if data.count % 2 == 1 { data.append(0) }
         var entries: [UInt8] = []

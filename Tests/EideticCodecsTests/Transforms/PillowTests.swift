@@ -38,7 +38,7 @@ struct PillowTests {
         let expression: String
         let ratio: Double
 
-        init(_ transform: any ImageTransform, _ expression: String, _ ratio: Double = .infinity) {
+        init(_ transform: any ImageTransform, _ expression: String, ratio: Double = .infinity) {
             (self.transform, self.expression, self.ratio) = (transform, expression, ratio)
         }
 
@@ -69,40 +69,40 @@ struct PillowTests {
         Pair(
             .tint(ImageColor(red: 200, green: 0, blue: 50, alpha: 51)),
             "Image.blend(image, Image.new('RGBA', image.size, (200, 0, 50, 255)), 0.2)",
-            50
+            ratio: 50
         ),
         Pair(
             .border(width: 3, color: ImageColor(red: 1, green: 2, blue: 3)),
             "ImageOps.expand(image.crop((3, 3, 296, 221)), 3, (1, 2, 3, 255))"
         ),
-        Pair(.gaussianBlur(), "image.filter(ImageFilter.GaussianBlur(8))", 50),
-        Pair(.gaussianBlur(radius: 1.5), "image.filter(ImageFilter.GaussianBlur(1.5))", 50),
-        Pair(.sharpening(amount: 1.5, radius: 2), "image.filter(ImageFilter.UnsharpMask(2, 150, 0))", 40),
-        Pair(.resize(PixelSize(width: 100, height: 75)), "image.resize((100, 75), Image.LANCZOS)", 40),
+        Pair(.gaussianBlur(), "image.filter(ImageFilter.GaussianBlur(8))", ratio: 50),
+        Pair(.gaussianBlur(radius: 1.5), "image.filter(ImageFilter.GaussianBlur(1.5))", ratio: 50),
+        Pair(.sharpening(amount: 1.5, radius: 2), "image.filter(ImageFilter.UnsharpMask(2, 150, 0))", ratio: 40),
+        Pair(.resize(PixelSize(width: 100, height: 75)), "image.resize((100, 75), Image.LANCZOS)", ratio: 40),
         Pair(
             .resize(PixelSize(width: 600, height: 448), upscales: true),
             "image.resize((598, 448), Image.LANCZOS)",
-            48
+            ratio: 48
         ),
         Pair(
             .rotation(degrees: 30, background: .white),
             "image.rotate(-30, Image.BILINEAR, expand=True, fillcolor='white')",
-            24
+            ratio: 24
         ),
         Pair(
             .resize(PixelSize(width: 100, height: 100), contentMode: .fill),
             "ImageOps.fit(image, (100, 100), Image.LANCZOS)",
-            34
+            ratio: 34
         ),
         Pair(
             .resize(PixelSize(width: 100, height: 100), contentMode: .fill, cropFocus: .point(x: 0, y: 0)),
             "image.resize((133, 100), Image.LANCZOS).crop((0, 0, 100, 100))",
-            40
+            ratio: 40
         ),
         Pair(
             .resize(PixelSize(width: 100, height: 150), contentMode: .stretch),
             "image.resize((100, 150), Image.LANCZOS)",
-            40
+            ratio: 40
         ),
         Pair(
             TransformChain([.flip(), .grayscale, .crop(PixelRect(x: 10, y: 20, width: 100, height: 50))]),
@@ -111,12 +111,12 @@ struct PillowTests {
         Pair(
             .circle(),
             "ImageChops.multiply(image.crop((37, 0, 261, 224)), Image.merge('RGBA', 4 * [\(disc)]))",
-            32
+            ratio: 32
         ),
         Pair(
             .roundedCorners(radius: 20),
             "ImageChops.multiply(image, Image.merge('RGBA', 4 * [\(mask)]))",
-            40
+            ratio: 40
         ),
     ]
 
