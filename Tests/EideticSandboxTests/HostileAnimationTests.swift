@@ -57,6 +57,28 @@ struct HostileAnimationTests {
         #expect(error?.code == .decoderFailed, "\(error as Any)")
     }
 
+    @Test("F07 bytes that are never parsed to their end leave the frames before them, in another process")
+    func endlessBytes() throws {
+        let bytes = try Samples.gif()
+        var limits = DecodeLimits()
+        limits.duration = .milliseconds(300)
+        let animation = try #require(
+            try SandboxedAnimation(
+                Array(bytes.prefix(40)),
+                isComplete: false,
+                options: DecodeOptions(),
+                limits: limits,
+                pool: Programs.pool(attack: "longLoop"),
+                context: nil
+            )
+        )
+        let error = Programs.error { () throws(EideticError) in
+            try animation.append(Array(bytes.dropFirst(40)), isComplete: true)
+        }
+        #expect(error?.code == .limitExceeded, "\(error as Any)")
+        #expect(try animation.frame(at: 1, context: JobContext()).size.width == 8)
+    }
+
     @Test("F07 a preview that announces more memory than there is fails, whatever it has announced before")
     func previewMemory() throws {
         let pool = Programs.pool(attack: "growingMemory"), bytes = try Samples.png(9, 9)

@@ -28,7 +28,7 @@ struct Probe {
             poll(&entry, 1, -1)
             guard case .packet(let packet)? = try? socket.receive() else { _exit(0) }
             let descriptors = packet.takeDescriptors()
-            defer { for number in descriptors { close(number) } }
+            defer { if attack != .open { for number in descriptors { close(number) } } }
             if let request = try? WireReader.decode(HelperRequest.self, from: packet.bytes) {
                 handle(request, descriptor: descriptors.first ?? -1)
             }
@@ -49,11 +49,12 @@ struct Probe {
             if attack != .rewrites, attack != .open { close(descriptor) }
             decode(layout, into: memory)
             if attack == .rewrites { rewrite(descriptor, byteCount: layout.byteCount) }
-        case .keep(let options, _, _):
-            guard attack != .loop else { while true { spin() } }
+        case .keep(let options, let byteCount, _):
+            if attack == .loop || isEndless(byteCount) { while true { spin() } }
             decoders.append(options.number)
             if options.kind == .preview { answerOpening() } else { answerAnimation() }
-        case .extend:
+        case .extend(_, let byteCount, _):
+            if isEndless(byteCount) { while true { spin() } }
             let header = ImageHeader(format: .png, size: size)
             open(header, workingMemory: attack == .growingMemory ? .max : 4 << 20, size: size)
         case .release: break
@@ -66,10 +67,14 @@ struct Probe {
             memset(window.base, 7, layout.recordOffset)
             let record = FrameRecord(duration: .zero, part: 0, alpha: .premultiplied)
             record.write(to: window.base + layout.recordOffset)
+            if descriptor >= 0 { close(descriptor) }
             send(.frame(result(frameCount: 1), DecoderUsage()))
         case .metadata: send(.failure(.corrupt, message: "metadata"))
         }
     }
+
+    /// Returns whether the bytes of an animation are never parsed to their end.
+    private func isEndless(_ byteCount: Int) -> Bool { attack == .longLoop && byteCount > 40 }
 
     /// Announces an animation of three frames, or one that no file leads to.
     private func answerAnimation() {

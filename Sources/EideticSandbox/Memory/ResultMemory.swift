@@ -19,6 +19,7 @@ final class ResultMemory: Sendable {
     private let kind: Kind
     /// The memory; if it is reusable, opened for reading only.
     private let memory: SharedMemory
+    private let isPopulated = Guarded(false)
 
     /// Creates memory of at least `byteCount` bytes.
     ///
@@ -59,6 +60,7 @@ final class ResultMemory: Sendable {
         guard memory.hasNoWriters else {
             throw EideticError(.decoderFailed, message: "the decoding process keeps its pixels writable")
         }
+        populateForReading()
         return mapped
     }
 
@@ -66,6 +68,16 @@ final class ResultMemory: Sendable {
     func populate() {
         guard let opened = try? opened(), let writable = try? opened.map() else { return }
         writable.populate()
-        if case .reusable(let mapped) = kind { mapped.populateForReading() }
+        populateForReading()
+    }
+
+    /// Accesses all pages of the mapping that stays, the first time.
+    private func populateForReading() {
+        guard case .reusable(let mapped) = kind else { return }
+        let isFirst = isPopulated.withLock { isPopulated in
+            defer { isPopulated = true }
+            return !isPopulated
+        }
+        if isFirst { mapped.populateForReading() }
     }
 }

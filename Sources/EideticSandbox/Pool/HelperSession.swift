@@ -59,6 +59,7 @@ final class HelperSession {
         try prepare(bytes)
         // Only what is written takes memory.
         let memory = try SharedMemory(byteCount: bytes.count + Self.inflatedMetadataSize), mapped = try memory.map()
+        defer { withExtendedLifetime(memory) {} }
         let request = HelperRequest.metadata(byteCount: bytes.count, capacity: memory.byteCount)
         guard case .metadata(let layout) = try reply(to: request, descriptors: [memory.rawValue]),
             layout.byteCount <= mapped.byteCount
@@ -225,6 +226,7 @@ extension HelperSession {
         let result = try request(isInWindow) { request throws(EideticError) in
             // Passed on, and then closed: nobody but the process can write from now on.
             let opened = try memory?.opened()
+            defer { withExtendedLifetime(opened) {} }
             return try reply(to: request, descriptors: opened.map { [$0.rawValue] } ?? [])
         }
         guard let result else { return nil }

@@ -27,6 +27,8 @@ final class RemoteDecoder: @unchecked Sendable {
     private var isComplete = false
     /// The bytes that the decoder at `place` has.
     private var sent: (count: Int, isComplete: Bool) = (0, false)
+    /// The bytes that a process has parsed without an error; `nil` before the first call.
+    private var parsed: (count: Int, isComplete: Bool)?
     private var isAlone = false
     private var hasRestarted = false
     /// The calls since the last one that was slow, or whose process has ended.
@@ -117,7 +119,10 @@ final class RemoteDecoder: @unchecked Sendable {
                 return value
             } catch {
                 // Whatever ended the process may have been another decoder's work, or that of the system.
-                guard process.helper.hasEnded, error.code == .decoderFailed, !hasRestarted else { throw error }
+                guard process.helper.hasEnded, error.code == .decoderFailed, !hasRestarted else {
+                    if error.code != .cancelled { removeUnparsedBytes() }
+                    throw error
+                }
                 (hasRestarted, isAlone, fastCallCount) = (true, true, 0)
             }
         }
@@ -157,24 +162,21 @@ final class RemoteDecoder: @unchecked Sendable {
         if process.isKept, sent == (bytes.count, isComplete) { return nil }
         pool.countRequest()
         session.limit(memory: keptMemory)
-        return process.isKept ? try extend(by: session) : try keep(in: process, by: session)
+        let reply = process.isKept ? try extend(by: session) : try keep(in: process, by: session)
+        parsed = (bytes.count, isComplete)
+        return reply
     }
 
     private func extend(by session: HelperSession) throws(EideticError) -> HelperReply {
-        let before = sent
         sent = (bytes.count, isComplete)
-        do throws(EideticError) {
-            return try session.reply(
-                to: .extend(options.number, byteCount: bytes.count, isComplete: isComplete)
-            )
-        } catch {
-            // The frames before bytes that cannot be used can still be decoded, in another process as well.
-            if options.kind == .animation, !session.helper.hasEnded, error.code != .cancelled {
-                (sent, isComplete) = (before, before.isComplete)
-                bytes.removeBytes(from: before.count)
-            }
-            throw error
-        }
+        return try session.reply(to: .extend(options.number, byteCount: bytes.count, isComplete: isComplete))
+    }
+
+    /// Removes bytes that no process could parse: the frames before them can still be decoded.
+    private func removeUnparsedBytes() {
+        guard options.kind == .animation, let parsed, parsed != (bytes.count, isComplete) else { return }
+        bytes.removeBytes(from: parsed.count)
+        (isComplete, sent) = (parsed.isComplete, parsed)
     }
 
     private func keep(in process: HelperPool.TakenProcess, by session: HelperSession) throws(EideticError)
@@ -193,6 +195,7 @@ final class RemoteDecoder: @unchecked Sendable {
         let place = DecoderPlace(process: process.number, decoder: options.number)
         pool.keptDecoders.withLock { $0.insert(place, memory: bytes.capacity + options.maximumCopyBytes) }
         (self.place, sent) = (place, (bytes.count, isComplete))
+        defer { withExtendedLifetime(memory) {} }
         return try session.reply(to: request, descriptors: [memory.rawValue])
     }
 
