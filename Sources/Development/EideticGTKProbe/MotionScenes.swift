@@ -265,7 +265,8 @@ final class TextureLog {
         return textures.count
     }
 
-    private var currentTexture: OpaquePointer? {
+    /// The texture that is shown.
+    var currentTexture: OpaquePointer? {
         gtk_picture_get_paintable(OpaquePointer(widget)).flatMap {
             eidetic_paintable_image(UnsafeMutableRawPointer($0))
         }

@@ -22,6 +22,7 @@ enum Scenes {
         "indicators": indicators,
         "leaks": leaks,
         "main-actor": mainActor,
+        "many-animations": manyAnimations,
         "marker": marker,
         "memory-hit": memoryHit,
         "motion": motion,

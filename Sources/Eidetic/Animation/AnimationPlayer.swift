@@ -31,7 +31,9 @@ public final class AnimationPlayer {
     private var lastTime: Duration?
     private let viewer = Viewer()
     private var wanted: [Int] = []
-    /// Called on the main actor when a frame has arrived that was late.
+    /// The place whose next frames were requested; `nil` if none were.
+    private var requestedPlace: PlaybackTimeline.Place?
+    /// Called on the main actor when a frame has been decoded or received that was late.
     package var frameArrived: (@MainActor () -> Void)?
 
     private final class Viewer: Sendable { let isWaiting = Atomic(false) }
@@ -53,6 +55,13 @@ public final class AnimationPlayer {
         return time / playback.speed
     }
 
+    /// A Boolean value indicating whether the next frame of a download has not been received.
+    package var isStalled: Bool {
+        guard timeline.isStalled else { return false }
+        let info = animation.info
+        return !info.isComplete && info.frameCount <= timeline.frameCount
+    }
+
     /// A Boolean value indicating whether later calls of ``advance(to:)`` can change the frame.
     public var isPlaying: Bool { !isPaused && playback.speed > 0 && !isFinished }
 }
@@ -67,15 +76,19 @@ extension AnimationPlayer {
     public func advance(to time: Duration) -> Bool {
         let elapsed = lastTime.map { max(.zero, time - $0) } ?? .zero
         lastTime = time
+        // No time has passed for the frames that were missing meanwhile.
+        let wasStalled = timeline.isStalled
         refreshTimeline()
-        if !isPaused, playback.speed > 0 { timeline.advance(by: elapsed * playback.speed) }
-        return showCurrentFrame()
+        if !wasStalled, !isPaused, playback.speed > 0 { timeline.advance(by: elapsed * playback.speed) }
+        let hasChanged = showCurrentFrame()
+        guard timeline.isStalled else { return hasChanged }
+        return showFrameIfArrived() || hasChanged
     }
 
     /// Stops the clock and all decoding in advance, because nobody sees the view; ``advance(to:)`` starts them again.
     public func suspend() {
         lastTime = nil
-        wanted = []
+        (wanted, requestedPlace) = ([], nil)
         animation.removeViewer(viewer)
     }
 
@@ -117,6 +130,7 @@ extension AnimationPlayer {
     private func resetTimeline() {
         let index = timeline.frameIndex
         timeline = Self.makeTimeline(of: animation, playback: playback)
+        requestedPlace = nil
         timeline.seek(toFrame: index)
     }
 
@@ -142,14 +156,30 @@ extension AnimationPlayer {
         return false
     }
 
+    /// Waits for more frames of a download, and shows the next one if it has arrived before it was waited for.
+    private func showFrameIfArrived() -> Bool {
+        viewer.isWaiting.store(true, ordering: .releasing)
+        refreshTimeline()
+        return !timeline.isStalled && showCurrentFrame()
+    }
+
     private func show(_ decoded: PixelBuffer, at index: Int) -> Bool {
         (pixels, frameIndex) = (decoded, index)
         return true
     }
 
+    /// The number of frames that are decoded in advance: all, if the window has room for them; otherwise, so many that
+    /// a burst of other work delays none.
+    private var lookahead: Int {
+        let capacity = animation.windowCapacity
+        return animation.frameCount <= capacity ? capacity : min(capacity, 16)
+    }
+
     /// Requests the next frames from the animation.
     private func requestFrames() {
-        let frames = timeline.upcomingFrames(animation.windowCapacity)
+        guard requestedPlace != timeline.place else { return }
+        requestedPlace = timeline.place
+        let frames = timeline.upcomingFrames(lookahead)
         guard frames != wanted else { return }
         wanted = frames
         animation.show(frames, in: viewer) { [weak self, viewer] in

@@ -38,6 +38,29 @@ package struct PlaybackTimeline: Sendable {
     /// The index of the current frame.
     package var frameIndex: Int { step < steps.count ? steps[step] : 0 }
 
+    /// The number of frames that are there.
+    package var frameCount: Int { durations.count }
+
+    /// Everything on which the frames that are shown next depend.
+    package struct Place: Hashable, Sendable {
+        fileprivate let step: Int
+        fileprivate let completedLoops: Int
+        fileprivate let frameCount: Int
+        fileprivate let isComplete: Bool
+        fileprivate let isFinished: Bool
+    }
+
+    /// The present place; while it stays the same, so do the frames that are shown next.
+    package var place: Place {
+        Place(
+            step: step,
+            completedLoops: completedLoops,
+            frameCount: frameCount,
+            isComplete: isComplete,
+            isFinished: isFinished
+        )
+    }
+
     /// A Boolean value indicating whether the time has reached the end of the frames that are there.
     package var isStalled: Bool { !isComplete && position >= length }
 

@@ -66,12 +66,17 @@ public final class ImageSlot {
         self.init(display: display, pipeline: pipeline, gate: .shared)
     }
 
-    /// Creates a slot whose drawing another gate holds back.
-    package init(display: any ImageDisplay, pipeline: ImagePipeline? = nil, gate: DisplayGate) {
+    /// Creates a slot whose drawing another gate holds back, and whose animations play by another clock.
+    package init(
+        display: any ImageDisplay,
+        pipeline: ImagePipeline? = nil,
+        gate: DisplayGate,
+        time: any TimeSource = SystemTime()
+    ) {
         self.display = display
         ownPipeline = pipeline
         self.gate = gate
-        animator = SlotAnimator(display: display, gate: gate)
+        animator = SlotAnimator(display: display, gate: gate, time: time)
     }
 
     isolated deinit {

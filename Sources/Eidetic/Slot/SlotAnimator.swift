@@ -64,16 +64,12 @@ final class SlotAnimator {
         guard isVisible else { return player.suspend() }
         guard !gate.resumeMotion(of: self, body: { [weak self] in self?.run() }) else { return player.suspend() }
         if player.advance(to: time.uptime) { display?.displayFrame(image.still(player.pixels)) }
-        guard player.isPlaying, let delay = player.timeToNextFrame ?? waitForArrival(in: player) else { return }
+        // The player calls `frameArrived` for a frame that is missing.
+        guard player.isPlaying, let delay = player.timeToNextFrame else { return }
         timer = Task { [weak self] in
             try? await Task.sleep(for: delay)
             if !Task.isCancelled { self?.run() }
         }
-    }
-
-    /// The time after which a download is looked at again that has no new frame; `nil` for a whole animation.
-    private func waitForArrival(in player: AnimationPlayer) -> Duration? {
-        player.animation.isComplete ? nil : .milliseconds(50)
     }
 }
 

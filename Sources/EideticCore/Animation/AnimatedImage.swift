@@ -191,7 +191,7 @@ extension AnimatedImage {
     /// - Parameters:
     ///   - indices: The frames, the one on the screen first.
     ///   - viewer: The viewer, until ``removeViewer(_:)``; it is not retained.
-    ///   - frameArrived: Called after each decoded frame, on a decoding thread.
+    ///   - frameArrived: Called after each decoded frame, and when frames were received, on a decoding thread.
     package func show(_ indices: [Int], in viewer: AnyObject, frameArrived: @escaping @Sendable () -> Void) {
         state.withLock { $0.viewers[ObjectIdentifier(viewer)] = Viewer(wanted: indices, frameArrived: frameArrived) }
         startWork()
@@ -328,6 +328,7 @@ extension AnimatedImage {
     /// Records new properties; returns a function that ends requests for frames that will not come.
     private func record(_ info: AnimationInfo, retained: Int, failure: EideticError?) -> () -> Void {
         let (results, viewers) = state.withLock { state -> ([(Request, Result<PixelBuffer, EideticError>)], [Viewer]) in
+            let previous = (state.info.frameCount, state.info.isComplete)
             if state.failure == nil { state.info = info }
             if let failure, state.failure == nil {
                 state.failure = failure
@@ -340,7 +341,8 @@ extension AnimatedImage {
             }
             let ended = results.map(\.0.waiter)
             state.requests.removeAll { request in ended.contains { $0 === request.waiter } }
-            return (results, Array(state.viewers.values))
+            let isNew = previous != (state.info.frameCount, state.info.isComplete)
+            return (results, isNew ? Array(state.viewers.values) : [])
         }
         return {
             for (request, result) in results { request.waiter.resume(returning: result) }

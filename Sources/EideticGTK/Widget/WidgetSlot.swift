@@ -186,7 +186,7 @@ extension WidgetSlot {
     var needsTick: Bool {
         pendingLoad != nil || fade != nil
             || (state?.allowsMotion == true
-                && (isSpinning || player.map(\.isPlaying) ?? false))
+                && (isSpinning || player.map { $0.isPlaying && !$0.isStalled } ?? false))
     }
 
     func advance(by time: Duration) {
@@ -223,6 +223,8 @@ extension WidgetSlot {
     /// Plays the image from its start, if it is animated and motion is allowed.
     private func play() {
         player = state?.allowsMotion == true ? image?.animation.map { AnimationPlayer($0, playback: playback) } : nil
+        // The frame clock stands still while the frames of a download are missing.
+        player?.frameArrived = { [weak state] in state?.restartTick() }
         state?.restartTick()
     }
 

@@ -158,6 +158,72 @@ struct AnimatedImageTests {
     }
 }
 
+/// A source of plain frames, one for each byte, each of which is shown for 50 ms.
+private final class ByteSource: FrameSource, @unchecked Sendable {
+    private(set) var info: AnimationInfo
+    let retainedByteCount = 0
+
+    init(frameCount: Int) {
+        let size = PixelSize(width: 2, height: 2)
+        info = AnimationInfo(
+            format: .gif,
+            size: size,
+            sourceSize: size,
+            durations: Array(repeating: .milliseconds(50), count: frameCount),
+            loopCount: nil,
+            isComplete: false
+        )
+    }
+
+    func append(_ bytes: [UInt8], isComplete: Bool) throws(EideticError) -> AnimationInfo {
+        info.durations += bytes.map { _ in .milliseconds(50) }
+        info.isComplete = isComplete
+        return info
+    }
+
+    func frame(at index: Int, context: JobContext) throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: info.size, alpha: .opaque) { _ in SIMD4(UInt8(index), 0, 0, 255) }
+    }
+}
+
+@MainActor
+@Suite("Animations that are received", .timeLimit(.minutes(2)))
+struct ReceivedAnimationTests {
+    @Test("F03 L10 a view that waits for frames of a download is woken by them alone, and begins with the next one")
+    func waiting() async throws {
+        let source = ByteSource(frameCount: 2), poster = try source.frame(at: 0, context: JobContext())
+        // Work is done at once, on the calling thread.
+        let animation = AnimatedImage(source: source, poster: poster) { _, operation in operation() }
+        let player = AnimationPlayer(animation), wakes = Guarded(0), isWoken = Gate()
+        player.frameArrived = {
+            wakes.withLock { $0 += 1 }
+            isWoken.open()
+        }
+        #expect(!player.advance(to: .seconds(1)) && player.advance(to: .milliseconds(1_050)) && !player.isStalled)
+        #expect(!player.advance(to: .seconds(2)) && player.isStalled && player.timeToNextFrame == nil)
+        // Bytes without a frame change nothing.
+        animation.append([], isComplete: false)
+        await Task.yield()
+        #expect(wakes.withLock { $0 } == 0 && player.isStalled)
+        animation.append([0, 0, 0], isComplete: false)
+        await isWoken.wait()
+        #expect(wakes.withLock { $0 } == 1 && !player.isStalled)
+        // However long it has waited.
+        #expect(player.advance(to: .seconds(60)) && player.frameIndex == 2)
+        #expect(player.timeToNextFrame == .milliseconds(50))
+        #expect(player.advance(to: .milliseconds(60_050)) && player.frameIndex == 3)
+    }
+
+    @Test("F03 L10 frames that arrive before a view waits for them are shown at once") func race() throws {
+        let source = ByteSource(frameCount: 1), poster = try source.frame(at: 0, context: JobContext())
+        let animation = AnimatedImage(source: source, poster: poster) { _, operation in operation() }
+        let player = AnimationPlayer(animation)
+        _ = player.advance(to: .seconds(1))
+        animation.append([0, 0], isComplete: true)
+        #expect(player.advance(to: .milliseconds(1_060)) && player.frameIndex == 1)
+    }
+}
+
 extension PixelBuffer {
     fileprivate var allBytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
@@ -185,6 +251,17 @@ private final class FrameDisplay: ImageDisplay {
         waiting = (count, gate)
         if pixels.count >= count { gate.open() }
         await gate.wait()
+    }
+}
+
+/// The system's clocks, and how often they were read.
+private final class CountingTime: TimeSource {
+    private let reads = Guarded(0)
+    var count: Int { reads.withLock { $0 } }
+    var now: Timestamp { SystemTime().now }
+    var uptime: Duration {
+        reads.withLock { $0 += 1 }
+        return SystemTime().uptime
     }
 }
 
@@ -243,20 +320,51 @@ struct AnimatedSlotTests {
         #expect(player.animation.isComplete && player.animation.frameCount == 30)
     }
 
+    @Test("F03 L10 a slot that waits for a download does not look at the clock") func idle() async throws {
+        let bytes = try makeGIF(frames: 30, loopCount: nil), gate = Gate(), part = bytes.count / 3
+        let server = try ScriptedOrigin { _ in
+            [
+                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(part))),
+                .wait(gate), .send(Array(bytes.dropFirst(part))),
+            ]
+        }
+        let time = CountingTime(), pipeline = ImagePipeline(.init()), finished = Gate()
+        let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate(), time: time)
+        slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
+        await display.wait(forImages: 5)
+        let player = try #require(slot.player)
+        while !player.isStalled { await Task.yield() }
+        // Another slot measures the time: some frames of 20 ms.
+        let other = FrameDisplay(), otherSlot = ImageSlot(display: other, pipeline: pipeline, gate: DisplayGate())
+        otherSlot.load(ImageRequest(.bytes(try makeGIF(frames: 4, side: 8, loopCount: nil))))
+        await other.wait(forImages: 2)
+        let count = time.count
+        await other.wait(forImages: 15)
+        #expect(time.count == count && player.isStalled)
+        gate.open()
+        await finished.wait()
+        await display.wait(forImages: 20)
+        #expect(time.count > count && slot.player === player)
+    }
+
     @Test("F03 L10 the first frame of an animation of 20 MB is shown after its own bytes, and its memory is bounded")
     func large() async throws {
         let (head, frame) = try makeNoise(side: 600), count = 20_000_000 / frame.count + 1
-        let bytes = head + (0..<count).flatMap { _ in frame } + [0x3b], gate = Gate()
+        let bytes = head + (0..<count).flatMap { _ in frame } + [0x3b], first = Gate(), gate = Gate()
         let server = try ScriptedOrigin { _ in
             let length = head.count + frame.count / 2
             return [
-                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(length))),
-                .wait(gate), .send(Array(bytes.dropFirst(length))),
+                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(head), .wait(first),
+                .send(Array(bytes[head.count..<length])), .wait(gate), .send(Array(bytes.dropFirst(length))),
             ]
         }
+        let expected = try ImageDecoder.decode(head + [0x3b]).pixels.allBytes
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init())), finished = Gate()
         slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
         // Until the second frame begins, the first one is that of a still image.
+        while display.pixels.last?.allBytes != expected { await display.wait(forImages: display.pixels.count + 1) }
+        #expect(slot.player == nil)
+        first.open()
         while slot.player == nil { await display.wait(forImages: display.pixels.count + 1) }
         let animation = try #require(slot.player?.animation)
         #expect(animation.frameCount == 1 && !animation.isComplete)
