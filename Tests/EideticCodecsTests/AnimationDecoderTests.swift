@@ -33,6 +33,52 @@ struct AnimationDecoderTests {
         return Image(frames: frames, loopCount: 3, format: .png, sourceSize: PixelSize(width: 32, height: 20))
     }
 
+    #if JPEGXL
+    /// Animations of JPEG XL in the corpus.
+    static let jpegXLFiles = [
+        "jxl-features/features/animation_progressive.jxl", "jxl-features/features/animation_frame_indexed.jxl",
+        "libgd/animation_distance_0_0.jxl", "libgd/fuzzing/corpus/jxl/cropped_traffic_light.jxl",
+    ]
+
+    @Test(
+        "F03 the frames of an animation of JPEG XL by number, in every order",
+        .needsCorpus,
+        arguments: jpegXLFiles
+    )
+    func jpegXL(_ path: String) throws {
+        let bytes = try Corpus.bytes(of: path), expected = try allFrames(of: bytes)
+        #expect(expected.count == 4)
+        let source = try decoder(bytes)
+        #expect(source.info.frameCount == 4 && source.info.isComplete)
+        for index in [0, 1, 2, 3, 2, 0, 3, 1, 1] {
+            let pixels = try source.frame(at: index, context: JobContext())
+            #expect(pixels.bytes == expected[index].pixels.bytes, "frame \(index)")
+        }
+    }
+
+    @Test(
+        "F03 L10 the frames of an animation of JPEG XL come as their bytes do, whatever the pieces",
+        .needsCorpus,
+        arguments: jpegXLFiles,
+        [1, 37, 500]
+    )
+    func jpegXLPieces(_ path: String, length: Int) throws {
+        let fixture = Fixture(name: path, format: .jpegxl, bytes: try Corpus.bytes(of: path))
+        try pieces(fixture, length: length)
+    }
+
+    @Test("L10 the first frame of an animation of JPEG XL is there before the bytes of the others", .needsCorpus)
+    func jpegXLFirstFrame() throws {
+        let bytes = try Corpus.bytes(of: Self.jpegXLFiles[0])
+        #expect(AnimationDecoder.isAnimation(bytes) == true && AnimationDecoder.isAnimation([0xff, 0x0a]) == nil)
+        let needed = (1...bytes.count).first { count in
+            let head = Array(bytes.prefix(count))
+            return (try? AnimationDecoder(head, isComplete: false, options: .init(), limits: .standard)) != nil
+        }
+        #expect(try #require(needed) < bytes.count * 3 / 4, "\(String(describing: needed)) of \(bytes.count)")
+    }
+    #endif
+
     private func decoder(_ bytes: [UInt8], copies: Int = 0, options: DecodeOptions = .init()) throws -> AnimationDecoder
     {
         try #require(

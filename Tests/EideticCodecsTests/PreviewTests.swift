@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticTestSupport
 import Testing
 
 @Suite("Previews", .serialized)
@@ -158,6 +159,44 @@ struct PreviewTests {
         #expect(held.count > 1)
         for (image, bytes) in held { #expect(image.pixels.bytes == bytes) }
     }
+
+    #if JPEGXL
+    @Test("L10 previews of JPEG XL improve pass by pass, and no byte is read again", .needsCorpus)
+    func jpegXL() throws {
+        var bytes = try Corpus.bytes(of: "jxl-features/features/distance_10_0.jxl")
+        let size = PixelSize(width: 300, height: 200), decoder = makeDecoder(size: size)
+        let complete = try ImageDecoder.decode(bytes, options: .with { $0.size = size })
+        var qualities: [Double] = []
+        for step in 1...10 {
+            let count = bytes.count * step / 10
+            guard let image = try? preview(with: decoder, of: bytes.prefix(count)) else { continue }
+            #expect(image.size == complete.size && image.isPartial == (step < 10))
+            qualities.append(signalToNoiseRatio(image.pixels, complete.pixels))
+            // The beginning describes the image.
+            guard let consumed = decoder.consumedByteCount, consumed > 1_000 else { continue }
+            for index in 1_000..<consumed { bytes[index] = 0x55 }
+        }
+        #expect(qualities.count > 5)
+        #expect(zip(qualities, qualities.dropFirst()).allSatisfy { $0 < $1 + 0.5 }, "\(qualities)")
+        let last = try #require(try preview(with: decoder, of: bytes))
+        #expect(last.pixels.bytes == complete.pixels.bytes && !last.isPartial)
+        let damaged = try? ImageDecoder.decode(bytes, options: .with { $0.size = size })
+        #expect(damaged?.pixels.bytes != complete.pixels.bytes)
+    }
+
+    @Test("L10 F07 corrupt previews of JPEG XL give an error or an image, and all memory is released", .needsCorpus)
+    func corruptJPEGXL() throws {
+        let bytes = try Corpus.bytes(of: "serenity/xyb.jxl"), available = DecodeMemoryBudget.previews.availableBytes
+        var generator = Generator(seed: 5)
+        for _ in 0..<20 {
+            var corrupt = bytes
+            for _ in 0..<3 { corrupt[Int.random(in: 20..<bytes.count, using: &generator)] = .random(in: 0...255) }
+            let decoder = makeDecoder()
+            for step in 1...6 { _ = try? preview(with: decoder, of: corrupt.prefix(bytes.count * step / 6)) }
+        }
+        #expect(DecodeMemoryBudget.previews.availableBytes == available)
+    }
+    #endif
 
     @Test("L10 the bytes of another image are decoded from the start", arguments: Kind.allCases)
     func replacedBytes(_ kind: Kind) throws {

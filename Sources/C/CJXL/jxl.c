@@ -11,6 +11,8 @@
     X(JxlDecoderDestroy) \
     X(JxlDecoderSubscribeEvents) \
     X(JxlDecoderSetInput) \
+    X(JxlDecoderReleaseInput) \
+    X(JxlDecoderSkipFrames) \
     X(JxlDecoderProcessInput) \
     X(JxlDecoderGetBasicInfo) \
     X(JxlDecoderGetColorAsEncodedProfile) \
@@ -57,7 +59,9 @@ enum { MAXIMUM_EXTRA_CHANNELS = 16 };
 struct eidetic_jxl {
     JxlDecoder *decoder;
     JxlBasicInfo info;
-    bool is_complete;
+    size_t count, position;          // of the bytes, and of those that the decoder has read when it has no input
+    bool is_complete, has_input;
+    bool has_frame, has_buffer;      // in `eidetic_jxl_continue`
 };
 
 static const JxlPixelFormat format = {4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
@@ -131,15 +135,31 @@ eidetic_jxl *eidetic_jxl_open(
         eidetic_jxl_close(jxl);
         return NULL;
     }
-    jxl->is_complete = is_complete;
     int events = JXL_DEC_BASIC_INFO | JXL_DEC_FRAME;
     if (decodes_pixels) events |= JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE;
     lib.JxlDecoderSubscribeEvents(jxl->decoder, events);
-    // The input is never closed. With a closed input the library reports a truncated file as corrupt, also on stderr.
-    lib.JxlDecoderSetInput(jxl->decoder, bytes, count);
+    eidetic_jxl_extend(jxl, bytes, count, is_complete);
     if (read_info(jxl, info, outcome)) return jxl;
     eidetic_jxl_close(jxl);
     return NULL;
+}
+
+void eidetic_jxl_extend(eidetic_jxl *jxl, const void *bytes, size_t count, bool is_complete) {
+    eidetic_jxl_pause(jxl);
+    jxl->count = count, jxl->is_complete = is_complete;
+    // The input is never closed. With a closed input the library reports a truncated file as corrupt, also on stderr.
+    lib.JxlDecoderSetInput(jxl->decoder, (const uint8_t *)bytes + jxl->position, count - jxl->position);
+    jxl->has_input = true;
+}
+
+size_t eidetic_jxl_pause(eidetic_jxl *jxl) {
+    if (jxl->has_input) jxl->position = jxl->count - lib.JxlDecoderReleaseInput(jxl->decoder);
+    jxl->has_input = false;
+    return jxl->position;
+}
+
+void eidetic_jxl_skip(eidetic_jxl *jxl, size_t count) {
+    if (count > 0) lib.JxlDecoderSkipFrames(jxl->decoder, count);
 }
 
 void eidetic_jxl_close(eidetic_jxl *jxl) {
@@ -172,6 +192,29 @@ bool eidetic_jxl_read(
     *has_pixels = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
     if (*has_pixels) return true;
     if (outcome->status == EIDETIC_CODEC_TRUNCATED) {
+        *has_pixels = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
+    }
+    return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
+}
+
+bool eidetic_jxl_continue(
+    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
+    size_t required = 0;
+    *has_pixels = false;
+    if (!jxl->has_frame && !run(jxl, JXL_DEC_FRAME, outcome)) return false;
+    jxl->has_frame = true;
+    if (!jxl->has_buffer) {
+        if (!run(jxl, JXL_DEC_NEED_IMAGE_OUT_BUFFER, outcome)) return false;
+        if (lib.JxlDecoderImageOutBufferSize(jxl->decoder, &format, &required) != JXL_DEC_SUCCESS ||
+            required > count ||
+            lib.JxlDecoderSetImageOutBuffer(jxl->decoder, &format, pixels, count) != JXL_DEC_SUCCESS) {
+            return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
+        }
+        jxl->has_buffer = true;
+    }
+    *has_pixels = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
+    if (*has_pixels) return true;
+    if (outcome->status == EIDETIC_CODEC_NEEDS_MORE) {
         *has_pixels = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
     }
     return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");

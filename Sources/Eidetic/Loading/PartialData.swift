@@ -22,13 +22,30 @@ final class PartialData: Sendable {
         }
     }
 
+    /// Appends received bytes if they begin where the bytes so far end; returns `false` if they do not.
+    func append(_ part: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        bytes.withLock { bytes in
+            guard offset == bytes.count else { return false }
+            bytes.append(contentsOf: part)
+            return true
+        }
+    }
+
     /// The first bytes, which suffice to detect the format.
-    var signature: [UInt8] { bytes.withLock { Array($0.prefix(ImageFormat.maximumSignatureLength)) } }
+    var signature: [UInt8] { prefix(ImageFormat.maximumSignatureLength) }
+
+    /// Returns the first bytes, at most `count`.
+    func prefix(_ count: Int) -> [UInt8] { bytes.withLock { Array($0.prefix(count)) } }
 
     var count: Int { bytes.withLock { $0.count } }
 
     /// Returns the bytes received so far behind the first `count`.
     func bytes(from count: Int) -> [UInt8] { bytes.withLock { Array($0.dropFirst(count)) } }
+
+    /// Calls `body` with the bytes received so far; no more are received meanwhile.
+    func withUnsafeBytes<Value: Sendable>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        bytes.withLock { bytes in bytes.withUnsafeBytes { body($0) } }
+    }
 
     /// A copy of the bytes received so far.
     ///

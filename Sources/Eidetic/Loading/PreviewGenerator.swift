@@ -5,16 +5,27 @@ import Glibc
 /// Decodes previews from the bytes received so far.
 ///
 /// Previews are made one at a time, each from at least half as many bytes again as the one before, so that a slow
-/// connection does not cause too many. Each job has its own generator, because jobs differ in size and transform.
+/// connection does not cause too many. The frames of an animation are looked for in all bytes as they are received.
+/// Each job has its own generator, because jobs differ in size and transform.
 final class PreviewGenerator: Sendable {
     typealias Decode = @Sendable ([UInt8]) throws(EideticError) -> Image?
 
     private static let minimumStep = 256
-    /// The range of the distance between two looks at the frames of an animation.
-    private static let animationSteps = 1_024...65_536
 
-    /// The number of bytes that show whether a file is an animation.
-    private static let headerByteCount = 4_096
+    /// The range of the distance between two attempts to decode the first frame of an animation.
+    private static let attemptSteps = 1_024...65_536
+
+    /// A way to find the first frame of an animation.
+    private enum Search {
+        /// The format is not known yet.
+        case undetermined
+        /// The bytes are no animation, or do not continue the one that was reported.
+        case ended
+        /// A scanner finds the frame.
+        case scanning(FrameScanner)
+        /// The frame is found by attempts to decode it.
+        case attempting
+    }
 
     private struct State {
         /// Makes a decoder for the bytes of one response; `nil` once the generator is stopped.
@@ -26,21 +37,50 @@ final class PreviewGenerator: Sendable {
         var isBusy = false
         /// The number of bytes from which on the next preview is made.
         var threshold = PreviewGenerator.minimumStep
-        /// The number of bytes from which on new frames of an animation are looked for.
-        var animationThreshold = PreviewGenerator.minimumStep
+        /// A Boolean value indicating whether animations are to be found.
+        let streamsAnimations: Bool
+        var search: Search
+        /// The number of bytes in which frames were looked for.
+        var searchedByteCount = 0
+        /// The number of bytes from which on the first frame is decoded in the next attempt.
+        var attemptThreshold = 0
         /// The animation whose first frame was reported, and the number of bytes that it has.
         var animation: Image?
         var animationByteCount = 0
-        /// A Boolean value indicating whether the bytes can be an animation; `nil` before the first look.
-        var mayBeAnimated: Bool?
+        /// The bytes of which the animation has the first ones.
+        var animationData: PartialData?
         /// A Boolean value indicating whether all bytes have arrived, or no more will.
         var isFinished = false
 
-        /// Records how many bytes the animation has, and when it gets the next ones.
-        mutating func recordAnimation(byteCount: Int) {
-            animationByteCount = byteCount
-            let steps = PreviewGenerator.animationSteps
-            animationThreshold = byteCount + min(max(byteCount / 8, steps.lowerBound), steps.upperBound)
+        init(streamsAnimations: Bool, makeDecode: @escaping @Sendable () -> Decode) {
+            (self.streamsAnimations, self.makeDecode) = (streamsAnimations, makeDecode)
+            search = streamsAnimations ? .undetermined : .ended
+        }
+
+        /// A Boolean value indicating whether frames are looked for.
+        var seeksFrames: Bool { if case .ended = search { false } else { true } }
+
+        /// The number of bytes from which on there is something to do.
+        var nextByteCount: Int {
+            switch search {
+            case .ended: animation == nil ? threshold : .max
+            case .attempting where animation == nil: min(threshold, attemptThreshold)
+            case .undetermined, .scanning, .attempting: searchedByteCount + 1
+            }
+        }
+
+        /// Records that the bytes do not contain what is searched for yet.
+        mutating func recordAttempt(byteCount: Int) {
+            let steps = PreviewGenerator.attemptSteps
+            attemptThreshold = byteCount + min(max(byteCount / 8, steps.lowerBound), steps.upperBound)
+        }
+
+        /// Begins again with the bytes of another response; its frames do not continue an animation.
+        mutating func restart(with data: PartialData, decode: @escaping Decode) {
+            (self.data, self.decode) = (data, decode)
+            threshold = PreviewGenerator.minimumStep
+            (searchedByteCount, attemptThreshold) = (0, 0)
+            search = streamsAnimations && animation == nil ? .undetermined : .ended
         }
     }
 
@@ -55,7 +95,11 @@ final class PreviewGenerator: Sendable {
         let context = job.context, report = job.report, policy = stage.policy(for: job.load)
         (self.stage, self.context, self.policy) = (stage, context, policy)
         self.report = { report(.preview($0)) }
-        state = Guarded(State { stage.makePreviewDecoder(by: policy, context: context) })
+        state = Guarded(
+            State(streamsAnimations: policy.streamsAnimations) {
+                stage.makePreviewDecoder(by: policy, context: context)
+            }
+        )
     }
 
     /// Starts a preview if enough bytes were received since the last one; returns at once.
@@ -66,13 +110,9 @@ final class PreviewGenerator: Sendable {
             var replaced: Decode?
             if state.data !== data {
                 replaced = state.decode
-                (state.data, state.decode, state.threshold) = (data, makeDecode(), Self.minimumStep)
-                // Frames of another response do not continue the animation.
-                state.mayBeAnimated = state.animation == nil ? nil : false
-                state.animationThreshold = Self.minimumStep
+                state.restart(with: data, decode: makeDecode())
             }
-            let seeksFrames = state.mayBeAnimated ?? policy.streamsAnimations
-            state.isBusy = count >= (seeksFrames ? state.animationThreshold : state.threshold)
+            state.isBusy = count >= state.nextByteCount
             return (state.isBusy, replaced)
         }
         // The replaced decoder's memory is freed outside the lock.
@@ -80,20 +120,17 @@ final class PreviewGenerator: Sendable {
         guard starts else { return }
         stage.enqueue(decoding: data.signature, by: policy, in: context) { [self] in
             makePreview(from: data)
-            let isAnimation = state.withLock { state in
-                state.isBusy = false
-                return state.animation != nil || state.mayBeAnimated == true
-            }
-            // Frames that arrived meanwhile do not wait for more bytes.
-            if isAnimation { dataReceived(data) }
+            state.withLock { $0.isBusy = false }
+            // What has arrived meanwhile does not wait for more bytes.
+            if !context.isCancelled { dataReceived(data) }
         }
     }
 
     /// Stops the generator, because the image itself is decoded now.
     func stop() {
         _ = state.withLock { state in
-            defer { (state.makeDecode, state.decode, state.data) = (nil, nil, nil) }
-            return (state.decode, state.data)
+            defer { (state.makeDecode, state.decode, state.data, state.animationData) = (nil, nil, nil, nil) }
+            return (state.decode, state.data, state.animationData)
         }
     }
 
@@ -103,7 +140,7 @@ final class PreviewGenerator: Sendable {
     func finish(with result: Result<EncodedImage, EideticError>) -> Image? {
         let (image, data, count) = state.withLock { state in
             state.isFinished = true
-            return (state.animation, state.data, state.animationByteCount)
+            return (state.animation, state.animationData, state.animationByteCount)
         }
         guard let image, let animation = image.streamed else { return nil }
         switch result {
@@ -139,49 +176,111 @@ final class PreviewGenerator: Sendable {
     private func makePreview(from data: PartialData) {
         guard let decode else { return }
         if continueAnimation(with: data) { return }
-        let bytes = data.snapshot
-        if startAnimation(with: bytes) { return }
-        guard state.withLock({ bytes.count >= $0.threshold }) else { return }
-        state.withLock { $0.threshold = bytes.count + max(Self.minimumStep, bytes.count / 2) }
+        let finding = seekFrames(in: data)
+        if finding == .animation, startAnimation(with: data) { return }
+        let count = data.count
+        let isDue = state.withLock { state in
+            guard count >= state.threshold || finding == .image else { return false }
+            state.threshold = count + max(Self.minimumStep, count / 2)
+            return true
+        }
         // The bytes may be too few for a preview, which is no error.
-        guard let image = try? decode(bytes), image.isPartial, self.decode != nil else { return }
+        guard isDue, var image = try? decode(data.snapshot), image.isPartial || finding == .image, self.decode != nil
+        else { return }
+        image.attributes.isPartial = true
         report(image)
+    }
+}
+
+// MARK: Animations
+extension PreviewGenerator {
+    /// The result of a search in the bytes that have arrived since the last one.
+    private enum Finding {
+        case nothing
+        /// The first frame of what may be an animation.
+        case image
+        /// The first frame of an animation, perhaps.
+        case animation
     }
 
     /// Appends the bytes that have arrived since to the animation; returns `false` if there is none.
     private func continueAnimation(with data: PartialData) -> Bool {
         state.withLock { state in
             guard let animation = state.animation?.streamed else { return false }
-            guard state.mayBeAnimated == true, !state.isFinished else { return true }
+            guard state.seeksFrames, !state.isFinished else {
+                state.search = .ended
+                return true
+            }
             let bytes = data.bytes(from: state.animationByteCount)
-            state.recordAnimation(byteCount: state.animationByteCount + bytes.count)
+            state.animationByteCount += bytes.count
+            state.searchedByteCount = state.animationByteCount
             animation.append(bytes, isComplete: false)
             return true
         }
     }
 
-    /// Reports an animation as soon as its first frame has arrived; returns `true` if it did.
-    private func startAnimation(with bytes: [UInt8]) -> Bool {
-        let mayBeAnimated =
-            state.withLock { $0.mayBeAnimated }
-            ?? (policy.streamsAnimations && AnimationDecoder.mayBeAnimated(bytes))
-        // A PNG says behind its header that it is animated.
-        if mayBeAnimated || bytes.count >= Self.headerByteCount {
-            state.withLock { $0.mayBeAnimated = mayBeAnimated }
-        } else {
-            state.withLock { $0.animationThreshold = bytes.count + Self.minimumStep }
+    /// Looks for the first frame in the bytes that have arrived since the last look.
+    private func seekFrames(in data: PartialData) -> Finding {
+        switch search(for: data) {
+        case .undetermined, .ended: return .nothing
+        case .attempting: return .animation
+        case .scanning(let scanner):
+            let count = data.withUnsafeBytes { bytes in
+                scanner.update(bytes)
+                return bytes.count
+            }
+            state.withLock { $0.searchedByteCount = count }
+            if scanner.isStill { state.withLock { $0.search = .ended } }
+            return scanner.hasFrame ? .animation : scanner.findsImage() ? .image : .nothing
         }
-        guard mayBeAnimated else { return false }
-        state.withLock { $0.recordAnimation(byteCount: bytes.count) }
-        guard
-            let image = try? stage.animation(of: bytes, isComplete: false, by: policy, context: context)?.image
-        else { return false }
+    }
+
+    /// Returns the way to find frames in the bytes, as far as they tell their format.
+    private func search(for data: PartialData) -> Search {
+        let search = state.withLock { state in
+            state.searchedByteCount = max(state.searchedByteCount, data.count)
+            return state.search
+        }
+        guard case .undetermined = search else { return search }
+        let found = Self.search(for: data, isSandboxed: policy.decodePolicy != .inProcess)
+        state.withLock { $0.search = found }
+        return found
+    }
+
+    private static func search(for data: PartialData, isSandboxed: Bool) -> Search {
+        switch ImageFormat.detect(in: data.signature) {
+        case .needsMoreBytes: return .undetermined
+        case .unknown: return .ended
+        case .format(let format):
+            if let scanner = FrameScanner(format) { return .scanning(scanner) }
+            // A library must not read what the sandbox is for.
+            guard !isSandboxed else { return .ended }
+            // Others tell it within their first kilobytes.
+            guard let isAnimation = AnimationDecoder.isAnimation(data.prefix(headerByteCount)) else {
+                return data.count < headerByteCount ? .undetermined : .ended
+            }
+            return isAnimation ? .attempting : .ended
+        }
+    }
+
+    /// The number of bytes that tell whether a file is an animation.
+    private static let headerByteCount = 4_096
+
+    /// Reports an animation whose first frame has arrived; returns `true` if it did.
+    private func startAnimation(with data: PartialData) -> Bool {
+        let bytes = data.snapshot
+        let image = try? stage.animation(of: bytes, isComplete: false, by: policy, context: context)?.image
         let isReported = state.withLock { state in
-            guard !state.isFinished, state.makeDecode != nil else { return false }
-            state.animation = image
+            guard let image, !state.isFinished, state.makeDecode != nil else {
+                state.recordAttempt(byteCount: bytes.count)
+                // What a scanner has found does not become an animation by more bytes.
+                if case .scanning = state.search { state.search = .ended }
+                return false
+            }
+            (state.animation, state.animationByteCount, state.animationData) = (image, bytes.count, data)
             return true
         }
-        if isReported { report(image) }
+        if isReported, let image { report(image) }
         return isReported
     }
 }

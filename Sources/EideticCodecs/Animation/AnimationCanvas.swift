@@ -85,9 +85,14 @@ struct AnimationCanvas: ~Copyable {
 
     /// Returns a copy of the canvas, scaled down to the task's target size.
     func snapshot(for task: DecodeTask, hasAlpha: Bool) throws(EideticError) -> PixelBuffer {
-        let all = UnsafeRawBufferPointer(memory)
-        let pixels = try PixelBuffer(size: size, alpha: hasAlpha ? .straight : .opaque) { target, _ in
-            target.copyMemory(from: all)
+        let all = UnsafeRawBufferPointer(memory), premultiplies = task.mayPremultiply && task.targetSize == size
+        let alpha: PixelBuffer.Alpha = hasAlpha ? (premultiplies ? .premultiplied : .straight) : .opaque
+        let pixels = try PixelBuffer(size: size, alpha: alpha) { target, bytesPerRow in
+            guard alpha == .premultiplied else { return target.copyMemory(from: all) }
+            eidetic_pixels_premultiply(
+                all.kernelSource(stride: stride, size: size),
+                target.kernelTarget(stride: bytesPerRow)
+            )
         }
         return try Resampler.resample(pixels, to: task.targetSize, for: task)
     }

@@ -1,6 +1,6 @@
 package import EideticCore
 
-/// Decodes the frames of a GIF, an animated PNG, an animated WebP or an AVIF sequence, in this process.
+/// Decodes the frames of a GIF, PNG, WebP, AVIF or JPEG XL, in this process.
 ///
 /// The limits hold for each frame as for a still image: pixels, sides and encoded bytes, and the time of each call,
 /// frames that have to be drawn before included. The number of frames is limited in total; the memory of all of them is
@@ -161,11 +161,16 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         case .gif, .webp, .png: return try (ImageDecoder.header(of: bytes, isComplete: true)?.frameCount ?? 1) > 1
         // The brand of sequences; the calls of libavif are left to its own threads.
         case .avif: return String(decoding: bytes.prefix(64), as: UTF8.self).contains("avis")
+        #if JPEGXL
+        case .jpegxl: return JPEGXLCodec.isAnimation(bytes) ?? false
+        #endif
         default: return false
         }
     }
 
     /// Returns `true` if the first bytes are those of a file that can have several frames; otherwise, `false`.
+    ///
+    /// No library reads them.
     package static func mayBeAnimated(_ bytes: [UInt8]) -> Bool {
         switch ImageFormat.detect(in: bytes) {
         case .format(.gif): return true
@@ -173,6 +178,21 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         case .format(.png): return bytes.span.withUnsafeBytes { PNGChunks.announceFrames($0) }
         #if AVIF
         case .format(.avif): return String(decoding: bytes.prefix(64), as: UTF8.self).contains("avis")
+        #endif
+        #if JPEGXL
+        case .format(.jpegxl): return true
+        #endif
+        default: return false
+        }
+    }
+
+    /// Returns whether the first bytes are those of an animation whose frames no ``FrameScanner`` finds; `nil` if more
+    /// bytes are needed.
+    package static func isAnimation(_ bytes: [UInt8]) -> Bool? {
+        switch ImageFormat.detect(in: bytes) {
+        case .needsMoreBytes: return nil
+        #if JPEGXL
+        case .format(.jpegxl): return bytes.withUnsafeBytes { JPEGXLCodec.isAnimation($0) }
         #endif
         default: return false
         }
@@ -194,6 +214,9 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         case .png: return ComposedFrameReader<PNGStructure>(maximumCopyBytes: maximumCopyBytes)
         #if AVIF
         case .avif: return AVIFFrameReader(limits: limits)
+        #endif
+        #if JPEGXL
+        case .jpegxl: return JPEGXLFrameReader()
         #endif
         default: return nil
         }
@@ -222,8 +245,8 @@ extension AnimationDecoder {
 
     private func parse(isComplete: Bool) throws(EideticError) -> AnimationInfo {
         reading.isFileComplete = isComplete
-        try detached(context: JobContext()) { [limits, format] reading throws(EideticError) in
-            try Self.update(reading, format: format, limits: limits)
+        try detached(context: JobContext()) { [limits] reading throws(EideticError) in
+            try Self.update(reading, limits: limits)
         }.map { header = $0 }
         reading.bytes.releaseReplaced()
         refreshInfo()
@@ -231,17 +254,11 @@ extension AnimationDecoder {
     }
 
     /// Parses the bytes, and checks the limits on size and frames.
-    private static func update(
-        _ reading: Reading,
-        format: ImageFormat,
-        limits: DecodeLimits
-    ) throws(EideticError) -> ImageHeader? {
-        let (bytes, isComplete) = (reading.bytes.bytes, reading.isFileComplete)
-        let codec = try CodecRegistry.codec(for: format)
-        let header = try codec.header(of: bytes, isComplete: isComplete, format: format)
-        if let header { try DecodePlan.check(header, drawnSize: header.size, limits: limits) }
-        try reading.reader.update(bytes, isFileComplete: isComplete)
-        return header
+    private static func update(_ reading: Reading, limits: DecodeLimits) throws(EideticError) -> ImageHeader? {
+        let (bytes, reader) = (reading.bytes.bytes, reading.reader)
+        try reader.update(bytes, isFileComplete: reading.isFileComplete)
+        if let header = reader.header { try DecodePlan.check(header, drawnSize: header.size, limits: limits) }
+        return reader.header
     }
 
     private func refreshInfo() {
@@ -251,7 +268,9 @@ extension AnimationDecoder {
         let upright = (isTransposed ? targetSize.transposed : targetSize).cropped(for: options)
         info.size = deliveredSize ?? upright
         info.sourceSize = options.appliesOrientation ? header.uprightSize : header.size
-        info.durations = reading.reader.durations.map(\.clampedForPlayback)
+        let durations = reading.reader.durations
+        if durations.count < info.frameCount { info.durations.removeLast(info.frameCount - durations.count) }
+        info.durations += durations.dropFirst(info.frameCount).map(\.clampedForPlayback)
         info.loopCount = reading.reader.loopCount
         info.isComplete = reading.reader.isComplete
         if finisher?.targetSize != targetSize || finisher?.orientation != header.orientation {
@@ -278,12 +297,14 @@ extension AnimationDecoder {
             throw EideticError(.invalidArgument, message: "\(format): there is no frame \(index)")
         }
         let (limits, targetSize, deadline) = (limits, finisher.targetSize, ContinuousClock.now + limits.duration)
+        let mayPremultiply = finisher.acceptsPremultiplied
         let makeTask = { @Sendable in
             DecodeTask(
                 header: header,
                 targetSize: targetSize,
                 decodesAllFrames: true,
                 acceptsPartial: false,
+                mayPremultiply: mayPremultiply,
                 limits: limits,
                 context: context,
                 deadline: deadline
@@ -302,8 +323,8 @@ extension AnimationDecoder {
         return pixels
     }
 
-    /// The peak memory of decoding a frame: its pixels, those of the result, and what scaling and conversions need.
-    package var workingMemory: Int { 4 * 4 * (header?.size.pixelCount ?? 0) }
+    /// The peak memory of decoding a frame.
+    package var workingMemory: Int { reading.reader.canvasCount * 4 * (header?.size.pixelCount ?? 0) }
 
     private func reserving<Value>(
         _ memory: Int,
@@ -343,9 +364,9 @@ extension AnimationDecoder {
         next.isFileComplete = reading.isFileComplete
         reading = next
         guard let calls else { return }
-        let (limits, format) = (limits, format)
+        let limits = limits
         _ = try calls.run(reserving: .init(duration: limits.duration), context: JobContext()) {
-            () throws(EideticError) in try Self.update(next, format: format, limits: limits)
+            () throws(EideticError) in try Self.update(next, limits: limits)
         }
     }
 }

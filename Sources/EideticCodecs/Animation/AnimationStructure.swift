@@ -19,25 +19,49 @@ struct AnimationFrame {
     }
 }
 
-/// The blocks of a file whose frames are composed on a canvas, parsed without decoding pixels.
-protocol AnimationStructure {
-    /// Parses the blocks as far as the bytes, which must outlive the structure, reach.
-    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError)
+/// The blocks of a file that may be an animation, as far as finding its frames needs them.
+///
+/// The file may grow: each block is parsed once, however many pieces it arrives in.
+protocol FrameIndex {
+    /// Parses the blocks that have arrived since the call before.
+    ///
+    /// After an error the frames before it can still be decoded.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes so far, which may have moved; valid until the next call.
+    ///   - isFileComplete: `true` if no more bytes follow.
+    /// - Throws: `corrupt` or `limitExceeded`.
+    mutating func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError)
 
+    /// A Boolean value indicating whether more than one frame exists or is announced.
+    var isAnimated: Bool { get }
+    /// A Boolean value indicating whether the image is known to be still.
+    var isStill: Bool { get }
+    /// A Boolean value indicating whether no more frames follow.
+    var isComplete: Bool { get }
+    /// The number of frames whose pixels are complete.
+    var wholeFrameCount: Int { get }
+}
+
+/// The blocks of a file whose frames are composed on a canvas, parsed without decoding pixels.
+protocol AnimationStructure: FrameIndex {
+    /// Creates the structure of a file without bytes.
+    init()
+
+    /// The properties of the image, without durations; `nil` if more bytes are needed.
+    var header: ImageHeader? { get }
     /// The size of the canvas.
     var size: PixelSize { get }
     /// A Boolean value indicating whether a pixel of the canvas can be transparent.
     var hasTransparentCanvas: Bool { get }
-    /// A Boolean value indicating whether more than one frame exists or is announced.
-    var isAnimated: Bool { get }
-    /// A Boolean value indicating whether no more frames follow.
-    var isComplete: Bool { get }
     /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { get }
     /// The embedded colour profile.
     var colourProfile: [UInt8]? { get }
-    /// The frames whose pixels are complete or, if `isFileComplete`, have begun.
-    func animationFrames(isFileComplete: Bool) -> [AnimationFrame]
+    /// The number of frames whose pixels have begun.
+    var frameCount: Int { get }
+    /// Returns a frame whose pixels have begun.
+    func animationFrame(at index: Int) -> AnimationFrame
     /// Decodes the visible part of a frame, not premultiplied.
     ///
     /// - Precondition: The frame has an area.
@@ -45,20 +69,36 @@ protocol AnimationStructure {
 }
 
 extension GIFStructure: AnimationStructure {
+    mutating func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
+        try update(bytes)
+    }
+
+    var header: ImageHeader? {
+        guard !frames.isEmpty else { return nil }
+        return ImageHeader(
+            format: .gif,
+            size: size,
+            hasAlpha: hasAlpha,
+            frameCount: frames.count,
+            loopCount: isAnimated ? loopCount : 1
+        )
+    }
+
     var hasTransparentCanvas: Bool { hasAlpha }
     var isAnimated: Bool { frames.count > 1 }
+    var isStill: Bool { isComplete && frames.count < 2 }
     var colourProfile: [UInt8]? { nil }
+    var frameCount: Int { frames.count }
 
-    func animationFrames(isFileComplete: Bool) -> [AnimationFrame] {
-        frames.prefix(isFileComplete ? frames.count : wholeFrameCount).map { frame in
-            AnimationFrame(
-                area: frame.area.clipped(to: size),
-                duration: frame.duration,
-                disposal: frame.disposal,
-                blends: true,
-                mayBeTransparent: frame.transparentIndex != nil || frame.hasIndicesWithoutColour
-            )
-        }
+    func animationFrame(at index: Int) -> AnimationFrame {
+        let frame = frames[index]
+        return AnimationFrame(
+            area: frame.area.clipped(to: size),
+            duration: frame.duration,
+            disposal: frame.disposal,
+            blends: true,
+            mayBeTransparent: frame.transparentIndex != nil || frame.hasIndicesWithoutColour
+        )
     }
 
     func decodeFrame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
@@ -68,19 +108,37 @@ extension GIFStructure: AnimationStructure {
 }
 
 extension WebPStructure: AnimationStructure {
-    var hasTransparentCanvas: Bool { true }
-    var colourProfile: [UInt8]? { iccProfile }
+    mutating func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
+        try update(bytes)
+    }
 
-    func animationFrames(isFileComplete: Bool) -> [AnimationFrame] {
-        frames.map { frame in
-            AnimationFrame(
-                area: frame.area,
-                duration: frame.duration,
-                disposal: frame.clears ? .clear : .leaveInPlace,
-                blends: frame.blends,
-                mayBeTransparent: true
-            )
-        }
+    var header: ImageHeader? {
+        guard hasHeader else { return nil }
+        return ImageHeader(
+            format: .webp,
+            size: size,
+            orientation: orientation,
+            hasAlpha: hasAlpha || isAnimated,
+            frameCount: max(1, frames.count),
+            loopCount: isAnimated ? loopCount : 1
+        )
+    }
+
+    var hasTransparentCanvas: Bool { true }
+    var isStill: Bool { size.isPositive && !isAnimated }
+    var colourProfile: [UInt8]? { iccProfile }
+    var frameCount: Int { frames.count }
+    var wholeFrameCount: Int { frames.count }
+
+    func animationFrame(at index: Int) -> AnimationFrame {
+        let frame = frames[index]
+        return AnimationFrame(
+            area: frame.area,
+            duration: frame.duration,
+            disposal: frame.clears ? .clear : .leaveInPlace,
+            blends: frame.blends,
+            mayBeTransparent: true
+        )
     }
 
     func decodeFrame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
@@ -89,26 +147,36 @@ extension WebPStructure: AnimationStructure {
 }
 
 extension PNGStructure: AnimationStructure {
+    var header: ImageHeader? {
+        guard hasHeader, !isCgBI else { return nil }
+        return ImageHeader(
+            format: .png,
+            size: size,
+            orientation: orientation,
+            hasAlpha: hasAlpha,
+            frameCount: max(1, frameCount),
+            loopCount: frameCount > 0 ? loopCount : 1
+        )
+    }
+
     var hasTransparentCanvas: Bool { true }
+    var isStill: Bool { hasHeader && !announcesFrames }
     var colourProfile: [UInt8]? {
         compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
     }
 
-    func animationFrames(isFileComplete: Bool) -> [AnimationFrame] {
-        let frames = frames, isWhole = isComplete || isFileComplete
-        // The pixels of the last frame may continue in the next chunk.
-        return frames.prefix(isWhole ? frames.count : max(0, frames.count - 1)).map { frame in
-            AnimationFrame(
-                area: frame.area,
-                duration: frame.duration,
-                disposal: frame.disposal,
-                blends: frame.blends,
-                mayBeTransparent: hasAlpha
-            )
-        }
+    func animationFrame(at index: Int) -> AnimationFrame {
+        let frame = frame(at: index)
+        return AnimationFrame(
+            area: frame.area,
+            duration: frame.duration,
+            disposal: frame.disposal,
+            blends: frame.blends,
+            mayBeTransparent: hasAlpha
+        )
     }
 
     func decodeFrame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
-        try APNGDecoder.decodeFrame(frames[index], of: self, for: task)
+        try APNGDecoder.decodeFrame(frame(at: index), of: self, for: task)
     }
 }

@@ -2,6 +2,8 @@ import EideticCore
 
 /// The frames of an animation in one format, before scaling to the exact size, orientation and colour conversion.
 protocol FrameReader: AnyObject {
+    /// The properties of the image, of which durations play no part; `nil` if more bytes are needed.
+    var header: ImageHeader? { get }
     /// A Boolean value indicating whether the bytes are an animation.
     var isAnimated: Bool { get }
     /// A Boolean value indicating whether no more frames follow.
@@ -15,11 +17,19 @@ protocol FrameReader: AnyObject {
     /// The memory that the reader keeps between two calls.
     var retainedByteCount: Int { get }
 
-    /// Parses the bytes, which stay valid until the next call.
+    /// The number of images at full size that decoding a frame needs memory for.
+    var canvasCount: Int { get }
+
+    /// Parses the bytes so far, which stay valid until the next call, and may move from one call to the next.
     func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError)
 
     /// Decodes a frame of ``durations``.
     func frame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer
+}
+
+extension FrameReader {
+    /// The pixels of the frame, those of the result, and what scaling and conversions need.
+    var canvasCount: Int { 4 }
 }
 
 /// The frames of a format that composes them on a canvas.
@@ -28,7 +38,7 @@ protocol FrameReader: AnyObject {
 /// frame that replaces all of the canvas; once it had to draw many frames again, it keeps copies of the canvas at even
 /// distances.
 final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
-    private var structure: Structure?
+    private var structure = Structure()
     private var frames: [AnimationFrame] = []
     private var canvas: Canvas?
     /// The frame that was drawn last; -1 on an empty canvas, `nil` on one that is damaged.
@@ -36,6 +46,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     /// Copies of the canvas as the frame with this index finds it.
     private var copies: [Int: CanvasCopy] = [:]
     private var keepsCopies = false
+    private var savesCanvas = false
     private let maximumCopyBytes: Int
 
     /// The number of frames that may be drawn again before copies are kept.
@@ -43,37 +54,45 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
 
     init(maximumCopyBytes: Int) { self.maximumCopyBytes = maximumCopyBytes }
 
-    var isAnimated: Bool { structure?.isAnimated ?? false }
+    var header: ImageHeader? { structure.header }
+    var isAnimated: Bool { structure.isAnimated || frames.count > 1 }
     private(set) var isComplete = false
     private(set) var durations: [Duration] = []
-    var loopCount: Int? {
-        guard let structure else { return 1 }
-        return structure.loopCount
-    }
-    var colourProfile: [UInt8]? { structure?.colourProfile }
+    var loopCount: Int? { structure.loopCount }
+    var colourProfile: [UInt8]? { structure.colourProfile }
 
     var retainedByteCount: Int {
-        let canvasBytes = structure.map { 4 * $0.size.pixelCount } ?? 0
+        let canvasBytes = 4 * structure.size.pixelCount
         // A frame may save the canvas in order to restore it.
-        return canvasBytes * (frames.contains { $0.disposal == .restorePrevious } ? 2 : 1) + copiedByteCount
+        return canvasBytes * (savesCanvas ? 2 : 1) + copiedByteCount
     }
 
     private var copiedByteCount: Int { copies.values.reduce(0) { $0 + $1.bytes.count } }
 
     func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
-        let structure = try Structure(bytes)
-        if let size = self.structure?.size, size != structure.size {
+        let size = structure.size
+        try structure.update(bytes, isFileComplete: isFileComplete)
+        if size != structure.size {
             canvas = nil
             (drawnIndex, copies) = (-1, [:])
         }
-        frames = structure.animationFrames(isFileComplete: isFileComplete)
-        durations = frames.map(\.duration)
-        isComplete = isFileComplete || structure.isComplete
-        self.structure = structure
+        let isWhole = isFileComplete || structure.isComplete
+        addFrames(upTo: isWhole ? structure.frameCount : structure.wholeFrameCount)
+        isComplete = isWhole
+    }
+
+    /// Adds frames that have arrived; those that are there stay, whatever follows them.
+    private func addFrames(upTo count: Int) {
+        while frames.count < count {
+            let frame = structure.animationFrame(at: frames.count)
+            savesCanvas = savesCanvas || frame.disposal == .restorePrevious
+            durations.append(frame.duration)
+            frames.append(frame)
+        }
     }
 
     func frame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
-        guard let structure, index < frames.count else {
+        guard index < frames.count else {
             throw EideticError(.truncated, message: "\(task.header.format): frame \(index + 1) has not arrived")
         }
         let canvas = if let canvas { canvas } else { try Canvas(size: structure.size) }
@@ -81,7 +100,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         prepare(canvas, for: index)
         let start = (drawnIndex ?? -1) + 1
         if start <= index {
-            for next in start...index { try draw(next, of: structure, on: canvas, for: task) }
+            for next in start...index { try draw(next, on: canvas, for: task) }
         }
         return try canvas.content.snapshot(for: task, hasAlpha: structure.hasTransparentCanvas)
     }
@@ -95,6 +114,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
 
     /// Brings the canvas to the latest state from which the frame can be drawn.
     private func prepare(_ canvas: Canvas, for index: Int) {
+        if let drawnIndex, (index - 1...index).contains(drawnIndex) { return }
         let key = (0...index).last { isIndependent($0) } ?? 0
         let copy = copies.keys.filter { $0 <= index }.max() ?? 0
         let current = drawnIndex.map { $0 <= index ? $0 : -1 } ?? -1
@@ -113,19 +133,14 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
 
     /// Returns `true` if a frame can be drawn on an empty canvas; otherwise, `false`.
     private func isIndependent(_ index: Int) -> Bool {
-        guard let size = structure?.size, index > 0 else { return true }
-        let previous = frames[index - 1]
+        guard index > 0 else { return true }
+        let previous = frames[index - 1], size = structure.size
         return frames[index].replacesCanvas(of: size)
             && (frames[index].disposal != .restorePrevious)
             || (previous.disposal == .clear && previous.area == FrameArea(canvas: size))
     }
 
-    private func draw(
-        _ index: Int,
-        of structure: Structure,
-        on canvas: Canvas,
-        for task: DecodeTask
-    ) throws(EideticError) {
+    private func draw(_ index: Int, on canvas: Canvas, for task: DecodeTask) throws(EideticError) {
         try task.checkpoint()
         let frame = frames[index]
         if keepsCopies { try copy(canvas, before: index) }
@@ -139,8 +154,8 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
 
     /// Keeps a copy of the canvas at every frame whose index is a multiple of the distance that the memory allows.
     private func copy(_ canvas: Canvas, before index: Int) throws(EideticError) {
-        guard let size = structure?.size, copies[index] == nil, index > 0 else { return }
-        let count = maximumCopyBytes / max(1, 4 * size.pixelCount)
+        guard copies[index] == nil, index > 0 else { return }
+        let count = maximumCopyBytes / max(1, 4 * structure.size.pixelCount)
         guard count > 0 else { return }
         let distance = max(1, (frames.count + count) / (count + 1))
         guard index.isMultiple(of: distance) else { return }

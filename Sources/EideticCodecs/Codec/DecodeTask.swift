@@ -14,6 +14,8 @@ struct DecodeTask {
     let decodesAllFrames: Bool
     /// A Boolean value indicating whether a truncated image is decoded as far as possible instead of being an error.
     var acceptsPartial: Bool
+    /// A Boolean value indicating whether a codec that copies pixels anyway may multiply colours by alpha meanwhile.
+    var mayPremultiply = false
     /// The limits of the decode.
     let limits: DecodeLimits
     /// The context by which a caller cancels the decode.

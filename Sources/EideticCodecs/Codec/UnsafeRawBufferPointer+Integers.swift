@@ -41,3 +41,11 @@ extension UnsafeRawBufferPointer {
         slice(at: offset, count: MemoryLayout<Value>.size)?.loadUnaligned(as: Value.self)
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// Returns the same part of `target` as this one is of the bytes at `source`.
+    func moved(from source: UnsafeRawPointer, to target: UnsafeRawPointer) -> UnsafeRawBufferPointer {
+        guard let baseAddress else { return self }
+        return UnsafeRawBufferPointer(start: target + (baseAddress - source), count: count)
+    }
+}

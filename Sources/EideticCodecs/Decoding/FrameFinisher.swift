@@ -24,6 +24,13 @@ struct FrameFinisher {
             ? iccProfile.flatMap { ColourConverter(profile: $0, colorModel: colorModel) } : nil
     }
 
+    /// A Boolean value indicating whether the result is the same if the pixels are premultiplied before they are
+    /// finished at full size.
+    var acceptsPremultiplied: Bool {
+        let isCut = options.size != nil && [.fill, .stretch].contains(options.contentMode)
+        return converter == nil && colorModel == .rgb && options.premultipliesAlpha && !isCut
+    }
+
     /// Returns the finished pixels of a frame.
     mutating func finish(_ stored: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         try task.checkpoint()

@@ -2,9 +2,9 @@ package import EideticCore
 
 /// Decodes progressive previews of an image that is being downloaded.
 ///
-/// JPEG (without arithmetic coding), PNG, GIF and still WebP are decoded incrementally, so that each byte is decoded
-/// once, however many previews there are. Other formats, images beyond the memory budget and corrupt images are decoded
-/// from the start for each preview.
+/// JPEG (without arithmetic coding), PNG, GIF, still WebP and JPEG XL are decoded incrementally, so that each byte is
+/// decoded once, however many previews there are. Other formats, images beyond the memory budget and corrupt images are
+/// decoded from the start for each preview.
 ///
 /// Unchecked, because its user decodes the previews of one image one after the other, so only one thread at a time uses
 /// it.
@@ -13,6 +13,8 @@ package final class PreviewDecoder: @unchecked Sendable {
     private let limits: DecodeLimits
     private let context: JobContext
     private var feedState: FeedState = .undetermined
+    /// The decoder of a format whose library cannot be interrupted.
+    private var detachedFeed: DetachedFeed?
 
     /// The bytes that were decoded for all previews; more than those of the image if some were decoded repeatedly.
     package private(set) var decodedByteCount = 0
@@ -42,7 +44,7 @@ package final class PreviewDecoder: @unchecked Sendable {
 
     /// The number of bytes that the incremental decoder has consumed; `nil` if there is none.
     package var consumedByteCount: Int? {
-        if case .active(let feed, _, _) = feedState { feed.consumedByteCount } else { nil }
+        if case .active(let feed, _, _) = feedState { feed.consumedByteCount } else { detachedFeed?.consumedByteCount }
     }
 
     /// Returns a preview from the first bytes of an image: those of the previous call, and the bytes since.
@@ -52,10 +54,20 @@ package final class PreviewDecoder: @unchecked Sendable {
     /// - Returns: The preview; `nil` if nothing is visible yet.
     /// - Throws: The errors of `ImageDecoder.decode`; if bytes are missing, a later call may succeed.
     package func preview(of bytes: [UInt8]) throws(EideticError) -> Image? {
-        guard ImageDecoder.isInterruptible(bytes) else {
-            return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
-        }
+        guard ImageDecoder.isInterruptible(bytes) else { return try detachedPreview(of: bytes) }
         return try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try preview(ofPrefix: bytes) }
+    }
+
+    private func detachedPreview(of bytes: [UInt8]) throws(EideticError) -> Image? {
+        guard case .format(let format) = ImageFormat.detect(in: bytes), DetachedFeed.formats.contains(format),
+            let calls = try CodecRegistry.codec(for: format).detachedCalls
+        else { return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context) }
+        let feed = detachedFeed ?? DetachedFeed(options: options, limits: limits, context: context)
+        // After an error, a call may still use the feed.
+        detachedFeed = nil
+        let image = try feed.preview(of: bytes, by: calls)
+        detachedFeed = feed
+        return image
     }
 
     private func preview(ofPrefix bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
@@ -123,11 +135,13 @@ package final class PreviewDecoder: @unchecked Sendable {
 
 extension DecodePlan {
     /// The memory that an incremental decoder keeps from one preview to the next, in bytes.
-    fileprivate var feedMemory: Int {
+    var feedMemory: Int {
         switch header.format {
         case .png: makeTask(deadline: .now).estimatedMemory(canvasCount: 1)
         // libwebp keeps the pixels of a lossless image once more.
         case .webp: makeTask(deadline: .now).estimatedMemory(canvasCount: isLosslessWebP ? 2 : 1)
+        // The pixels, and libjxl's coefficients and planes.
+        case .jpegxl: makeTask(deadline: .now).estimatedMemory(canvasCount: 5)
         default: workingMemory
         }
     }
@@ -135,18 +149,21 @@ extension DecodePlan {
     private var isLosslessWebP: Bool { (try? WebPStructure(bytes))?.isLossless ?? true }
 
     /// Returns an incremental decoder; `nil` for formats without one.
-    fileprivate func makeFeed() throws(EideticError) -> (any PreviewFeed)? {
+    func makeFeed() throws(EideticError) -> (any PreviewFeed)? {
         let task = makeTask(deadline: .now)
         switch header.format {
         case .jpeg: return try JPEGSegments(bytes).isLossless ? nil : JPEGPreviewFeed(task: task)
         case .png: return try PNGPreviewFeed(task: task)
         case .gif: return try GIFPreviewFeed(task: task, bytes: bytes)
         case .webp: return try WebPStructure(bytes).isAnimated ? nil : WebPPreviewFeed(task: task)
+        #if JPEGXL
+        case .jpegxl: return JPEGXLPreviewFeed()
+        #endif
         default: return nil
         }
     }
 
-    fileprivate func decodePreview(from feed: any PreviewFeed) throws(EideticError) -> Image? {
+    func decodePreview(from feed: any PreviewFeed) throws(EideticError) -> Image? {
         let task = makeTask(deadline: .now + limits.duration)
         guard let decoded = try feed.decodePreview(of: bytes, for: task) else { return nil }
         return try makeImage(from: decoded, for: task)

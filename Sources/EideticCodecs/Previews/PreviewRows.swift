@@ -18,6 +18,8 @@ final class PreviewRows {
 
     var bytesPerRow: Int { 4 * size.width }
 
+    var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
+
     var base: UnsafeMutablePointer<UInt8>? { memory.bytes.bytePointer }
 
     /// Returns a copy of the first `rowCount` rows, which no longer change, above transparent rows.

@@ -22,6 +22,17 @@ eidetic_jxl *eidetic_jxl_open(
 
 void eidetic_jxl_close(eidetic_jxl *jxl);
 
+// Replaces the bytes by those that have arrived: the same ones, at whatever address, and those that follow them. The
+// earlier ones need not stay valid.
+void eidetic_jxl_extend(eidetic_jxl *jxl, const void *bytes, size_t count, bool is_complete);
+
+// Lets the decoder forget the address of the bytes until the next `eidetic_jxl_extend`; returns the number of bytes
+// that it will not read again.
+size_t eidetic_jxl_pause(eidetic_jxl *jxl);
+
+// Leaves frames out: the next `eidetic_jxl_next` advances by one more for each.
+void eidetic_jxl_skip(eidetic_jxl *jxl, size_t count);
+
 // Advances to the next frame and sets `duration` to its display time, in seconds. Returns false after the last frame
 // and on failure.
 bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome *outcome);
@@ -29,6 +40,12 @@ bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome 
 // Decodes the current frame to four bytes per pixel: red, green, blue, alpha. If the frame is truncated, the outcome is
 // TRUNCATED, and `has_pixels` is true if the pixels are a coarse version of the image.
 bool eidetic_jxl_read(
+    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome);
+
+// Continues to decode the first frame with the bytes that have arrived since the call before, whose `pixels` must be
+// the same. If bytes are missing, the outcome is NEEDS_MORE, and `has_pixels` is true if the pixels are a coarse
+// version of the image.
+bool eidetic_jxl_continue(
     eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome);
 
 // Returns the size of the colour profile of the decoded pixels, 0 for sRGB, and copies the profile unless `profile` is

@@ -7,7 +7,7 @@ import EideticCore
 final class AVIFFrameReader: FrameReader {
     private let limits: DecodeLimits
     private var file: AVIFFile?
-    private var header: ImageHeader?
+    private(set) var header: ImageHeader?
     private(set) var isComplete = false
     private(set) var durations: [Duration] = []
 

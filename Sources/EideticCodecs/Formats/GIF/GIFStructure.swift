@@ -40,41 +40,117 @@ struct GIFStructure {
     private(set) var isComplete = false
     /// The number of frames whose pixels are complete.
     private(set) var wholeFrameCount = 0
-    private let bytes: UnsafeRawBufferPointer
-    private var offset = 13
+    private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The offset of the next block, or of the next sub-block of the open one.
+    private var offset = 0
+    private var openBlock: OpenBlock?
+    private var blockCount = 0
     private var globalPalette: UnsafeRawBufferPointer?
     private var control = Control()
+    private var hasTransparentFrame = false
+
+    /// A block whose sub-blocks have not all been parsed.
+    private enum OpenBlock {
+        /// An extension, by the offset of its label.
+        case labelled(at: Int)
+        /// The pixels of the last frame, by their offset.
+        case pixels(at: Int)
+    }
+
+    /// Creates the structure of a file without bytes.
+    init() {}
 
     /// Parses the blocks as far as the bytes reach.
-    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        self.bytes = bytes
-        guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
-            let flags = bytes.uint8(at: 10)
-        else { return }
-        size = PixelSize(width: width, height: height)
-        var palette: UnsafeRawBufferPointer?
-        guard readPalette(flags: flags, into: &palette) else { return }
-        globalPalette = palette
-        var blockCount = 0
-        while let block = bytes.uint8(at: offset) {
-            offset += 1
-            blockCount += 1
-            try BlockCountLimit.check(blockCount, format: .gif)
-            switch block {
-            case 0x21: guard readExtension() else { return }
-            case 0x2c: guard try readFrame() else { return }
-            case 0x3b: isComplete = true; return
-            default: try handleUnknownBlock(block); return
-            }
-        }
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) { try update(bytes) }
+
+    /// Parses the blocks that have arrived since the call before, whose bytes may have moved.
+    mutating func update(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        move(to: bytes)
+        if offset == 0 { readHeader() }
+        guard offset > 0 else { return }
+        while !isComplete, try readBlock() {}
+        extendLastFrame()
     }
 
     /// A Boolean value indicating whether a pixel can remain transparent.
     var hasAlpha: Bool {
-        frames.first.map { $0.area != FrameArea(canvas: size) } ?? false
-            || frames.contains {
-                $0.transparentIndex != nil || $0.disposal != .leaveInPlace || $0.hasIndicesWithoutColour
-            }
+        frames.first.map { $0.area != FrameArea(canvas: size) } ?? false || hasTransparentFrame
+    }
+
+    /// Lets everything that was parsed refer to the bytes at their present address.
+    private mutating func move(to target: UnsafeRawBufferPointer) {
+        defer { bytes = target }
+        guard let old = bytes.baseAddress, let new = target.baseAddress, old != new else { return }
+        globalPalette = globalPalette?.moved(from: old, to: new)
+        for index in frames.indices {
+            frames[index].palette = frames[index].palette?.moved(from: old, to: new)
+            frames[index].data = frames[index].data.moved(from: old, to: new)
+        }
+    }
+
+    private mutating func readHeader() {
+        guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
+            let flags = bytes.uint8(at: 10)
+        else { return }
+        size = PixelSize(width: width, height: height)
+        offset = 13
+        var palette: UnsafeRawBufferPointer?
+        if readPalette(flags: flags, into: &palette) { globalPalette = palette } else { offset = 0 }
+    }
+
+    /// Parses a block or the rest of one.
+    ///
+    /// - Returns: `false` if bytes are missing.
+    private mutating func readBlock() throws(EideticError) -> Bool {
+        guard openBlock == nil else { return closeBlock() }
+        let start = offset
+        guard let block = bytes.uint8(at: offset) else { return false }
+        try BlockCountLimit.check(blockCount + 1, format: .gif)
+        offset += 1
+        guard try beginBlock(block) else {
+            offset = start
+            return false
+        }
+        blockCount += 1
+        return true
+    }
+
+    /// Parses the part of a block that must be there as a whole.
+    ///
+    /// - Returns: `false` if bytes are missing.
+    private mutating func beginBlock(_ block: Int) throws(EideticError) -> Bool {
+        switch block {
+        case 0x21:
+            guard offset < bytes.count else { return false }
+            openBlock = .labelled(at: offset)
+            offset += 1
+        case 0x2c: return try readFrame()
+        case 0x3b: isComplete = true
+        default: try handleUnknownBlock(block)
+        }
+        return true
+    }
+
+    /// Skips the sub-blocks of the open block, and uses what they contain.
+    ///
+    /// - Returns: `false` if bytes are missing.
+    private mutating func closeBlock() -> Bool {
+        guard skipSubBlocks() else { return false }
+        extendLastFrame()
+        switch openBlock {
+        case .labelled(let start): readExtension(at: start)
+        case .pixels: wholeFrameCount += 1
+        case nil: break
+        }
+        openBlock = nil
+        return true
+    }
+
+    /// Extends the last frame by the pixels that have arrived since.
+    private mutating func extendLastFrame() {
+        guard case .pixels(let start) = openBlock, !frames.isEmpty else { return }
+        let end = min(offset, bytes.count)
+        frames[frames.count - 1].data = bytes.slice(at: start, count: end - start) ?? frames[frames.count - 1].data
     }
 
     /// Ends the file at an invalid block behind a frame; throws if there is no frame.
@@ -92,18 +168,15 @@ struct GIFStructure {
         return true
     }
 
-    private mutating func readExtension() -> Bool {
-        guard let label = bytes.uint8(at: offset) else { return false }
-        offset += 1
-        switch label {
-        case 0xf9: readControl()
-        case 0xff: readApplication()
+    private mutating func readExtension(at start: Int) {
+        switch bytes.uint8(at: start) {
+        case 0xf9: readControl(at: start + 1)
+        case 0xff: readApplication(at: start + 1)
         default: break
         }
-        return skipSubBlocks()
     }
 
-    private mutating func readControl() {
+    private mutating func readControl(at offset: Int) {
         guard let length = bytes.uint8(at: offset), length >= 4, let flags = bytes.uint8(at: offset + 1),
             let hundredths = bytes.littleEndian16(at: offset + 2), let index = bytes.uint8(at: offset + 4)
         else { return }
@@ -116,7 +189,7 @@ struct GIFStructure {
         }
     }
 
-    private mutating func readApplication() {
+    private mutating func readApplication(at offset: Int) {
         guard bytes.contains("\u{b}NETSCAPE2.0", at: offset) || bytes.contains("\u{b}ANIMEXTS1.0", at: offset),
             let length = bytes.uint8(at: offset + 12), length >= 3, bytes.uint8(at: offset + 13) == 1,
             let repeats = bytes.littleEndian16(at: offset + 14)
@@ -125,6 +198,9 @@ struct GIFStructure {
         loopCount = repeats == 0 ? nil : repeats + 1
     }
 
+    /// Parses the header of a frame, whose pixels follow.
+    ///
+    /// - Returns: `false` if bytes are missing.
     private mutating func readFrame() throws(EideticError) -> Bool {
         let start = offset - 1
         guard let x = bytes.littleEndian16(at: offset), let y = bytes.littleEndian16(at: offset + 2),
@@ -136,9 +212,8 @@ struct GIFStructure {
         guard readPalette(flags: flags, into: &palette), let codeSize = bytes.uint8(at: offset) else { return false }
         offset += 1
         if frames.isEmpty { try inferSize(right: x + width, bottom: y + height) }
-        let first = offset
-        let isWhole = skipSubBlocks()
-        frames.append(
+        openBlock = .pixels(at: offset)
+        append(
             Frame(
                 area: FrameArea(x: x, y: y, size: PixelSize(width: width, height: height)),
                 duration: control.duration,
@@ -147,15 +222,20 @@ struct GIFStructure {
                 isInterlaced: flags & 0x40 != 0,
                 palette: palette,
                 codeSize: codeSize,
-                data: bytes.slice(at: first, count: min(offset, bytes.count) - first)
-                    ?? UnsafeRawBufferPointer(start: nil, count: 0),
+                data: UnsafeRawBufferPointer(start: nil, count: 0),
                 offset: start
             )
         )
-        control = Control()
-        if isWhole { wholeFrameCount += 1 }
         try FrameCountLimit.check(frames.count, format: .gif)
-        return isWhole
+        return true
+    }
+
+    private mutating func append(_ frame: Frame) {
+        frames.append(frame)
+        control = Control()
+        hasTransparentFrame =
+            hasTransparentFrame || frame.transparentIndex != nil || frame.disposal != .leaveInPlace
+            || frame.hasIndicesWithoutColour
     }
 
     /// Derives a missing canvas size from the first frame.

@@ -28,9 +28,10 @@ struct PNGChunks: Sequence, IteratorProtocol {
     }
 
     private let bytes: UnsafeRawBufferPointer
-    private var offset = 8
+    private var offset: Int
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    /// Creates the sequence of the chunks from an offset on: by default, of all.
+    init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 8) { (self.bytes, self.offset) = (bytes, offset) }
 
     /// Returns `true` if the chunks before the pixels announce an animation; otherwise, `false`.
     static func announceFrames(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -12,19 +12,38 @@ extension PNGStructure {
         private var isInvalid = false
         private var includesDefaultImage = false
 
+        /// A Boolean value indicating whether the pixels of the last frame may continue.
+        private var isFrameOpen = false
+
         /// A Boolean value indicating whether the file announces more than one frame, and nothing contradicts it.
         var announcesFrames: Bool { declaredFrameCount > 1 && !isInvalid }
 
-        /// Returns the frames; empty if they are invalid.
-        func frames(isComplete: Bool, canvas: PixelSize) -> [Frame] {
-            // Pixels that have not arrived yet do not make the frames before them invalid.
-            let isOpen = !isComplete && readFrames.last?.data.isEmpty == true
-            let readFrames = isOpen ? Array(readFrames.dropLast()) : readFrames
-            guard declaredFrameCount > 0, !isInvalid, !isComplete || readFrames.count == declaredFrameCount,
-                readFrames.allSatisfy({ $0.area.isContained(in: canvas) && !$0.data.isEmpty }),
-                !includesDefaultImage || readFrames.first?.area == FrameArea(canvas: canvas)
-            else { return [] }
-            return readFrames
+        /// Returns the frames whose pixels have begun; empty if they are invalid.
+        func frames(isComplete: Bool) -> [Frame] { Array(readFrames.prefix(frameCount(isComplete: isComplete))) }
+
+        /// Returns the number of frames whose pixels have begun; 0 if they are invalid.
+        func frameCount(isComplete: Bool) -> Int {
+            guard declaredFrameCount > 0, !isInvalid, let last = readFrames.last else { return 0 }
+            guard isComplete else { return readFrames.count - (last.data.isEmpty ? 1 : 0) }
+            return readFrames.count == declaredFrameCount && !last.data.isEmpty ? declaredFrameCount : 0
+        }
+
+        /// Returns the number of frames whose pixels are complete; 0 if the frames are invalid.
+        func wholeFrameCount(isComplete: Bool) -> Int {
+            isInvalid ? 0 : min(frameCount(isComplete: isComplete), readFrames.count - (isFrameOpen ? 1 : 0))
+        }
+
+        /// Returns one of the frames whose pixels have begun.
+        func frame(at index: Int) -> Frame { readFrames[index] }
+
+        /// Records that no more pixels of the last frame follow.
+        mutating func closeFrame() { isFrameOpen = false }
+
+        /// Lets the frames refer to the bytes at their present address.
+        mutating func move(from source: UnsafeRawPointer, to target: UnsafeRawPointer) {
+            for index in readFrames.indices {
+                readFrames[index].data = readFrames[index].data.map { $0.moved(from: source, to: target) }
+            }
         }
 
         mutating func readAnimationControl(_ content: UnsafeRawBufferPointer) {
@@ -35,12 +54,18 @@ extension PNGStructure {
             self.playCount = plays
         }
 
-        mutating func readFrameControl(_ content: UnsafeRawBufferPointer, isDefault: Bool) throws(EideticError) {
+        mutating func readFrameControl(
+            _ content: UnsafeRawBufferPointer,
+            isDefault: Bool,
+            canvas: PixelSize
+        ) throws(EideticError) {
             guard content.count == 26, consumeSequenceNumber(in: content), let frame = Self.frame(from: content),
-                !isDefault || readFrames.isEmpty
+                !isDefault || (readFrames.isEmpty && frame.area == FrameArea(canvas: canvas)),
+                frame.area.isContained(in: canvas), readFrames.last?.data.isEmpty != true
             else { isInvalid = true; return }
             includesDefaultImage = includesDefaultImage || isDefault
             readFrames.append(frame)
+            isFrameOpen = true
             try FrameCountLimit.check(readFrames.count, format: .png)
         }
 

@@ -38,18 +38,48 @@ struct PNGStructure {
     private var animation = AnimationState()
     private var hasSRGB = false
 
+    private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The offset of the next chunk, and the number of those before.
+    private var offset = 8, chunkCount = 0
+
+    /// Creates the structure of a file without bytes.
+    init() {}
+
     /// Parses the chunks as far as the bytes reach.
     ///
     /// - Throws: `corrupt` if the first chunk is not a valid header; `limitExceeded` if there are too many chunks.
-    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        for (index, chunk) in PNGChunks(bytes).enumerated() {
-            try BlockCountLimit.check(index + 1, format: .png)
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) { try update(bytes, isFileComplete: true) }
+
+    /// Parses the chunks that have arrived since the call before, whose bytes may have moved.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes so far.
+    ///   - isFileComplete: `true` to use an incomplete chunk of pixels as far as it reaches, in the last call.
+    /// - Throws: The errors of ``init(_:)``.
+    mutating func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
+        move(to: bytes)
+        for chunk in PNGChunks(bytes, from: offset) {
+            guard !isComplete else { return }
+            try BlockCountLimit.check(chunkCount + 1, format: .png)
             let isPixelData = chunk.name == "IDAT" || chunk.name == "fdAT"
             if isPixelData, size.isPositive { hasHeader = true }
-            guard chunk.isComplete || isPixelData else { return }
+            if chunk.name == "fcTL" || chunk.name == "IEND" { animation.closeFrame() }
+            guard chunk.isComplete || (isPixelData && isFileComplete) else { return }
             try read(chunk)
-            if isComplete { return }
+            chunkCount += 1
+            offset = chunk.offset + 12 + chunk.content.count
         }
+    }
+
+    /// Lets everything that was parsed refer to the bytes at their present address.
+    private mutating func move(to target: UnsafeRawBufferPointer) {
+        defer { bytes = target }
+        guard let old = bytes.baseAddress, let new = target.baseAddress, old != new else { return }
+        palette = palette?.moved(from: old, to: new)
+        transparency = transparency?.moved(from: old, to: new)
+        compressedProfile = compressedProfile?.moved(from: old, to: new)
+        data = data.map { $0.moved(from: old, to: new) }
+        animation.move(from: old, to: new)
     }
 
     /// A Boolean value indicating whether a pixel can be transparent.
@@ -71,10 +101,22 @@ struct PNGStructure {
     /// The frames of the animation; empty if the image is still or its animation is invalid.
     ///
     /// As in other viewers, the default image replaces an invalid animation.
-    var frames: [Frame] { animation.frames(isComplete: isComplete, canvas: size) }
+    var frames: [Frame] { animation.frames(isComplete: isComplete) }
+
+    /// The number of ``frames``.
+    var frameCount: Int { animation.frameCount(isComplete: isComplete) }
+
+    /// The number of frames whose pixels are complete.
+    var wholeFrameCount: Int { animation.wholeFrameCount(isComplete: isComplete) }
+
+    /// A Boolean value indicating whether the chunks so far announce an animation.
+    var announcesFrames: Bool { animation.announcesFrames }
 
     /// A Boolean value indicating whether the chunks so far are those of an animation.
-    var isAnimated: Bool { animation.announcesFrames && !frames.isEmpty }
+    var isAnimated: Bool { animation.announcesFrames && frameCount > 0 }
+
+    /// Returns one of the ``frames``.
+    func frame(at index: Int) -> Frame { animation.frame(at: index) }
 
     /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { animation.playCount == 0 ? nil : animation.playCount }
@@ -104,7 +146,7 @@ struct PNGStructure {
         case "sRGB": hasSRGB = true; compressedProfile = nil
         case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.compressedProfile(in: chunk.content)
         case "acTL": if data.isEmpty { animation.readAnimationControl(chunk.content) }
-        case "fcTL": try animation.readFrameControl(chunk.content, isDefault: data.isEmpty)
+        case "fcTL": try animation.readFrameControl(chunk.content, isDefault: data.isEmpty, canvas: size)
         case "IDAT":
             data.append(chunk.content)
             animation.appendDefaultImageData(chunk.content)

@@ -47,10 +47,20 @@ struct WebPDecoder {
             config.options.scaled_width = Int32(size.width)
             config.options.scaled_height = Int32(size.height)
         }
-        let status = try decodeIncrementally(config: &config, for: task)
+        let status = try decode(config: &config, for: task)
         guard let damage = error(status: status) else { return nil }
         guard task.acceptsPartial, [.truncated, .corrupt].contains(damage.code) else { throw damage }
         return damage
+    }
+
+    /// Decodes the bytes, all at once if that takes no longer than one portion.
+    private func decode(config: inout WebPDecoderConfig, for task: DecodeTask) throws(EideticError) -> VP8StatusCode {
+        guard bytes.count <= bytesPerCheckpoint, !ignoresAlpha, !task.acceptsPartial else {
+            return try decodeIncrementally(config: &config, for: task)
+        }
+        try task.checkpoint()
+        let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        return WebPDecode(base, bytes.count, &config)
     }
 
     /// Decodes the bytes in portions, with a checkpoint before each.

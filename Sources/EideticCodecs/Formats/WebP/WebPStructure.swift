@@ -12,7 +12,7 @@ struct WebPStructure {
         let clears: Bool
         let blends: Bool
         /// The chunks of the frame's image, as libwebp decodes them.
-        let image: UnsafeRawBufferPointer
+        var image: UnsafeRawBufferPointer
     }
 
     private(set) var size = PixelSize(width: 0, height: 0)
@@ -28,39 +28,57 @@ struct WebPStructure {
     /// A Boolean value indicating whether the size and everything else in the header is known.
     private(set) var hasHeader = false
     /// A Boolean value indicating whether the bytes reach the declared end of the file.
-    let isComplete: Bool
+    private(set) var isComplete = false
     private var expectsExif = false
+    private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The offset of the next chunk, and the number of those before.
+    private var offset = 12, chunkCount = 0
 
     /// A Boolean value indicating whether libwebp may decode alpha that the header does not declare: from a lossless
     /// image or a stray chunk.
     var mayContainUndeclaredAlpha: Bool { isLossless || hasAlphaChunk }
 
+    /// Creates the structure of a file without bytes.
+    init() {}
+
     /// Parses the chunks as far as the bytes reach.
     ///
     /// - Throws: `corrupt` if the chunks are invalid; `limitExceeded` if there are too many.
-    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        guard let declaredSize = bytes.littleEndian32(at: 4) else { isComplete = false; return }
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) { try update(bytes) }
+
+    /// Parses the chunks that have arrived since the call before, whose bytes may have moved.
+    mutating func update(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        move(to: bytes)
+        guard let declaredSize = bytes.littleEndian32(at: 4) else { return }
         isComplete = bytes.count - 8 >= declaredSize
         let end = min(bytes.count, 8 + declaredSize)
-        var offset = 12, chunkCount = 0
-        while let length = bytes.littleEndian32(at: offset + 4), offset + 8 <= end {
-            chunkCount += 1
-            try BlockCountLimit.check(chunkCount, format: .webp)
-            let isChunkComplete = length <= end - offset - 8
-            guard let name = bytes.slice(at: offset, count: 4),
-                let body = bytes.slice(at: offset + 8, count: min(length, end - offset - 8))
-            else { break }
-            try read(
-                chunk: String(decoding: name, as: UTF8.self),
-                body: body,
-                isChunkComplete: isChunkComplete,
-                at: offset,
-                in: bytes
-            )
-            guard isChunkComplete else { break }
-            offset += 8 + length + length % 2
-        }
+        while try readChunk(before: end) {}
         hasHeader = size.isPositive && (!expectsExif || isComplete) && (!isAnimated || !frames.isEmpty || isComplete)
+    }
+
+    /// Lets everything that was parsed refer to the bytes at their present address.
+    private mutating func move(to target: UnsafeRawBufferPointer) {
+        defer { bytes = target }
+        guard let old = bytes.baseAddress, let new = target.baseAddress, old != new else { return }
+        for index in frames.indices { frames[index].image = frames[index].image.moved(from: old, to: new) }
+    }
+
+    /// Parses the next chunk; an incomplete one is parsed again when it is complete.
+    ///
+    /// - Returns: `false` if bytes are missing.
+    private mutating func readChunk(before end: Int) throws(EideticError) -> Bool {
+        guard let length = bytes.littleEndian32(at: offset + 4), offset + 8 <= end else { return false }
+        try BlockCountLimit.check(chunkCount + 1, format: .webp)
+        let isChunkComplete = length <= end - offset - 8
+        guard let name = bytes.slice(at: offset, count: 4),
+            let body = bytes.slice(at: offset + 8, count: min(length, end - offset - 8))
+        else { return false }
+        let text = String(decoding: name, as: UTF8.self)
+        try read(chunk: text, body: body, isChunkComplete: isChunkComplete, at: offset, in: bytes)
+        guard isChunkComplete else { return false }
+        chunkCount += 1
+        offset += 8 + length + length % 2
+        return true
     }
 
     private mutating func read(

@@ -3,42 +3,10 @@ import CCodec
 import CJXL
 import EideticCore
 
-/// JPEG XL images and animations, by libjxl.
-///
-/// The orientation belongs to the format, and the library applies it.
-enum JPEGXLCodec: ImageCodec {
-    static var formats: [ImageFormat] { [.jpegxl] }
-    static let detachedCalls: DetachedCalls? = .forFormat(.jpegxl)
-
-    static func prepare() { eidetic_jxl_prepare() }
-
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        let file = try JPEGXLFile(bytes, isComplete: isComplete, decodesPixels: false)
-        return try file?.header()
-    }
-
-    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        guard let file = try JPEGXLFile(bytes, isComplete: true, decodesPixels: true) else {
-            throw EideticError(.truncated, message: "jpegxl: the file ends within its header")
-        }
-        return try file.decode(for: task)
-    }
-
-    /// The frames at the target size, one frame at full size, and the library's floating-point planes.
-    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        task.estimatedMemory(canvasCount: 9)
-    }
-}
-
 /// An open JPEG XL file in memory.
-private struct JPEGXLFile: ~Copyable {
+final class JPEGXLFile {
     private let handle: OpaquePointer
     private let info: eidetic_jxl_info
-    private let isComplete: Bool
 
     /// Opens the file and parses its size.
     ///
@@ -53,16 +21,18 @@ private struct JPEGXLFile: ~Copyable {
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
-        self.isComplete = isComplete
     }
 
     deinit { eidetic_jxl_close(handle) }
 
-    private var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
+    /// A Boolean value indicating whether the file is an animation.
+    var isAnimated: Bool { info.is_animated }
 
-    private var loopCount: Int? { info.loop_count == 0 ? nil : Int(info.loop_count) }
+    var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
 
-    private var alpha: PixelBuffer.Alpha {
+    var loopCount: Int? { info.loop_count == 0 ? nil : Int(info.loop_count) }
+
+    var alpha: PixelBuffer.Alpha {
         guard info.has_alpha else { return .opaque }
         return info.is_premultiplied ? .premultiplied : .straight
     }
@@ -118,8 +88,46 @@ private struct JPEGXLFile: ~Copyable {
         return decoded
     }
 
+    /// Replaces the bytes by those that have arrived, which begin with the same ones.
+    func extend(_ bytes: UnsafeRawBufferPointer, isComplete: Bool) {
+        eidetic_jxl_extend(handle, bytes.baseAddress, bytes.count, isComplete)
+    }
+
+    /// Lets the library forget the address of the bytes; returns the number of those that it has read.
+    func pause() -> Int { eidetic_jxl_pause(handle) }
+
+    /// Leaves out frames before the one to which ``nextDuration()`` advances.
+    func skipFrames(_ count: Int) { eidetic_jxl_skip(handle, count) }
+
+    /// Advances to the next frame, and returns its duration.
+    ///
+    /// - Returns: `nil` behind the last frame, or if bytes are missing.
+    func nextDuration() throws(EideticError) -> Duration? {
+        var outcome = eidetic_codec_outcome()
+        var seconds = 0.0
+        if eidetic_jxl_next(handle, &seconds, &outcome) { return Self.duration(seconds: seconds) }
+        let isMissing = [EIDETIC_CODEC_NEEDS_MORE, EIDETIC_CODEC_TRUNCATED].contains(outcome.status)
+        if !isMissing { try outcome.check(format: .jpegxl) }
+        return nil
+    }
+
+    /// Decodes as much of the first frame as has arrived.
+    ///
+    /// - Parameter memory: The pixels, the same in each call.
+    /// - Returns: Whether the pixels show something, and whether they are complete.
+    /// - Throws: `corrupt` or `outOfMemory`.
+    func continueFirstFrame(
+        into memory: UnsafeMutableRawBufferPointer
+    ) throws(EideticError) -> (isVisible: Bool, isComplete: Bool) {
+        var outcome = eidetic_codec_outcome()
+        var isVisible = false
+        let isComplete = eidetic_jxl_continue(handle, memory.bytePointer, memory.count, &isVisible, &outcome)
+        if !isComplete, outcome.status != EIDETIC_CODEC_NEEDS_MORE { try outcome.check(format: .jpegxl) }
+        return (isVisible, isComplete)
+    }
+
     /// Decodes the current frame; the Boolean value indicates whether it is complete.
-    private func decodeFrame(acceptsPartial: Bool) throws(EideticError) -> (PixelBuffer, Bool) {
+    func decodeFrame(acceptsPartial: Bool) throws(EideticError) -> (PixelBuffer, Bool) {
         var isFrameComplete = true
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, _ throws(EideticError) in
             var outcome = eidetic_codec_outcome()
@@ -133,7 +141,7 @@ private struct JPEGXLFile: ~Copyable {
     }
 
     /// The profile of the pixels; `nil` for sRGB.
-    private var iccProfile: [UInt8]? {
+    var iccProfile: [UInt8]? {
         let count = eidetic_jxl_icc(handle, nil, 0)
         guard count > 0 else { return nil }
         var profile = [UInt8](repeating: 0, count: count)
