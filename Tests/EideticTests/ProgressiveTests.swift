@@ -241,6 +241,91 @@ struct ProgressiveTests {
         }
     }
 
+    /// Returns a server that breaks off after the first part, sends the second one when it is asked for the rest, and
+    /// the rest of it when the gate is open.
+    private func makeBrokenServer(
+        sending bytes: [UInt8],
+        first: Int,
+        second: Int,
+        gate: Gate,
+        resumes: Bool
+    ) throws -> ScriptedOrigin {
+        let count = bytes.count
+        return try ScriptedOrigin { request in
+            guard let range = request.headers["range"] else {
+                let fields: KeyValuePairs = ["Content-Length": "\(count)", "ETag": "\"one\""]
+                return [.head(200, headers: fields), .send(Array(bytes.prefix(first))), .close]
+            }
+            guard range == "bytes=\(first)-" else { return [.response(416)] }
+            guard resumes else {
+                let fields: KeyValuePairs = ["Content-Length": "\(count)", "ETag": "\"two\""]
+                return [
+                    .head(200, headers: fields), .send(Array(bytes.prefix(second))), .wait(gate),
+                    .send(Array(bytes.dropFirst(second))),
+                ]
+            }
+            let fields: KeyValuePairs = [
+                "Content-Range": "bytes \(first)-\(count - 1)/\(count)", "Content-Length": "\(count - first)",
+                "ETag": "\"one\"",
+            ]
+            return [
+                .head(206, headers: fields), .send(Array(bytes[first..<second])), .wait(gate),
+                .send(Array(bytes.dropFirst(second))),
+            ]
+        }
+    }
+
+    @Test("L10 L07 previews go on when a download is resumed, or begins again", arguments: [true, false])
+    func resumedPreviews(resumes: Bool) async throws {
+        let png = try encodedImage(.png), gate = Gate(), first = png.count * 3 / 10, second = png.count * 8 / 10
+        let server = try makeBrokenServer(sending: png, first: first, second: second, gate: gate, resumes: resumes)
+        let request = ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
+        let complete = try ImageDecoder.decode(png).pixels
+        var isFinished = false
+        for await event in ImagePipeline(.init()).task(for: request).events {
+            switch event {
+            case .preview(let image):
+                let missing = Self.differenceCount(between: image.pixels, and: complete)
+                // More than what the first part shows.
+                if Double(missing) < 0.5 * Double(complete.size.pixelCount) { gate.open() }
+            case .finished(let response):
+                isFinished = true
+                #expect(Self.differenceCount(between: response.image.pixels, and: complete) == 0)
+            case .failed(let error): Issue.record("\(error)")
+            default: break
+            }
+        }
+        #expect(isFinished && gate.isOpen && server.requests.count == 2)
+    }
+
+    @Test("F03 L10 L07 an animation goes on playing when its download is resumed", arguments: [true, false])
+    @MainActor
+    func resumedAnimation(resumes: Bool) async throws {
+        let size = PixelSize(width: 16, height: 16)
+        let frames = try (0..<30).map { number in
+            let pixels = try PixelBuffer(size: size, alpha: .opaque) { index in
+                SIMD4(UInt8(8 * number), UInt8(index % 250), 9, 255)
+            }
+            return Image.Frame(pixels: pixels, duration: .milliseconds(20))
+        }
+        let image = Image(frames: frames, loopCount: nil, format: .gif, sourceSize: size)
+        let gif = try ImageEncoder.encode(image, as: .gif)
+        let gate = Gate(), first = gif.count * 3 / 10, second = gif.count * 8 / 10
+        let server = try makeBrokenServer(sending: gif, first: first, second: second, gate: gate, resumes: resumes)
+        let display = RecordingDisplay(), completions = Counter()
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let request = ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
+        slot.load(request) { _ in completions.increment() }
+        await waitUntil { slot.player != nil }
+        let animation = try #require(slot.player?.animation)
+        // A server that begins again may send another image, whose bytes are compared at the end.
+        if resumes { await waitUntil { animation.frameCount > 15 } }
+        #expect(!animation.isComplete && completions.value == 0)
+        gate.open()
+        await waitUntil { completions.value > 0 && animation.isComplete }
+        #expect(slot.player?.animation === animation && animation.frameCount == 30)
+    }
+
     @Test("L07 L10 a downloader that always retries does so also for progressive loads")
     func retries() async throws {
         let png = try encodedImage(.png), tries = Counter()

@@ -43,17 +43,43 @@ extension ImageDataSource {
                 return try await response(of: stream, into: data, from: server, job: job, timer: timer)
             } catch  where error.isTransient && mayRestart(request) {
                 Log.write(.info, category: .fetch, message: "\(request.url): resumed: \(error.message)")
-                let response = try await downloader.resume(
-                    stream,
-                    after: data.snapshot,
-                    of: request,
-                    context: job.context
-                ) { job.report(.init(progress: $0)) }
+                let response = try await resume(stream, after: data, of: request, for: server, job: job)
                 return Response(response, from: server, timer: timer)
             }
         }
         let response = try await downloader.fetch(request, context: job.context) { job.report(.init(progress: $0)) }
         return Response(response, from: server, timer: timer)
+    }
+
+    /// Resumes a stream, and reports the bytes received so far.
+    private func resume(
+        _ stream: FetchStream,
+        after data: PartialData,
+        of request: FetchRequest,
+        for server: FetchRequest,
+        job: ImageDataLoader.Job
+    ) async throws(EideticError) -> FetchResponse {
+        // A hook may make another response of it.
+        let isShown = downloader.configuration.responseModifier == nil
+        let current = Guarded<PartialData?>(data), expectedLength = stream.expectedLength
+        return try await downloader.resume(
+            stream,
+            after: data.snapshot,
+            of: request,
+            context: job.context,
+            onProgress: { job.report(.init(progress: $0)) },
+            onBody: { part, offset in
+                guard isShown else { return }
+                let data = current.withLock { current in
+                    if offset == 0 { current = PartialData(expectedCount: expectedLength, limit: server.byteLimit) }
+                    if current?.append(part, at: offset) != true { current = nil }
+                    return current
+                }
+                guard let data else { return }
+                let progress = FetchProgress(received: data.count, expected: expectedLength)
+                job.report(.init(progress: progress, isReported: false, partialData: data))
+            }
+        )
     }
 
     private func mayRestart(_ request: FetchRequest) -> Bool {

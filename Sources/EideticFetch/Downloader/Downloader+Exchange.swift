@@ -233,6 +233,7 @@ extension Downloader {
             resumptionKey: resumptionKey(of: plan),
             onProgress: isProbe && !download.isStreamed
                 ? makeProbeReporter(for: redirect.origin, download: download) : makeProgressReporter(for: download),
+            onBody: download.onBody,
             completion: completion
         )
     }

@@ -76,6 +76,8 @@ extension Downloader {
     ///   - request: The request of the stream.
     ///   - context: The priority, and the cancellation.
     ///   - onProgress: A function that receives the progress of the whole body.
+    ///   - onBody: A function that receives each part of the body that arrives, and its position, which is 0 if the
+    ///     server sends the body from the first byte; on the engine's thread, so it must return soon.
     /// - Returns: The complete response.
     /// - Throws: The errors of ``fetch(_:priority:onProgress:)``.
     package func resume(
@@ -83,7 +85,8 @@ extension Downloader {
         after bytes: [UInt8],
         of request: FetchRequest,
         context: JobContext,
-        onProgress: @escaping @Sendable (FetchProgress) -> Void
+        onProgress: @escaping @Sendable (FetchProgress) -> Void,
+        onBody: (@Sendable (_ part: UnsafeRawBufferPointer, _ offset: Int) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         let request = try await modifiedRequest(for: request)
         try validate(request)
@@ -91,7 +94,7 @@ extension Downloader {
             PartialBody(bytes: bytes, validator: validator, totalLength: stream.head.contentLength)
         }
         let key = DownloadKey(request: request, filePath: nil)
-        let download = Download(key: key, context: context, report: onProgress)
+        let download = Download(key: key, context: context, report: onProgress, onBody: onBody)
         do throws(EideticError) {
             try prepare(request)
             let response = try await load(

@@ -217,6 +217,8 @@ extension Downloader {
         let report: @Sendable (FetchProgress) -> Void
         /// A Boolean value indicating whether the body is passed to one reader as it arrives.
         var isStreamed = false
+        /// A function that receives the body as it arrives; `nil` for none.
+        var onBody: ExchangeRequest.BodyHandler?
 
         var request: FetchRequest { key.request }
     }

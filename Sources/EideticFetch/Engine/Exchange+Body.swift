@@ -30,6 +30,7 @@ extension Exchange {
             return refuseBody(bodyTooLong("the body is longer than the limit"))
         }
         guard append(chunk) else { return false }
+        if let onBody = request.onBody, head.map(request.accepts) ?? false { onBody(chunk, receivedBytes) }
         receivedBytes += chunk.count
         if file != nil, !isPartDescribed, receivedBytes >= WrittenPart.minimumSize { describePart() }
         if !countInMemory(chunk.count) { pauseReasons.insert(.memory) }

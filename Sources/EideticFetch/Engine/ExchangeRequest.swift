@@ -28,7 +28,12 @@ final class ExchangeRequest: Sendable {
     let resumptionKey: (@Sendable () -> FetchRequest)?
     /// A function that receives the progress on the engine's thread.
     let onProgress: @Sendable (FetchProgress) -> Void
+    /// A function that receives the decoded body of an acceptable response as it arrives; `nil` for none.
+    let onBody: BodyHandler?
     let completion: Completion
+
+    /// A function that receives a part of a body, and its position in it, on the engine's thread.
+    typealias BodyHandler = @Sendable (_ part: UnsafeRawBufferPointer, _ offset: Int) -> Void
 
     init(
         id: UInt64,
@@ -43,6 +48,7 @@ final class ExchangeRequest: Sendable {
         filePath: String? = nil,
         resumptionKey: (@Sendable () -> FetchRequest)? = nil,
         onProgress: @escaping @Sendable (FetchProgress) -> Void = { _ in },
+        onBody: BodyHandler? = nil,
         completion: @escaping Completion
     ) {
         self.id = id
@@ -57,6 +63,7 @@ final class ExchangeRequest: Sendable {
         self.filePath = filePath
         self.resumptionKey = resumptionKey
         self.onProgress = onProgress
+        self.onBody = onBody
         self.completion = completion
     }
 
