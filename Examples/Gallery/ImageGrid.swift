@@ -45,7 +45,8 @@ final class ImageGrid {
         guard urls.indices.contains(position) else { return nil }
         let scale = Int(gtk_widget_get_scale_factor(interface.widget("grid")))
         let size = PixelSize(width: Self.tile.width * scale, height: Self.tile.height * scale)
-        let options: ImageOptions = [.continueInBackground]
+        // The view of one image joins the download of its cell, and shows it as it is received.
+        let options: ImageOptions = [.continueInBackground, .progressive]
         return ImageRequest(urls[position], size: size, contentMode: .aspectFill, options: options)
     }
 
