@@ -1,4 +1,5 @@
 import EideticCore
+import EideticStore
 import EideticSupervisor
 import EideticTestSupport
 import EideticWire
@@ -42,12 +43,10 @@ struct LockTests {
         let daemon = try await Daemon(.group, ["--limit", "idle=20"])
         let data = try daemon.directory.write([0], to: "data")
         let lock = try daemon.directory.write([], to: "cache/lock")
-        try daemon.directory.write([], to: "cache/ledger")
         try daemon.launch("one", ["--lock", data])
         try daemon.launch("two", ["--lock", lock])
         // The byte that says that a cache instance is open.
         let open = try daemon.directory.write([], to: "open/lock")
-        try daemon.directory.write([], to: "open/ledger")
         try daemon.launch("three", ["--lock", open, "--bytes", "1"])
         for name in ["one", "two", "three"] {
             await daemon.expectState(.active, of: name)
@@ -63,13 +62,35 @@ struct LockTests {
     func joinedLock() async throws {
         let daemon = try await Daemon(.group, ["--limit", "idle=20"])
         let lock = try daemon.directory.write([], to: "cache/lock")
-        try daemon.directory.write([], to: "cache/ledger")
         try daemon.launch("one", ["--lock", lock, "--bytes", "01"])
         await daemon.expectState(.active, of: "one")
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectState(.notRunning, of: "one")
         #expect(try daemon.status(of: "one")?.lastExit?.contains("0xdead10cc") == true)
         await daemon.finish()
+    }
+
+    @Test("B15 the first lock of a cache is found before it has opened its ledger")
+    func firstLock() throws {
+        let directory = try TemporaryDirectory(named: "cache"), look = LookAtLocks()
+        let cache = try DiskCache(.init(directory: directory.path), fileSystem: FileSystem(observer: look))
+        try cache.blocking.insert([1], for: "a")
+        let found = try #require(look.found, "no ledger was opened")
+        #expect(found?.path == "\(directory.path)/lock" && found?.isAwaited == false)
+        // Between its changes it holds only what says that it is open.
+        #expect(HeldLocks.violation(of: [getpid()])?.path != "\(directory.path)/lock")
+    }
+
+    /// Looks for locks of this process when it opens the ledger of a cache for the first time.
+    private final class LookAtLocks: SystemCallObserver {
+        private let violation = Guarded<HeldLocks.Violation??>(nil)
+        var found: HeldLocks.Violation?? { violation.withLock { $0 } }
+
+        func willPerform(_ call: SystemCall, path: String?) -> Int32? {
+            guard call == .open, path?.hasSuffix("/ledger") == true else { return nil }
+            violation.withLock { found in if found == nil { found = .some(HeldLocks.violation(of: [getpid()])) } }
+            return nil
+        }
     }
 
     @Test(

@@ -19,14 +19,13 @@ struct Main {
         SupervisedProbe(plan: plan, tasks: tasks).run()
     }
 
-    /// Holds the locks of bytes of a file until the end, with the ledger beside it open, as a cache does.
+    /// Holds the locks of bytes of a file until the end, with the mark of a cache if it is named as the file of one.
     private static func lock(_ path: String, bytes: [Int]) {
         let files = FileSystem()
         guard let file = try? files.open(path, flags: O_RDWR | O_CREAT) else { exit(3) }
         for byte in bytes { guard (try? files.lockByte(at: byte, of: file)) != nil else { exit(4) } }
+        if path.hasSuffix("/lock") { try? files.lockByteShared(at: DirectoryLockByte.mark, of: file) }
         _ = file.relinquish()
-        let ledger = String(path.reversed().drop { $0 != "/" }.reversed()) + "ledger"
-        if let file = try? files.open(ledger, flags: O_RDWR) { _ = file.relinquish() }
     }
 
     /// Uses memory until the end.

@@ -137,6 +137,12 @@ extension FileSystem {
         _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_WRLCK) }
     }
 
+    /// Locks one byte of a file for this open file description, as any number of others may do at the same time.
+    package func lockByteShared(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.rawValue
+        _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_RDLCK) }
+    }
+
     /// Locks one byte like `lockByte(at:of:)`, but waits in the kernel while another open file description holds it.
     package func waitForByteLock(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
         let number = file.rawValue

@@ -3,8 +3,9 @@ import Glibc
 
 /// A lock that serializes changes to a directory between processes, and identifies the live ones.
 ///
-/// The locks are on bytes of one file: byte 0 for changes to the directory, byte *n* for cache instance *n*. The kernel
-/// releases them when a process dies, so a kill leaves no lock behind. Readers take no lock.
+/// The locks are on bytes of one file: byte 0 for changes to the directory, byte *n* for cache instance *n*, and a
+/// shared one on ``DirectoryLockByte/mark``, which tells a supervisor whose lock it is. The kernel releases them when a
+/// process dies, so a kill leaves no lock behind. Readers take no lock.
 final class DirectoryLock {
     /// The time after which a wait for the lock fails with `EBUSY`.
     private static let timeLimit: Duration = .seconds(5)
@@ -41,7 +42,7 @@ final class DirectoryLock {
     func release() {
         guard let file else { return }
         do throws(SystemError) {
-            try files.unlockByte(at: 0, of: file.descriptor)
+            try files.unlockByte(at: DirectoryLockByte.changes, of: file.descriptor)
         } catch {
             // Closing the file releases all of its locks; the next write claims a new instance number.
             self.file = nil
@@ -78,6 +79,7 @@ final class DirectoryLock {
     private func openedFile() throws(SystemError) -> OpenFile {
         if let file { return file }
         let newFile = try openLockFile()
+        try files.lockByteShared(at: DirectoryLockByte.mark, of: newFile.descriptor)
         inode = try files.status(of: newFile.descriptor).inode
         file = newFile
         return newFile
@@ -130,7 +132,7 @@ final class DirectoryLock {
     private func lockAtOnce(_ file: OpenFile) throws(SystemError) -> Bool {
         for _ in 0..<Self.immediateAttempts {
             do throws(SystemError) {
-                try files.lockByte(at: 0, of: file.descriptor)
+                try files.lockByte(at: DirectoryLockByte.changes, of: file.descriptor)
                 return true
             } catch {
                 guard error.errorNumber == EAGAIN else { throw error }

@@ -31,13 +31,13 @@ final class LockWaiter: Sendable {
     private func run() {
         var outcome = Outcome.locked
         do throws(SystemError) {
-            try files.waitForByteLock(at: 0, of: file.descriptor)
+            try files.waitForByteLock(at: DirectoryLockByte.changes, of: file.descriptor)
         } catch {
             outcome = .failed(error)
         }
         state.withLock { state in
             if case .locked = outcome, !state.isWanted {
-                try? files.unlockByte(at: 0, of: file.descriptor)
+                try? files.unlockByte(at: DirectoryLockByte.changes, of: file.descriptor)
                 outcome = .released
             }
             state.outcome = outcome

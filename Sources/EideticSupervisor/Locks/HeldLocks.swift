@@ -1,3 +1,4 @@
+import EideticCore
 import Glibc
 
 /// The file locks of stopped processes, and those of them that others need.
@@ -27,7 +28,7 @@ package enum HeldLocks {
     private static let fileLimit = 10_000
 
     /// Returns the first lock that another process waits for, or that admits changes to a directory of Eidetic: byte 0
-    /// of its lock file.
+    /// of its lock file, which has a mark.
     ///
     /// `/proc/locks` does not name the process of a lock that belongs to an open file, so the open files are read. The
     /// list comes last, as it stops all file locks of the machine for a grace period of the kernel, 7 to 30 ms; first
@@ -44,13 +45,15 @@ package enum HeldLocks {
     }
 
     private static func violation(in files: [OpenFile]) -> Violation? {
-        let locks = files.flatMap { file in heldLocks(of: file).map { (file, $0) } }
-        guard !locks.isEmpty else { return nil }
+        let locked = files.map { ($0, heldLocks(of: $0)) }.filter { !$1.keys.isEmpty }
+        guard !locked.isEmpty else { return nil }
         let contended = FileLock.contended(in: KernelFile.read("/proc/locks") ?? "")
-        for (file, key) in locks {
-            let isAwaited = contended.contains(key)
-            guard isAwaited || admitsChanges(key) && isEideticLock(file) else { continue }
-            return Violation(process: file.process, path: file.path, isAwaited: isAwaited)
+        for (file, locks) in locked {
+            for key in locks.keys {
+                let isAwaited = contended.contains(key)
+                guard isAwaited || locks.areOfCache && admitsChanges(key) else { continue }
+                return Violation(process: file.process, path: file.path, isAwaited: isAwaited)
+            }
         }
         return nil
     }
@@ -76,12 +79,18 @@ package enum HeldLocks {
         key.start == 0 && key.end != nil && key.kind == "OFDLCK" && key.mode == "WRITE"
     }
 
-    /// Reads the locks of an open file, without that of a cache instance, for which nobody waits.
-    private static func heldLocks(of file: OpenFile) -> [FileLock.Key] {
+    /// Reads the locks of an open file; of the lock file of a cache only that of byte 0, as nobody waits for others.
+    private static func heldLocks(of file: OpenFile) -> (keys: [FileLock.Key], areOfCache: Bool) {
         let text = KernelFile.read("/proc/\(file.process)/fdinfo/\(file.descriptor)") ?? ""
         let keys = text.utf8.split(separator: 10).map { Substring($0) }.filter { $0.hasPrefix("lock:") }
             .compactMap { FileLock(line: $0)?.key }
-        return keys.filter { $0.kind != "OFDLCK" || $0.start == 0 || !isEideticLock(file) }
+        guard keys.contains(where: isCacheMark) else { return (keys, false) }
+        return (keys.filter { $0.start == DirectoryLockByte.changes }, true)
+    }
+
+    /// Returns whether a lock is the one by which a cache marks its lock file.
+    private static func isCacheMark(_ key: FileLock.Key) -> Bool {
+        key.kind == "OFDLCK" && key.mode == "READ" && key.start == DirectoryLockByte.mark && key.end == key.start
     }
 
     private static func filePath(of descriptor: String, in process: Int32) -> String {
@@ -91,18 +100,5 @@ package enum HeldLocks {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Returns whether a file is the lock of a cache directory: "lock" beside the "ledger" that the process has open.
-    ///
-    /// The directory itself is not looked into, as its file system may hang. A ledger that another process has replaced
-    /// counts too.
-    private static func isEideticLock(_ file: OpenFile) -> Bool {
-        guard file.path.hasSuffix("/lock") else { return false }
-        let ledger = file.path.dropLast(4) + "ledger"
-        return KernelFile.names(in: "/proc/\(file.process)/fd").contains { descriptor in
-            let open = filePath(of: descriptor, in: file.process)
-            return open == ledger || open == ledger + " (deleted)"
-        }
     }
 }

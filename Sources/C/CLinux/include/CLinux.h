@@ -11,7 +11,8 @@ void eidetic_set_thread_name(pthread_t thread, const char *name);
 /// Reserves space with `fallocate(FALLOC_FL_KEEP_SIZE)`, which Swift's Glibc does not import.
 int eidetic_fallocate(int descriptor, long offset, long count);
 
-/// Locks (`F_WRLCK`) or unlocks (`F_UNLCK`) one byte of a file for this open file description, without waiting.
+/// Locks (`F_WRLCK`, or `F_RDLCK` together with others) or unlocks (`F_UNLCK`) one byte of a file for this open file
+/// description, without waiting.
 ///
 /// Swift cannot import `fcntl(F_OFD_SETLK)`, which is variadic.
 int eidetic_lock_byte(int descriptor, long offset, int type);
