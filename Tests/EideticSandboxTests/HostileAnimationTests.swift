@@ -79,6 +79,30 @@ struct HostileAnimationTests {
         #expect(try animation.frame(at: 1, context: JobContext()).size.width == 8)
     }
 
+    @Test("F07 frames that were announced do not vanish: the process is replaced")
+    func vanishingFrames() throws {
+        let bytes = try Samples.gif(), pool = Programs.pool(attack: "vanishing")
+        let animation = try #require(
+            try SandboxedAnimation(
+                Array(bytes.prefix(40)),
+                isComplete: false,
+                options: DecodeOptions(),
+                limits: .standard,
+                pool: pool,
+                context: nil
+            )
+        )
+        #expect(try animation.append(Array(bytes.dropFirst(40)), isComplete: true).frameCount == 3)
+        #expect(pool.startedCount >= 2)
+    }
+
+    @Test("F07 whether bytes follow, and how long a frame is shown at least, is not the word of the process")
+    func ownProperties() throws {
+        let animation = try #require(try Self.animation(attack: "incomplete"))
+        #expect(animation.info.isComplete)
+        #expect(animation.info.durations == [Duration](repeating: .milliseconds(100), count: 3))
+    }
+
     @Test("F07 a preview that announces more memory than there is fails, whatever it has announced before")
     func previewMemory() throws {
         let pool = Programs.pool(attack: "growingMemory"), bytes = try Samples.png(9, 9)

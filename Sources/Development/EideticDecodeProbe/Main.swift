@@ -39,5 +39,5 @@ enum Attack: String, CaseIterable {
     case mapped, open, window, rewrites
     /// Replies to requests for animations that lie, and frames that do not come: of all, or of the second animation.
     case animationOversized, animationFrames, animationReply, animationDurations, frameCrash, frameLoop, secondLoops
-    case growingMemory, slowStart, longLoop
+    case growingMemory, slowStart, longLoop, vanishing, incomplete
 }

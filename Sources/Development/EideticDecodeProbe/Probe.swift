@@ -55,6 +55,7 @@ struct Probe {
             if options.kind == .preview { answerOpening() } else { answerAnimation() }
         case .extend(_, let byteCount, _):
             if isEndless(byteCount) { while true { spin() } }
+            if attack == .vanishing { return answerAnimation(isExtended: true) }
             let header = ImageHeader(format: .png, size: size)
             open(header, workingMemory: attack == .growingMemory ? .max : 4 << 20, size: size)
         case .release: break
@@ -77,9 +78,10 @@ struct Probe {
     private func isEndless(_ byteCount: Int) -> Bool { attack == .longLoop && byteCount > 40 }
 
     /// Announces an animation of three frames, or one that no file leads to.
-    private func answerAnimation() {
-        let side = attack == .animationOversized ? 1 << 20 : 8, count = attack == .animationFrames ? 60_000 : 3
-        let duration: Int64 = attack == .animationDurations ? -1 : 1_000_000
+    private func answerAnimation(isExtended: Bool = false) {
+        let side = attack == .animationOversized ? 1 << 20 : 8, hasVanished = attack == .vanishing && isExtended
+        let count = attack == .animationFrames ? 60_000 : hasVanished ? 0 : 3
+        let duration: Int64 = attack == .animationDurations ? -1 : 1_000
         for index in 0..<count { window?.base.storeBytes(of: duration, toByteOffset: 8 * index, as: Int64.self) }
         let info = AnimationInfo(
             format: .gif,
@@ -87,7 +89,7 @@ struct Probe {
             sourceSize: PixelSize(width: side, height: side),
             durations: [Duration](repeating: .zero, count: count),
             loopCount: 1,
-            isComplete: true
+            isComplete: attack != .incomplete
         )
         if attack == .animationReply { return send(.frame(nil, DecoderUsage())) }
         send(.animation(AnimationDescription(info), DecoderUsage()))

@@ -259,7 +259,7 @@ extension DecodeStage {
             pool.enqueue(in: context, operation: operation)
         }
         let image = Image(
-            frames: [Image.Frame(pixels: opened.poster, duration: info.durations[0])],
+            frames: [Image.Frame(pixels: opened.poster, duration: info.durations.first ?? .zero)],
             loopCount: info.loopCount,
             format: info.format,
             sourceSize: info.sourceSize,

@@ -67,6 +67,7 @@ package final class SandboxedAnimation: FrameSource, @unchecked Sendable {
         (self.decoder, self.limits, self.transform, self.threads) = (decoder, limits, transform, threads)
         (self.maximumCopyBytes, info, usage) = (maximumCopyBytes, opened.info, opened.usage)
         decodedSize = opened.info.size
+        info.isComplete = info.isComplete || isComplete
     }
 
     /// The encoded bytes, and what the process keeps, as far as an honest one may.
@@ -92,7 +93,8 @@ package final class SandboxedAnimation: FrameSource, @unchecked Sendable {
             description.frameCount <= max(1, limits.frames), description.sourceSize.pixelCount <= limits.pixels
         else { throw call.session.unexpectedReply() }
         try call.session.check(layout, options: DecodeOptions())
-        return (description.info(durations: try call.session.durations(count: description.frameCount)), usage)
+        let durations = try call.session.durations(count: description.frameCount)
+        return (description.info(durations: durations.map(\.clampedForPlayback)), usage)
     }
 }
 
@@ -111,10 +113,14 @@ extension SandboxedAnimation {
     /// Records the properties of bytes that the process has parsed since.
     private func record(_ call: RemoteDecoder.Call) throws(EideticError) {
         guard call.properties != nil else { return }
-        guard let next = try Self.properties(in: call, limits: limits), next.info.sourceSize == info.sourceSize else {
-            throw call.session.unexpectedReply()
-        }
+        // Frames that were announced do not vanish, nor does their size grow beyond what was reserved.
+        guard let next = try Self.properties(in: call, limits: limits), next.info.sourceSize == info.sourceSize,
+            next.info.format == info.format, next.info.frameCount >= info.frameCount,
+            next.info.size.pixelCount <= max(decodedSize.pixelCount, info.sourceSize.pixelCount)
+        else { throw call.session.unexpectedReply() }
         (info, usage, decodedSize) = (next.info, next.usage, next.info.size)
+        // The application knows whether bytes follow.
+        info.isComplete = info.isComplete || decoder.isComplete
         if let deliveredSize { info.size = deliveredSize }
         decoder.recordMemory(workingMemory: Self.workingMemory(of: info))
     }

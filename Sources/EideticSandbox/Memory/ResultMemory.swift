@@ -57,11 +57,22 @@ final class ResultMemory: Sendable {
     /// - Throws: `decoderFailed` if a process still can.
     func read() throws(EideticError) -> MappedMemory {
         guard case .reusable(let mapped) = kind else { return try memory.seal() }
-        guard memory.hasNoWriters else {
+        guard losesWriters() else {
             throw EideticError(.decoderFailed, message: "the decoding process keeps its pixels writable")
         }
         populateForReading()
         return mapped
+    }
+
+    /// Waits up to 20 ms until no process can write; returns `false` if one still can.
+    ///
+    /// A child of this process that is being started has copies of its descriptors for a moment.
+    private func losesWriters() -> Bool {
+        for _ in 0..<20 {
+            if memory.hasNoWriters { return true }
+            usleep(1_000)
+        }
+        return memory.hasNoWriters
     }
 
     /// Accesses all pages, so that neither this process nor another one waits for new ones.

@@ -63,7 +63,9 @@ extension HelperPool {
                 }
             }
         }
-        guard !helper.hasEnded, helper.imageCount < settings.imageLimit, sendReleases(to: helper, of: process) else {
+        guard !helper.hasEnded, helper.imageCount < settings.imageLimit, isCurrent(helper),
+            sendReleases(to: helper, of: process)
+        else {
             return removeProcess(process)
         }
         keptDecoders.broadcast()

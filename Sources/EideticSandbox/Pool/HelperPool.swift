@@ -156,6 +156,9 @@ package final class HelperPool: Sendable {
         if !isKept { helper.end() }
     }
 
+    /// Returns whether a process was started since the last restart.
+    func isCurrent(_ helper: HelperProcess) -> Bool { state.withLock { $0.generation == helper.generation } }
+
     /// Ends a process, and starts another one, so that the next image does not wait for it; returns at once.
     func replace(_ helper: HelperProcess) {
         helper.end()

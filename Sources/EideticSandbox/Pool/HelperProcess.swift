@@ -139,6 +139,7 @@ extension HelperProcess {
     ///   - descriptors: The descriptors that go with it.
     ///   - duration: The longest time; the process is ended after it.
     ///   - context: Cancels the wait; the process then goes on.
+    ///   - onSend: Called once the request, with its descriptors, is sent.
     ///   - onWait: Called about every 20 ms with the time so far.
     /// - Returns: The reply; not a failure.
     /// - Throws: `limitExceeded` after `duration`, `decoderFailed` if the process ends or breaks the protocol, the
@@ -148,9 +149,11 @@ extension HelperProcess {
         descriptors: [Int32] = [],
         within duration: Duration,
         context: JobContext?,
+        onSend: () -> Void = {},
         onWait: (Duration) -> Void
     ) throws(EideticError) -> HelperReply {
         try send(request, descriptors: descriptors)
+        onSend()
         isBusy = true
         let reply = try reply(within: duration, context: context, onWait: onWait)
         guard case .failure(let code, let message) = reply else { return reply }

@@ -219,15 +219,16 @@ extension HelperSession {
         guard plan.workingMemory <= Self.maximumMemory else {
             throw EideticError(.outOfMemory, message: "decoding needs \(plan.workingMemory) bytes of memory")
         }
-        reservedMemory = try pool.budget.reserve(plan.workingMemory, context: context)
+        let memoryNeeded = max(plan.workingMemory, layout.byteCount)
+        reservedMemory = try pool.budget.reserve(memoryNeeded, context: context)
         limit(memory: 2 * plan.workingMemory + layout.byteCount + plan.keptMemory)
         let isInWindow = layout.byteCount <= HelperSession.copiedByteCount
         let memory = isInWindow ? nil : try pool.memories.memory(byteCount: layout.byteCount)
         let result = try request(isInWindow) { request throws(EideticError) in
             // Passed on, and then closed: nobody but the process can write from now on.
-            let opened = try memory?.opened()
-            defer { withExtendedLifetime(opened) {} }
-            return try reply(to: request, descriptors: opened.map { [$0.rawValue] } ?? [])
+            var opened = try memory?.opened()
+            let descriptors = opened.map { [$0.rawValue] } ?? []
+            return try reply(to: request, descriptors: descriptors) { opened = nil }
         }
         guard let result else { return nil }
         return try image(result, by: plan, in: memory)
@@ -329,7 +330,8 @@ extension HelperSession {
 extension HelperSession {
     func reply(
         to request: HelperRequest,
-        descriptors: [Int32] = []
+        descriptors: [Int32] = [],
+        onSend: () -> Void = {}
     ) throws(EideticError) -> HelperReply {
         let start = ContinuousClock.now
         defer { spentTime += start.duration(to: .now) }
@@ -339,7 +341,8 @@ extension HelperSession {
                 to: request,
                 descriptors: descriptors,
                 within: max(.zero, limits.duration + Self.graceTime - alreadySpent),
-                context: context
+                context: context,
+                onSend: onSend
             ) { waited in
                 if alreadySpent + waited >= pool.settings.slowTime { beginSlow() }
             }

@@ -68,6 +68,11 @@ struct KeptDecoders {
                 return host.isTaken ? nil : use(place.process, isKept: true)
             }
             release(place)
+            // Nothing else would take a process without decoders whose owner is gone.
+            if !host.isTaken, hosts[place.process]?.memory.isEmpty == true {
+                hosts[place.process]?.isTaken = true
+                return .end(process: place.process)
+            }
         }
         guard !isAlone else { return startAlone(limit: aloneLimit) }
         let shared = hosts.filter { $0.value.owner == nil }

@@ -24,7 +24,8 @@ final class RemoteDecoder: @unchecked Sendable {
     private let owner: UInt32
     private var place: DecoderPlace?
     private var bytes: GrowingSharedBytes
-    private var isComplete = false
+    /// A Boolean value indicating whether no more bytes follow.
+    private(set) var isComplete = false
     /// The bytes that the decoder at `place` has.
     private var sent: (count: Int, isComplete: Bool) = (0, false)
     /// The bytes that a process has parsed without an error; `nil` before the first call.
@@ -176,7 +177,9 @@ final class RemoteDecoder: @unchecked Sendable {
     private func removeUnparsedBytes() {
         guard options.kind == .animation, let parsed, parsed != (bytes.count, isComplete) else { return }
         bytes.removeBytes(from: parsed.count)
-        (isComplete, sent) = (parsed.isComplete, parsed)
+        isComplete = parsed.isComplete
+        // The decoder may have none of the bytes.
+        forget()
     }
 
     private func keep(in process: HelperPool.TakenProcess, by session: HelperSession) throws(EideticError)
