@@ -16,6 +16,7 @@ struct eidetic_jpeg_feed {
     size_t consumed;       // bytes that the library has read
     size_t bytes_to_skip;  // bytes to skip_input in later input
     int has_header, has_started, is_in_pass;
+    int has_ended_pass;  // a pass that wrote all rows has ended
 };
 
 static eidetic_jpeg_feed *feed_of(j_common_ptr library) { return library->client_data; }
@@ -130,6 +131,7 @@ eidetic_jpeg_status eidetic_jpeg_feed_start_pass(eidetic_jpeg_feed *feed) {
             return EIDETIC_JPEG_OK;
         if (!jpeg_finish_output(library)) return EIDETIC_JPEG_FAILED;
         feed->is_in_pass = 0;
+        feed->has_ended_pass = 1;
     }
     if (!jpeg_start_output(library, last_complete_scan(library))) return EIDETIC_JPEG_FAILED;
     feed->is_in_pass = 1;
@@ -149,13 +151,11 @@ eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
     return EIDETIC_JPEG_OK;
 }
 
-int eidetic_jpeg_feed_is_later_scan(const eidetic_jpeg_feed *feed) {
-    return feed->library.buffered_image && feed->library.output_scan_number > 1;
-}
+int eidetic_jpeg_feed_is_later_pass(const eidetic_jpeg_feed *feed) { return feed->has_ended_pass; }
 
 unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed) {
     const struct jpeg_decompress_struct *library = &feed->library;
-    return eidetic_jpeg_feed_is_later_scan(feed) ? library->output_height : library->output_scanline;
+    return eidetic_jpeg_feed_is_later_pass(feed) ? library->output_height : library->output_scanline;
 }
 
 int eidetic_jpeg_feed_is_complete(eidetic_jpeg_feed *feed) {

@@ -35,9 +35,9 @@ final class JPEGPreviewFeed: PreviewFeed {
         return try makeDecodedPixels(pixels, iccProfile: try JPEGSegments(bytes).iccProfile)
     }
 
-    /// Reads the rows of the current pass; those of a later scan than the first go into the preview itself.
+    /// Reads the rows of the current pass; those of a later pass than the first go into the preview itself.
     private func readPass(into rows: PreviewRows, for task: DecodeTask) throws(EideticError) -> PixelBuffer? {
-        if eidetic_jpeg_feed_is_later_scan(handle) != 0 {
+        if eidetic_jpeg_feed_is_later_pass(handle) != 0 {
             return try rows.fill(alpha: .opaque) { target throws(EideticError) in
                 while try readRows(to: target, of: rows) { try task.checkpoint() }
             }

@@ -90,8 +90,9 @@ size_t eidetic_jpeg_feed_consumed(const eidetic_jpeg_feed *feed);
 uint32_t eidetic_jpeg_feed_width(const eidetic_jpeg_feed *feed);
 uint32_t eidetic_jpeg_feed_height(const eidetic_jpeg_feed *feed);
 eidetic_jpeg_model eidetic_jpeg_feed_model(const eidetic_jpeg_feed *feed);
-/// Returns 1 in the pass of a later scan than the first, which writes all rows at once.
-int eidetic_jpeg_feed_is_later_scan(const eidetic_jpeg_feed *feed);
+/// Returns 1 in a later pass than the first; it shows complete scans, so it writes all rows at once, also those that an
+/// earlier pass has written.
+int eidetic_jpeg_feed_is_later_pass(const eidetic_jpeg_feed *feed);
 /// The number of rows from the top that any pass has written.
 unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed);
 /// Returns 1 if all rows have their final quality.
