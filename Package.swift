@@ -289,7 +289,9 @@ let package = Package(
             dependencies: [
                 "EideticFetch", "EideticStore",
                 "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "EideticTransfer",
-                "EideticTransferService", "EideticCommand", "Gallery", "ImageList", "eideticd",
+                "EideticTransferService", "EideticCommand", "BackgroundFetch", "EideticSupervisorProbe", "Gallery",
+                "ImageList",
+                "eideticd",
             ],
             exclude: ["Goldens"],
             swiftSettings: strict
@@ -477,7 +479,7 @@ let package = Package(
             dependencies: [
                 "EideticFetch",
                 "EideticCommand", "EideticTransferService", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
-                "EideticSupervisorProbe", "EideticTestSupport", "EideticWire", "eideticd",
+                "EideticSupervisorProbe", "EideticTestSupport", "EideticWakeProbe", "EideticWire", "eideticd",
             ],
             swiftSettings: strict
         ),

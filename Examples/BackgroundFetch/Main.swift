@@ -68,7 +68,7 @@ final class BackgroundFetch: ApplicationDelegate {
             let request = ImageRequest(url, options: .refreshCached)
             let response = try await ImagePipeline.shared.response(for: request)
             say("the image has arrived: \(response.image.sourceSize), from \(response.source)")
-            screen.show(response.image, of: request)
+            await screen.show(response.image, of: ImageRequest(url))
             badge += 1
             UserNotificationCenter.shared.setBadge(badge)
             say("the badge is \(badge); ends with new data")
@@ -90,7 +90,8 @@ final class BackgroundFetch: ApplicationDelegate {
 protocol Screen {
     /// Shows the window, if there is one.
     func present()
-    func show(_ image: Image, of request: ImageRequest)
+    /// Shows an image; returns when it is shown, so that the snapshot of the window has it.
+    func show(_ image: Image, of request: ImageRequest) async
     /// Runs until the program ends.
     func run()
 }

@@ -25,7 +25,11 @@ final class WindowScreen: Screen {
 
     func present() { gtk_window_present(window) }
 
-    func show(_ image: Image, of request: ImageRequest) { ImageWidget(view).setImage(request) }
+    func show(_ image: Image, of request: ImageRequest) async {
+        await withCheckedContinuation { continuation in
+            ImageWidget(view).setImage(request) { _ in continuation.resume() }
+        }
+    }
 
     func run() { while g_list_model_get_n_items(gtk_window_get_toplevels()) > 0 { g_main_context_iteration(nil, 1) } }
 }

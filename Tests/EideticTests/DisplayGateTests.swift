@@ -53,4 +53,19 @@ struct DisplayGateTests {
         gate.release()
         #expect(first.widths == [10] && second.widths == [10])
     }
+
+    @Test("L25 B21 a snapshot draws what was held back, once, and drawing stays held")
+    func snapshot() async throws {
+        let fixture = try await PipelineFixture(), gate = DisplayGate()
+        let request = try fixture.serve("1.png", width: 10, height: 10), display = ChainedDisplay()
+        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: gate)
+        var loadCount = 0
+        gate.hold()
+        gate.load(for: fixture.pipeline) { loadCount += 1 }
+        await show(request, in: slot)
+        gate.drawForSnapshot()
+        #expect(display.widths == [10] && gate.isHeld && loadCount == 0)
+        gate.release()
+        #expect(display.widths == [10] && loadCount == 1)
+    }
 }

@@ -37,6 +37,7 @@ enum Scenes {
         "scrolling-shared": scrollingShared,
         "sizes": sizes,
         "small-requests": smallRequests,
+        "snapshots": snapshots,
         "transition": transition,
     ]
 }

@@ -41,6 +41,15 @@ package final class DisplayGate {
         }
     }
 
+    /// Draws the last image and indicator of each slot that was held back, for a snapshot of the windows.
+    ///
+    /// The hold goes on: loads and motion wait for its end.
+    package func drawForSnapshot() {
+        let drawn = order.filter { $0.part == .image || $0.part == .indicator }
+        order.removeAll { $0.part == .image || $0.part == .indicator }
+        for key in drawn { pending.removeValue(forKey: key)?(true) }
+    }
+
     /// Holds and releases with the phases of the application; replaces an earlier environment.
     package func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases

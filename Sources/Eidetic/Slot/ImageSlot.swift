@@ -10,7 +10,8 @@ public import EideticFetch
 ///   completion handler is called with `cancelled`, and the display does not change.
 /// - An image in memory is shown before ``load(_:presentation:progress:completion:)`` returns, without placeholder or
 ///   transition.
-/// - While the application is in the background nothing is drawn; on return the last state is drawn once.
+/// - While the application is in the background nothing is drawn; on return, or for a snapshot of the window, the last
+///   state is drawn once.
 ///
 /// A view that shows several images has several slots. A slot does not retain its display; releasing the slot cancels
 /// its load.

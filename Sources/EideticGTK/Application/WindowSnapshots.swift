@@ -1,5 +1,6 @@
 #if GTK
 internal import CGTK
+internal import Eidetic
 public import EideticBackground
 
 /// The images of the windows of this process, which a switcher shows while the application is in the background.
@@ -47,6 +48,8 @@ final class WindowSnapshots {
     func draw() -> [UInt8]? {
         let first = activeWindow.flatMap { windows[$0] == nil ? nil : $0 } ?? windows.keys.first
         guard let first, let window = windows[first] else { return nil }
+        // An image that was loaded in the background is held back until the window is seen again.
+        DisplayGate.shared.drawForSnapshot()
         let widgets = sensitiveWidgets.compactMap(\.strongReference)
         var pointers: [UnsafeMutableRawPointer?] = widgets.map { UnsafeMutableRawPointer($0.pointer) }
         let image = window.lastImage.map { UnsafeMutableRawPointer($0.pointer) }

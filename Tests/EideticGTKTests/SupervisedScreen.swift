@@ -1,0 +1,113 @@
+#if GTK
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+/// A supervisor whose applications have windows on a screen of their own.
+final class SupervisedScreen {
+    private let screen: Screen
+    private let directory: TemporaryDirectory
+    private let supervisor: Subprocess
+
+    /// A Boolean value indicating whether all required programs are installed.
+    static var canRun: Bool { Scene.canPlay && Subprocess.executablePath(for: "xdotool") != nil }
+
+    init() async throws {
+        (screen, directory) = (try await Screen(), try TemporaryDirectory(named: "supervised"))
+        supervisor = try Subprocess(
+            Scene.executablePath(of: "eideticd"),
+            arguments: [
+                "--runtime-directory", directory.path(of: "run"), "--state-directory", directory.path(of: "saved"),
+                "--applications", directory.path(of: "entries"), "--limit", "idle=50", "--bus", "none",
+                "--system-bus", "none",
+            ],
+            environment: screen.environment()
+        )
+        #expect(await supervisor.waitForOutput("ready"), "\(supervisor.errorsSoFar)")
+    }
+
+    /// Performs a command of `eidetic app`, and returns its output; a launched program gets the screen.
+    @discardableResult
+    func app(_ words: String..., location: SourceLocation = #_sourceLocation) async throws -> String {
+        let result = try await Subprocess.run(
+            Scene.executablePath(of: "eidetic-app"),
+            arguments: words,
+            environment: screen.environment(changes: ["EIDETIC_RUNTIME_DIR": directory.path(of: "run")])
+        )
+        #expect(result.status == .exited(0), "\(words): \(result.errorText)", sourceLocation: location)
+        return result.outputText
+    }
+
+    /// Waits until an application has written a text.
+    func waitForOutput(_ text: String, location: SourceLocation = #_sourceLocation) async {
+        let isFound = await supervisor.waitForOutput(text)
+        #expect(isFound, "\(supervisor.outputSoFar)\(supervisor.errorsSoFar)", sourceLocation: location)
+    }
+
+    func waitForState(_ state: String, location: SourceLocation = #_sourceLocation) async throws {
+        try await wait(for: state, location: location) {
+            try await app("list", "--json").contains("\"state\":\"\(state)\"")
+        }
+    }
+
+    /// Evaluates a condition again and again until it holds; records an issue after 20 seconds.
+    func wait(
+        for event: String,
+        location: SourceLocation = #_sourceLocation,
+        until condition: () async throws -> Bool
+    ) async rethrows {
+        let end = ContinuousClock.now + .seconds(20)
+        while !(try await condition()) {
+            guard ContinuousClock.now < end else {
+                return _ = Issue.record(
+                    "timed out waiting for \(event): \(supervisor.outputSoFar)",
+                    sourceLocation: location
+                )
+            }
+        }
+    }
+
+    /// Reads the only snapshot; `nil` if there is none.
+    func snapshot() async throws -> PixelBuffer? {
+        let words = try await app("list", "--snapshots").split { $0 == " " || $0 == "\n" }.map(String.init)
+        guard let path = words.last else { return nil }
+        return try ImageDecoder.decode(try FileSystem().contents(of: path)).pixels
+    }
+
+    /// Returns the visible windows with a title.
+    func windows(named title: String) async throws -> [Substring] {
+        try await xdotool("search", "--onlyvisible", "--name", title).split(separator: "\n")
+    }
+
+    func minimizeWindow(named title: String) async throws {
+        _ = try await xdotool("search", "--onlyvisible", "--name", title, "windowminimize")
+    }
+
+    /// Returns a screenshot of a window.
+    func capture(_ window: Substring) async throws -> PixelBuffer {
+        let words = ["-window", String(window), "png:-"]
+        let result = try await Subprocess.run("import", arguments: words, environment: screen.environment())
+        return try ImageDecoder.decode(result.output).pixels
+    }
+
+    private func xdotool(_ words: String...) async throws -> String {
+        try await Subprocess.run("xdotool", arguments: words, environment: screen.environment()).outputText
+    }
+
+    /// Ends an application and the supervisor.
+    func finish(_ identifier: String) async throws {
+        try await app("quit", "--force", identifier)
+        try await waitForState("notRunning")
+        supervisor.kill(15)
+        _ = await supervisor.waitUntilExit()
+    }
+}
+
+extension PixelBuffer {
+    /// Returns whether any pixel has a colour, apart from rounding.
+    func contains(_ colour: [Int]) -> Bool {
+        (0..<size.height).contains { row in (0..<size.width).contains { shows(colour, at: ($0, row)) } }
+    }
+}
+#endif
