@@ -4,7 +4,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// What becomes of derived images when a process is killed, when their original is replaced, and when space is short.
+/// Loads derived images after kills, after a replacement of their original, and when space is short.
 @Suite("Derived images: loss", .serialized, .timeLimit(.minutes(5)), .needsNginx)
 struct DerivedImageLossTests {
     private static let sizes = (1...12).map { PixelSize(width: 8 * $0, height: 8 * $0) }

@@ -4,7 +4,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-/// What users of SDWebImage expect, by the shared pipeline and cache, in processes with a home of their own.
+/// Loads by the shared pipeline and cache, as users of SDWebImage write them, in processes with a home of their own.
 @Suite("Shared forms", .serialized, .timeLimit(.minutes(3)), .needsNginx)
 struct SharedFormTests {
     let directory: TemporaryDirectory
