@@ -142,4 +142,46 @@ struct HostileAnimationTests {
         context.cancel()
         #expect(await frame.value?.code == .cancelled)
     }
+
+    @Test("F07 an animation that waits for memory keeps no other one waiting, and its wait can be cancelled")
+    func memoryWaitsLetOthersPass() async throws {
+        let pool = Programs.pool { $0.idleLimit = 1 }, context = JobContext()
+        let good = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
+        let waiting = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
+        #expect(pool.keepingIdentifiers.count == 1)
+        let reserved = try pool.budget.reserve(.max, context: nil)
+        let frame = Task.detached {
+            Programs.error { () throws(EideticError) in try waiting.frame(at: 1, context: context) }
+        }
+        while pool.budget.waitingCount == 0 { await Task.yield() }
+        // Without a context it waits neither for memory nor for the process.
+        let isThere = await Task.detached { (try? good.firstFrame(context: nil)) != nil }.value
+        #expect(isThere && pool.keepingIdentifiers.count == 2 && pool.budget.waitingCount == 1)
+        context.cancel()
+        #expect(await frame.value?.code == .cancelled)
+        pool.budget.release(reserved)
+    }
+
+    @Test("F07 a wait for a process that another animation starts can be cancelled")
+    func waitsForProcessesAreCancelled() async throws {
+        let pool = Programs.pool(attack: "mute") { $0.idleLimit = 1 }, bytes = try Samples.gif(), context = JobContext()
+        @Sendable func open(_ context: JobContext) -> EideticError? {
+            Programs.error { () throws(EideticError) in
+                try SandboxedAnimation(
+                    bytes,
+                    isComplete: true,
+                    options: .init(),
+                    limits: .standard,
+                    pool: pool,
+                    context: context
+                )?.info.frameCount
+            }
+        }
+        let first = Task.detached { open(JobContext()) }
+        while pool.keepingStartCount == 0 { await Task.yield() }
+        let second = Task.detached { open(context) }
+        context.cancel()
+        #expect(await second.value?.code == .cancelled && pool.keepingStartCount == 1)
+        #expect(await first.value?.code == .sandboxUnavailable)
+    }
 }

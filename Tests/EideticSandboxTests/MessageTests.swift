@@ -57,7 +57,7 @@ struct MessageTests {
         let replies: [HelperReply] = [
             .ready(HelperDescription(restrictions: [.landlock, .files], formats: ["png"], addressSpace: 5)),
             .failure(.corrupt, message: "reason"), .header(nil), .header(HeaderDescription(header)),
-            .opened(HeaderDescription(header), workingMemory: 6, layout),
+            .opened(HeaderDescription(header), DecodeMemory(working: 6, kept: 5), layout),
             .animation(AnimationDescription(Self.info), DecoderUsage(retainedByteCount: 7, decodedByteCount: 8)),
             .animation(nil, DecoderUsage()), .frame(nil, DecoderUsage()),
             .metadata(MetadataLayout(ImageMetadata(exif: [1, 2], xmp: nil, iccProfile: []))),

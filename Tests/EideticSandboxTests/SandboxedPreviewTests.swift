@@ -30,6 +30,13 @@ struct SandboxedPreviewTests {
         #expect(pool.startedCount == 1 && pool.keptDecoderCount == 1)
     }
 
+    @Test("F07 L10 each byte of a large PNG is decoded once: its previews keep one canvas, not three")
+    func largeImages() throws {
+        let bytes = try Samples.png(4_000, 3_000), sandboxed = Self.preview(in: Programs.pool())
+        for part in 1...3 { _ = try sandboxed.preview(of: Array(bytes.prefix(bytes.count * part / 4))) }
+        #expect(sandboxed.decodedByteCount <= bytes.count && sandboxed.decodedByteCount > bytes.count / 2)
+    }
+
     @Test("F07 previews go on in another process when theirs is killed")
     func killedProcess() throws {
         let bytes = try Samples.png(300, 200), pool = Programs.pool(), sandboxed = Self.preview(in: pool)

@@ -152,7 +152,8 @@ struct Probe {
 
     private func open(_ header: ImageHeader, workingMemory: Int, size: PixelSize, frameCount: Int = 1) {
         guard let layout = ResultLayout(size: size, frameCount: frameCount) else { _exit(2) }
-        send(.opened(HeaderDescription(header), workingMemory: workingMemory, layout))
+        let memory = DecodeMemory(working: workingMemory, kept: min(workingMemory, 4 << 20))
+        send(.opened(HeaderDescription(header), memory, layout))
     }
 
     private func result(frameCount: Int) -> ResultDescription {

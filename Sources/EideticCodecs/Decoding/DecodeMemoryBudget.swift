@@ -18,6 +18,8 @@ package final class DecodeMemoryBudget: Sendable {
     /// The budget of this process for decoders of progressive previews, which live as long as their downloads: 128 MiB.
     package static let previews = DecodeMemoryBudget(capacity: .mebibytes(128))
 
+    /// The time between two looks at the cancellation of a wait.
+    private static let interval = Duration.milliseconds(50)
     private let capacity: Int
     private let monitor: Monitor<State>
 
@@ -35,7 +37,8 @@ package final class DecodeMemoryBudget: Sendable {
 
     /// Runs `body` with a reservation of `bytes` bytes, and waits for it if necessary.
     ///
-    /// Blocks its thread, so only threads of a `WorkPool` may call it. A cancelled wait ends at the next release.
+    /// Blocks its thread, so only threads of a `WorkPool` may call it. A cancelled wait ends at the next release, or
+    /// within 50 ms.
     ///
     /// - Throws: `cancelled`, and the errors of `body`.
     package func withReservation<Result>(
@@ -53,11 +56,28 @@ package final class DecodeMemoryBudget: Sendable {
     ///
     /// Blocks its thread, so only threads of a `WorkPool` may pass a context.
     ///
+    /// - Parameters:
+    ///   - bytes: The number of bytes.
+    ///   - context: Cancels the wait.
+    ///   - onWait: Called before a wait, without the lock.
     /// - Returns: The number of reserved bytes, at most the whole budget.
     /// - Throws: `cancelled`.
-    package func reserve(_ bytes: Int, context: JobContext?) throws(EideticError) -> Int {
+    package func reserve(
+        _ bytes: Int,
+        context: JobContext?,
+        onWait: () -> Void = {}
+    ) throws(EideticError) -> Int {
+        try context?.checkCancellation()
         let needed = min(max(0, bytes), capacity)
-        if let context { try wait(for: needed, context: context) } else { monitor.withLock { $0.available -= needed } }
+        let isGranted = monitor.withLock { state in
+            guard context == nil || (state.waitingTickets.isEmpty && state.available >= needed) else { return false }
+            state.available -= needed
+            return true
+        }
+        if !isGranted, let context {
+            onWait()
+            try wait(for: needed, context: context)
+        }
         return needed
     }
 
@@ -91,19 +111,22 @@ package final class DecodeMemoryBudget: Sendable {
             state.waitingTickets.append(state.nextTicket)
             return state.nextTicket
         }
-        let isGranted = monitor.wait { state -> Bool? in
-            guard !context.isCancelled else {
-                state.waitingTickets.removeAll { $0 == ticket }
-                return false
+        var decision: Bool?
+        while decision == nil {
+            decision = monitor.wait(for: Self.interval) { state -> Bool? in
+                guard !context.isCancelled else {
+                    state.waitingTickets.removeAll { $0 == ticket }
+                    return false
+                }
+                guard state.waitingTickets.first == ticket, state.available >= needed else { return nil }
+                state.waitingTickets.removeFirst()
+                state.available -= needed
+                return true
             }
-            guard state.waitingTickets.first == ticket, state.available >= needed else { return nil }
-            state.waitingTickets.removeFirst()
-            state.available -= needed
-            return true
         }
         // The next reservation may fit beside this one.
         monitor.broadcast()
-        guard isGranted else { throw .cancelled }
+        guard decision == true else { throw .cancelled }
     }
 
     /// Releases reserved bytes and wakes the decodes that wait.

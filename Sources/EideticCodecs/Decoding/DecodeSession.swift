@@ -31,6 +31,9 @@ package final class DecodeSession {
     /// The peak memory of the decode in bytes.
     package var workingMemory: Int { plan.workingMemory }
 
+    /// The memory that an incremental decoder keeps from one preview to the next, in bytes.
+    package var feedMemory: Int { plan.feedMemory }
+
     /// The size of the frames that ``decode()`` returns.
     package var resultSize: PixelSize { plan.resultSize }
 

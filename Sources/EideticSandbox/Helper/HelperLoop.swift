@@ -141,14 +141,14 @@ struct HelperLoop {
                 return AnimationDescription(info)
             }
             return .animation(description, decoder.usage)
-        case .preview(let session): return try opened(session)
+        case .preview(let session): return try opened(session, isPreview: true)
         }
     }
 
     /// Decodes the image at once, if it needs little memory; otherwise, keeps it for the next request.
     private mutating func opened(_ session: DecodeSession, immediateMemory: Int) throws(EideticError) -> HelperReply {
         let reply = try opened(session)
-        guard case .opened(let header, let workingMemory, let layout) = reply, workingMemory <= immediateMemory,
+        guard case .opened(let header, let memory, let layout) = reply, memory.working <= immediateMemory,
             header.durationCount == 0, layout.byteCount <= HelperSession.copiedByteCount, let window
         else {
             self.session = session
@@ -159,11 +159,11 @@ struct HelperLoop {
         return .decodedAtOnce(header, layout, result)
     }
 
-    private func opened(_ session: DecodeSession) throws(EideticError) -> HelperReply {
+    private func opened(_ session: DecodeSession, isPreview: Bool = false) throws(EideticError) -> HelperReply {
         guard let layout = ResultLayout(size: session.resultSize, frameCount: session.maximumFrameCount) else {
             throw EideticError(.limitExceeded, message: "\(session.resultSize) pixels are out of range")
         }
-        return .opened(try describe(session.header), workingMemory: session.workingMemory, layout)
+        return .opened(try describe(session.header), DecodeMemory(session, isPreview: isPreview), layout)
     }
 
     private func bytes(count: Int) throws(EideticError) -> UnsafeRawBufferPointer {

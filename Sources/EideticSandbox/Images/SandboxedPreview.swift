@@ -79,15 +79,15 @@ package final class SandboxedPreview: @unchecked Sendable {
 
     private func preview(by call: RemoteDecoder.Call) throws(EideticError) -> Image? {
         guard let properties = call.properties else { return nil }
-        guard case .opened(let header, let workingMemory, let layout) = properties else {
+        guard case .opened(let header, let memory, let layout) = properties else {
             throw call.session.unexpectedReply()
         }
         try call.session.check(layout, options: options)
-        guard reserve(workingMemory) else { return nil }
-        decoder?.recordMemory(workingMemory: workingMemory)
+        guard reserve(memory.kept) else { return nil }
+        decoder?.recordMemory(workingMemory: memory.working)
         let plan = HelperSession.ResultPlan(
             layout: layout,
-            workingMemory: workingMemory,
+            workingMemory: memory.working,
             keptMemory: call.keptMemory,
             format: header.format,
             scale: options.scale

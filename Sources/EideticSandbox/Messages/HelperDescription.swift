@@ -12,7 +12,7 @@ package struct HelperDescription: Sendable, Hashable {
     package var addressSpace: Int
 
     /// The version of the messages of this build.
-    package static let currentVersion: UInt32 = 2
+    package static let currentVersion: UInt32 = 3
 
     package init(restrictions: HelperRestrictions, formats: [String], addressSpace: Int) {
         (self.restrictions, self.formats, self.addressSpace) = (restrictions, formats, addressSpace)

@@ -11,7 +11,7 @@ package enum HelperReply: Sendable, Equatable {
     /// The header; `nil` if more bytes are needed. The durations are in the window.
     case header(HeaderDescription?)
     /// The header, and what the decode needs.
-    case opened(HeaderDescription, workingMemory: Int, ResultLayout)
+    case opened(HeaderDescription, DecodeMemory, ResultLayout)
     /// The frames are in the memory of the request.
     case decoded(ResultDescription)
     /// The image was opened, and the frame is in the window.
@@ -43,10 +43,10 @@ extension HelperReply: WireEncodable, WireDecodable {
         case .header(let header):
             writer.append(Kind.header.rawValue)
             writer.append(optional: header) { $0.append($1) }
-        case .opened(let header, let workingMemory, let layout):
+        case .opened(let header, let memory, let layout):
             writer.append(Kind.opened.rawValue)
             writer.append(header)
-            writer.append(workingMemory)
+            writer.append(memory)
             writer.append(layout)
         case .decoded(let result):
             writer.append(Kind.decoded.rawValue)
@@ -81,9 +81,11 @@ extension HelperReply: WireEncodable, WireDecodable {
                 try reader.optional { reader throws(WireError) in try HeaderDescription(from: &reader) }
             )
         case .opened:
-            let header = try HeaderDescription(from: &reader), workingMemory: Int = try reader.integer()
-            guard workingMemory >= 0 else { throw .unknownCase(type: "memory", value: 0) }
-            self = .opened(header, workingMemory: workingMemory, try ResultLayout(from: &reader))
+            self = .opened(
+                try HeaderDescription(from: &reader),
+                try DecodeMemory(from: &reader),
+                try ResultLayout(from: &reader)
+            )
         case .decoded: self = .decoded(try ResultDescription(from: &reader))
         case .animation:
             let description = try reader.optional { reader throws(WireError) in

@@ -16,11 +16,18 @@ extension HelperPool {
     ///   - owner: The number of the animation or preview.
     ///   - place: The place of its decoder; `nil` if it has none.
     ///   - isAlone: A Boolean value indicating whether it has a process to itself.
+    ///   - context: Cancels the wait.
     /// - Returns: The process, to be given back.
-    /// - Throws: `sandboxUnavailable`.
-    func take(for owner: UInt32, at place: DecoderPlace?, isAlone: Bool) throws(EideticError) -> TakenProcess {
+    /// - Throws: `sandboxUnavailable` and `cancelled`.
+    func take(
+        for owner: UInt32,
+        at place: DecoderPlace?,
+        isAlone: Bool,
+        context: JobContext?
+    ) throws(EideticError) -> TakenProcess {
         while true {
-            let step = keptDecoders.wait { kept in
+            try context?.checkCancellation()
+            let step = keptDecoders.wait(for: HelperProcess.interval) { kept in
                 kept.next(
                     for: owner,
                     at: place,
@@ -30,6 +37,7 @@ extension HelperPool {
                 )
             }
             switch step {
+            case nil: continue
             case .start: return try startKeeping(owner: isAlone ? owner : nil)
             case .end(let process): removeProcess(process)
             case .use(let process, let helper, let isKept):
@@ -128,6 +136,9 @@ extension HelperPool {
 
     /// The number of processes that an animation or preview has to itself.
     package var aloneCount: Int { keptDecoders.withLock { $0.hosts.values.count { $0.owner != nil } } }
+
+    /// The number of processes that are being started to keep decoders.
+    package var keepingStartCount: Int { keptDecoders.withLock { $0.startCount } }
 
     /// The processes that keep decoders.
     package var keepingIdentifiers: [Int32] { keptDecoders.withLock { $0.hosts.values.map(\.helper.identifier) } }

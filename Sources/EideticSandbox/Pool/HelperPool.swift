@@ -1,4 +1,4 @@
-import EideticCodecs
+package import EideticCodecs
 package import EideticCore
 import Glibc
 
@@ -49,7 +49,7 @@ package final class HelperPool: Sendable {
     package static let shared = HelperPool()
 
     /// The memory of images that are decoded in the sandbox, apart from that of images in this process: 512 MiB.
-    let budget = DecodeMemoryBudget(capacity: .mebibytes(512))
+    package let budget = DecodeMemoryBudget(capacity: .mebibytes(512))
     /// The shared memory of large results.
     let memories: ResultMemoryPool
     package let settings: Settings
@@ -57,6 +57,8 @@ package final class HelperPool: Sendable {
     /// The processes that keep decoders.
     let keptDecoders = Monitor(KeptDecoders())
     let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
+    /// The threads that start processes before they are needed; one that does not answer delays no release.
+    private let starts = WorkPool(name: "eidetic start", maximumThreadCount: 4)
 
     package init(settings: Settings = Settings()) {
         self.settings = settings
@@ -80,7 +82,7 @@ package final class HelperPool: Sendable {
 
     /// Starts processes until as many as there are processors wait; returns at once.
     package func warmUp() {
-        for _ in 0..<settings.idleLimit { drains.enqueue { [self] in addIdle() } }
+        for _ in 0..<settings.idleLimit { starts.enqueue { [self] in addIdle() } }
     }
 
     private func addIdle() {
@@ -162,7 +164,7 @@ package final class HelperPool: Sendable {
     /// Ends a process, and starts another one, so that the next image does not wait for it; returns at once.
     func replace(_ helper: HelperProcess) {
         helper.end()
-        drains.enqueue { [self] in addIdle() }
+        starts.enqueue { [self] in addIdle() }
     }
 
     /// Ends the processes that wait, and forgets that there was no program.

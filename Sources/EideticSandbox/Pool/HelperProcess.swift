@@ -169,7 +169,7 @@ extension HelperProcess {
     }
 
     /// The time between two looks at the cancellation of a wait.
-    private static let interval = Duration.milliseconds(20)
+    static let interval = Duration.milliseconds(20)
 
     private func reply(
         within duration: Duration,

@@ -70,8 +70,8 @@ final class HelperSession {
     /// Parses the header of an image.
     func open(_ bytes: UnsafeRawBufferPointer, options: DecodeOptions) throws(EideticError) -> Opened {
         let reply = try opening(bytes, options: options, immediateMemory: 0)
-        guard case .opened(let header, let workingMemory, let layout) = reply else { throw unexpectedReply() }
-        return try opened(header, workingMemory: workingMemory, layout: layout, options: options)
+        guard case .opened(let header, let memory, let layout) = reply else { throw unexpectedReply() }
+        return try opened(header, workingMemory: memory.working, layout: layout, options: options)
     }
 
     /// Decodes an image; a small one by one request.
@@ -86,8 +86,8 @@ final class HelperSession {
             guard layout.byteCount <= Self.copiedByteCount else { throw unexpectedReply() }
             let plan = ResultPlan(layout: layout, workingMemory: 0, format: header.format, scale: options.scale)
             return (try image(result, by: plan, in: nil), opened.header)
-        case .opened(let header, let workingMemory, let layout):
-            let opened = try opened(header, workingMemory: workingMemory, layout: layout, options: options)
+        case .opened(let header, let memory, let layout):
+            let opened = try opened(header, workingMemory: memory.working, layout: layout, options: options)
             pool.budget.release(reservedMemory)
             reservedMemory = 0
             return (try decode(opened, options: options), opened.header)
@@ -219,8 +219,7 @@ extension HelperSession {
         guard plan.workingMemory <= Self.maximumMemory else {
             throw EideticError(.outOfMemory, message: "decoding needs \(plan.workingMemory) bytes of memory")
         }
-        let memoryNeeded = max(plan.workingMemory, layout.byteCount)
-        reservedMemory = try pool.budget.reserve(memoryNeeded, context: context)
+        try reserve(max(plan.workingMemory, layout.byteCount))
         limit(memory: 2 * plan.workingMemory + layout.byteCount + plan.keptMemory)
         let isInWindow = layout.byteCount <= HelperSession.copiedByteCount
         let memory = isInWindow ? nil : try pool.memories.memory(byteCount: layout.byteCount)
@@ -232,6 +231,11 @@ extension HelperSession {
         }
         guard let result else { return nil }
         return try image(result, by: plan, in: memory)
+    }
+
+    /// Reserves memory; those who share the process do not wait with this thread.
+    private func reserve(_ memory: Int) throws(EideticError) {
+        reservedMemory = try pool.budget.reserve(memory, context: context) { reportSlow() }
     }
 
     /// Makes an image of what a process has written.
@@ -351,10 +355,14 @@ extension HelperSession {
         }
     }
 
-    /// Lets other images pass: on this thread's pool, in memory, and on the processors.
-    private func beginSlow() {
+    private func reportSlow() {
         if !isReportedSlow { slowed() }
         isReportedSlow = true
+    }
+
+    /// Lets other images pass: on this thread's pool, in memory, and on the processors.
+    private func beginSlow() {
+        reportSlow()
         guard !isSlow, pool.beginSlow(memory: reservedMemory) else { return }
         isSlow = true
         (slowMemory, reservedMemory) = (reservedMemory, 0)

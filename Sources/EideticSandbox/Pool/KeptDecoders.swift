@@ -37,7 +37,8 @@ struct KeptDecoders {
     private(set) var hosts: [Int: Host] = [:]
     private var lastHost = 0
     private var useCount = 0
-    private var startCount = 0
+    /// The number of processes that are being started.
+    private(set) var startCount = 0
     /// The number of the last animation, preview or decoder.
     private var lastNumber: UInt32 = 0
 

@@ -107,7 +107,7 @@ final class RemoteDecoder: @unchecked Sendable {
         body: (Call) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
         while true {
-            let process = try pool.take(for: owner, at: place, isAlone: isAlone)
+            let process = try pool.take(for: owner, at: place, isAlone: isAlone, context: context)
             do throws(EideticError) {
                 defer { pool.giveBack(process.number, helper: process.helper) }
                 fastCallCount += 1

@@ -135,7 +135,8 @@ extension FuzzTarget {
         let header = HeaderDescription(ImageHeader(format: .gif, size: layout.size, frameCount: 7, loopCount: nil))
         let replies: [HelperReply] = [
             .ready(HelperDescription(restrictions: .network, formats: ["png"], addressSpace: 9)),
-            .failure(.corrupt, message: "reason"), .header(header), .opened(header, workingMemory: 8, layout),
+            .failure(.corrupt, message: "reason"), .header(header),
+            .opened(header, DecodeMemory(working: 8, kept: 4), layout),
             .frame(nil, DecoderUsage()), .metadata(MetadataLayout(ImageMetadata(exif: [1]))),
         ]
         let requests: [HelperRequest] = [
