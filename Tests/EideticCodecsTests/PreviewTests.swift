@@ -159,6 +159,26 @@ struct PreviewTests {
         for (image, bytes) in held { #expect(image.pixels.bytes == bytes) }
     }
 
+    @Test(
+        "L10 previews of a megabyte stay as they are while rows are added, and rows are those of a new decoder",
+        arguments: [(ImageFormat.png, 0.9), (.webp, 0.9), (.webp, 1), (.jpeg, 0.9)]
+    )
+    func finishedRows(encoding: (format: ImageFormat, quality: Double)) throws {
+        let image = TestImages.makeImage(try TestImages.photo(width: 640, height: 480))
+        let bytes = try ImageEncoder.encode(image, as: encoding.format, quality: encoding.quality)
+        let decoder = makeDecoder()
+        var held: [(image: Image, bytes: [UInt8])] = []
+        for step in 1...12 {
+            let prefix = bytes.prefix(bytes.count * step / 12)
+            guard let image = try? preview(with: decoder, of: prefix) else { continue }
+            #expect(image.pixels.bytes == (try preview(with: makeDecoder(), of: prefix)?.pixels.bytes), "step \(step)")
+            if step.isMultiple(of: 3) { held.append((image, image.pixels.bytes)) }
+        }
+        #expect(held.count > 2)
+        for (image, bytes) in held { #expect(image.pixels.bytes == bytes) }
+        #expect(held.last?.bytes == (try ImageDecoder.decode(bytes)).pixels.bytes)
+    }
+
     #if JPEGXL
     @Test("L10 previews of JPEG XL improve pass by pass, and no byte is read again", .needsCorpus)
     func jpegXL() throws {

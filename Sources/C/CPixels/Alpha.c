@@ -1,5 +1,6 @@
 #include "CPixels.h"
 #include "Clones.h"
+#include <string.h>
 
 /// Returns v / 255, rounded to nearest, for v up to 65,535.
 EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
@@ -103,16 +104,40 @@ EIDETIC_INLINE void blend_pixel(const uint8_t *from, uint8_t *to) {
     to[3] = alpha;
 }
 
+// The pixels that are looked at together, before each is blended on its own.
+enum { block_size = 16 };
+
+// Blends pixels whose alpha is 0 or 255; returns 0, and changes nothing, if there are others.
+EIDETIC_INLINE int blend_binary_block(const uint8_t *from, uint8_t *to) {
+    uint32_t new_pixels[block_size], pixels[block_size], partial = 0;
+    memcpy(new_pixels, from, sizeof new_pixels);
+    // 0 and 255 give 0 here, all others something else.
+    for (int i = 0; i < block_size; i++) partial |= ((new_pixels[i] >> 24) + 1) & 0xfe;
+    if (partial) return 0;
+    memcpy(pixels, to, sizeof pixels);
+    for (int i = 0; i < block_size; i++) pixels[i] = new_pixels[i] >> 24 ? new_pixels[i] : pixels[i];
+    memcpy(to, pixels, sizeof pixels);
+    return 1;
+}
+
+EIDETIC_INLINE void blend_pixels(const uint8_t *from, uint8_t *to, size_t count) {
+    for (size_t i = 0; i < count; i++, from += 4, to += 4) {
+        if (from[3] == 255) {
+            memcpy(to, from, 4);
+        } else if (from[3]) {
+            blend_pixel(from, to);
+        }
+    }
+}
+
 EIDETIC_CLONES void eidetic_pixels_blend(eidetic_pixels_source source, eidetic_pixels_target target) {
     for (size_t y = 0; y < source.height; y++) {
         const uint8_t *from = source.pixels + y * source.stride;
         uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++, from += 4, to += 4) {
-            if (from[3] == 255) {
-                for (int channel = 0; channel < 4; channel++) to[channel] = from[channel];
-            } else if (from[3]) {
-                blend_pixel(from, to);
-            }
+        size_t x = 0;
+        for (; x + block_size <= source.width; x += block_size) {
+            if (!blend_binary_block(from + 4 * x, to + 4 * x)) blend_pixels(from + 4 * x, to + 4 * x, block_size);
         }
+        blend_pixels(from + 4 * x, to + 4 * x, source.width - x);
     }
 }

@@ -49,11 +49,11 @@ final class WebPPreviewFeed: PreviewFeed {
         guard status == VP8_STATUS_OK || status == VP8_STATUS_SUSPENDED else {
             throw EideticError(.corrupt, message: "WebP: the bytes so far are corrupt")
         }
-        var lastRow: Int32 = 0
-        guard WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil) != nil, lastRow > 0 else { return nil }
+        let rowCount = WebPDecoder.finishedRows(of: decoder, status: status)
+        guard rowCount > 0 else { return nil }
         let structure = try WebPStructure(bytes), isPartial = status != VP8_STATUS_OK
         let pixels = try rows.snapshot(
-            rowCount: Int(lastRow),
+            rowCount: rowCount,
             // Without alpha rows are opaque or, below the last one, transparent black.
             alpha: structure.hasAlpha ? .straight : isPartial ? .premultiplied : .opaque,
             makesOpaque: structure.mayContainUndeclaredAlpha && !structure.hasAlpha

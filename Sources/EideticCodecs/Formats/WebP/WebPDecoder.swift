@@ -94,7 +94,7 @@ struct WebPDecoder {
     }
 
     /// Returns the number of final rows; until the end, libwebp may write the last one again.
-    private static func finishedRows(of decoder: OpaquePointer, status: VP8StatusCode) -> Int {
+    static func finishedRows(of decoder: OpaquePointer, status: VP8StatusCode) -> Int {
         var last: Int32 = 0
         guard WebPIDecGetRGB(decoder, &last, nil, nil, nil) != nil else { return 0 }
         return Int(status == VP8_STATUS_OK ? last : max(0, last - 1))
