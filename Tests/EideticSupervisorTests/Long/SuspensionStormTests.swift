@@ -10,7 +10,10 @@ import Testing
 /// Suspensions by a real supervisor of applications that use the library.
 @Suite("Suspension by the supervisor at any moment", .serialized, .timeLimit(.minutes(120)))
 struct SuspensionStormTests {
-    private static let options = ["--limit", "idle=0", "--message-rate", "100000"]
+    /// Stays of less than 5 s in the foreground do not refill the budget, which would be used up after some 75,000.
+    private static let options = [
+        "--limit", "idle=0", "--limit", "budget=86400000", "--message-rate", "100000",
+    ]
     /// The number of suspensions; `EIDETIC_SUSPENSIONS` replaces it where the full one takes too long.
     private static func suspensions(_ short: Int) -> Int {
         Torture.environmentCount("EIDETIC_SUSPENSIONS") ?? Torture.repetitions(short, full: 100_000)
