@@ -159,6 +159,7 @@ extension SupervisorConfiguration {
         case "terminal": terminalInterval = limit
         case "silence": silenceLimit = limit
         case "processor": processorWindow = limit
+        case "progress": progressLimit = limit
         default: return false
         }
         return true

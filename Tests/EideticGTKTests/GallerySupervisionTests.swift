@@ -19,7 +19,7 @@ struct GallerySupervisionTests {
     private let requestReached = Gate()
     private let responseGate = Gate()
     private let origin: ScriptedOrigin
-    private let supervisor: Subprocess
+    private var supervisor: Subprocess
     private let runtimeDirectory: String
 
     init() async throws {
@@ -37,15 +37,27 @@ struct GallerySupervisionTests {
             "Exec=\(Scene.executablePath(of: "Gallery")) --report --cache \(gallery.directory.path(of: "cache"))"
         let text = String(decoding: entry, as: UTF8.self).replacing("Exec=Gallery", with: program)
         _ = try gallery.directory.write(Array(text.utf8), to: "entries/\(Self.identifier).desktop")
-        supervisor = try Subprocess(
-            Scene.executablePath(of: "eideticd"),
-            arguments: [
-                "--runtime-directory", runtimeDirectory, "--state-directory", gallery.directory.path(of: "saved"),
-                "--applications", gallery.directory.path(of: "entries"), "--limit", "idle=50",
-            ],
+        supervisor = try await Self.startSupervisor(of: gallery)
+    }
+
+    /// Starts a supervisor; in a group, what it and its applications use counts against the limit of that.
+    private static func startSupervisor(of gallery: RunningGallery, in group: LimitedGroup? = nil) async throws
+        -> Subprocess
+    {
+        let directory = gallery.directory
+        let words =
+            (group?.launcher ?? []) + [
+                Scene.executablePath(of: "eideticd"), "--runtime-directory", directory.path(of: "run"),
+                "--state-directory", directory.path(of: "saved"), "--applications", directory.path(of: "entries"),
+                "--limit", "idle=50",
+            ]
+        let supervisor = try Subprocess(
+            words[0],
+            arguments: Array(words.dropFirst()),
             environment: gallery.environment
         )
         #expect(await supervisor.waitForOutput("ready"), "\(supervisor.errorsSoFar)")
+        return supervisor
     }
 
     private static var entryPath: String {
@@ -63,8 +75,12 @@ struct GallerySupervisionTests {
         return result.outputText
     }
 
-    private func waitForState(_ state: String) async throws {
-        try await gallery.wait(for: state) { try await app("list", "--json").contains("\"state\":\"\(state)\"") }
+    private func waitForState(_ state: String, of identifier: String = Self.identifier) async throws {
+        try await gallery.wait(for: state) {
+            try await app("list", "--json").split(separator: "\n").contains {
+                $0.contains("\"identifier\":\"\(identifier)\"") && $0.contains("\"state\":\"\(state)\"")
+            }
+        }
     }
 
     private func isShown(_ number: Int) async throws -> Bool {
@@ -125,6 +141,39 @@ struct GallerySupervisionTests {
         try await waitForState("suspended")
         await gallery.killAndWait()
         try await waitForState("notRunning")
+        _ = try await app("launch", Self.identifier)
+        #expect(await supervisor.waitForOutput("restored: image 0"), "\(supervisor.outputSoFar)")
+        #expect(await supervisor.waitForOutput("detail shown"), "\(supervisor.outputSoFar)")
+        _ = try await app("quit", "--force", Self.identifier)
+        supervisor.kill(SIGTERM)
+    }
+
+    @Test(
+        "B07 B16 the Gallery that ends when the memory of a real group is short shows the same image at its next launch",
+        .enabled(if: LimitedGroup.isAvailable, "needs root and a memory controller of version 1")
+    )
+    mutating func restoredAfterMemoryPressure() async throws {
+        let group = try LimitedGroup(mebibytes: 256)
+        supervisor.kill(SIGTERM)
+        _ = await supervisor.waitUntilExit()
+        supervisor = try await Self.startSupervisor(of: gallery, in: group)
+        try await gallery.start([gallery.server.url + "/0.png"])
+        try await waitForState("active")
+        try await gallery.press("Return")
+        await gallery.waitForOutput("detail shown")
+        try await gallery.minimize()
+        try await waitForState("suspended")
+        let growth = ["--name", "growing", "--growth", "256"]
+        let words = ["launch", "--runtime-dir", runtimeDirectory, "--", "growing"]
+        let result = try await Subprocess.run(
+            Scene.executablePath(of: "eidetic-app"),
+            arguments: words + [Scene.executablePath(of: "EideticSupervisorProbe")] + growth
+        )
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        try await waitForState("notRunning")
+        #expect(try await app("why", Self.identifier).contains("memory was exhausted"))
+        _ = try await app("quit", "--force", "growing")
+        try await waitForState("notRunning", of: "growing")
         _ = try await app("launch", Self.identifier)
         #expect(await supervisor.waitForOutput("restored: image 0"), "\(supervisor.outputSoFar)")
         #expect(await supervisor.waitForOutput("detail shown"), "\(supervisor.outputSoFar)")

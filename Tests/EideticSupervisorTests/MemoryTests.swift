@@ -6,25 +6,6 @@ import Glibc
 import LifecycleCore
 import Testing
 
-/// A control group of version 1 with a memory limit, for a supervisor and everything that it starts.
-final class LimitedGroup {
-    static let isAvailable = access("\(parent)/memory.limit_in_bytes", W_OK) == 0
-
-    let path: String
-    private static let parent = "/sys/fs/cgroup/memory"
-
-    init(mebibytes: Int) throws {
-        path = "\(Self.parent)/eidetic-test-\(UInt32.random(in: 0...UInt32.max))"
-        guard mkdir(path, 0o755) == 0 else { throw SystemError(.mkdir, errorNumber: errno, path: path) }
-        try KernelFile.write("\(mebibytes << 20)", to: "\(path)/memory.limit_in_bytes")
-    }
-
-    /// The words before those of a program that starts in the group.
-    var launcher: [String] { ["/bin/sh", "-c", "echo $$ > \(path)/cgroup.procs && exec \"$@\"", "sh"] }
-
-    deinit { rmdir(path) }
-}
-
 @Suite(
     "Applications that end when memory is short",
     .serialized,

@@ -57,6 +57,44 @@ struct URLTests {
         await daemon.finish()
     }
 
+    @Test(
+        "B09 the sender of a URL is told by the next supervisor what has become of it if the first one is killed",
+        arguments: ["x:1", "refused:1"]
+    )
+    func followed(url: String) async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one", ["--wait", "didEnterBackground"])
+        await daemon.expectState(.active, of: "one")
+        let process = try #require(try daemon.status(of: "one")?.process)
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectOutput("one didEnterBackground\n")
+        // The application is in a callback, so the URL waits for it in the record.
+        let sender = try Subprocess(
+            Daemon.executable("eidetic-app"),
+            arguments: ["open", "--runtime-dir", daemon.directory.path(of: "run"), "one", url]
+        )
+        let record = daemon.directory.path(of: "run/applications/one/record")
+        #expect(await daemon.waitForStatuses { _ in KernelFile.read(record)?.contains(url) == true })
+        daemon.kill()
+        kill(process, SIGKILL)
+        try await daemon.start()
+        let result = await sender.waitUntilExit()
+        #expect(result.status == .exited(url == "x:1" ? 0 : 1), "\(result.errorText)")
+        if url != "x:1" { #expect(result.errorText.contains("does not open this URL"), "\(result.errorText)") }
+        #expect(daemon.output.ranges(of: "one openURL \(url)\n").count == 1)
+        await daemon.finish()
+    }
+
+    @Test("B09 the sender of a URL that the next supervisor does not know is told so")
+    func unknownToken() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        guard case .refused(.lifecycle, let message)? = try daemon.request(.followURL(token: 7)).first else {
+            throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal")
+        }
+        #expect(message.contains("is not known"))
+        await daemon.finish()
+    }
+
     @Test("B09 each URL is answered once, whatever becomes of the application", arguments: ControlGroups.kinds)
     func everyState(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.fast)

@@ -147,6 +147,15 @@ final class SupervisedPlace: Sendable {
         }
     }
 
+    /// The lines of `eidetic app why`.
+    var why: [String] {
+        get throws {
+            try request(.explain(identifier: Self.application)).flatMap { content -> [String] in
+                if case .lines(let lines) = content { lines } else { [] }
+            }
+        }
+    }
+
     /// The records of the supervisor, for messages.
     var log: String { (try? request(.log(identifier: nil, count: 100)).map { "\($0)" }.joined()) ?? "" }
 

@@ -61,6 +61,30 @@ struct WakeTests {
         await supervised.finish()
     }
 
+    @Test("B14 an application that ends each time it handles its events is given up, which why tells, until it is used")
+    func givenUp() async throws {
+        let server = try HeldServer(), supervised = try await SupervisedPlace()
+        let supervisor = try #require(supervised.supervisor)
+        try supervised.install(session: "books", url: server.origin.url, count: 1)
+        try supervised.perform(.launch(identifier: SupervisedPlace.application, url: nil, inBackground: false))
+        #expect(await supervisor.waitForOutput("accepted"))
+        try supervised.place.directory.write([], to: "fault")
+        kill(try #require(try supervised.status?.process), SIGKILL)
+        try await supervised.waitForState(.notRunning)
+        server.gate.open()
+        // The pauses between them are 1, 2, 4 and 8 s; a sixth one never comes.
+        #expect(await supervisor.waitForOutput("handle events of books", times: 5), "\(supervised.log)")
+        try await supervised.waitForState(.notRunning)
+        let lines = try supervised.why
+        #expect(lines.contains { $0.contains("ended during 5 session wakes") }, "\(lines)")
+        unlink(supervised.place.directory.path(of: "fault"))
+        try supervised.perform(.launch(identifier: SupervisedPlace.application, url: nil, inBackground: false))
+        #expect(await supervisor.waitForOutput("finished 0 true"), "\(supervised.log)")
+        #expect(try !supervised.why.contains { $0.contains("session wakes") })
+        #expect(supervised.output.ranges(of: "handle events of books").count == 5)
+        await supervised.finish()
+    }
+
     @Test("B14 an application whose program fails when it is launched for its events is launched again after a pause")
     func failingProgram() async throws {
         let server = try HeldServer(), supervised = try await SupervisedPlace()

@@ -48,6 +48,61 @@ struct BackgroundTests {
         #expect(driver.effects == [.refuse(.repeatedLaunchCrashes)])
     }
 
+    private static let sessionWake = WakeReason(.session, id: 7)
+
+    /// Launches the application for a wake, and ends its process while it handles it.
+    private func crash(_ driver: inout LifecycleDriver, during wake: WakeReason) {
+        driver.run([.now(.wake(wake, allowance: .seconds(60)))])
+        let process = driver.lifecycle.process
+        driver.run([
+            .now(.callbackAcknowledged(.launchInBackground(.wake(wake.kind)), process: process)),
+            .now(.callbackAcknowledged(.wake(wake), process: process)), .now(.processExited(process, status: 9)),
+        ])
+        #expect(driver.effects.contains(.reportWake(wake, .failed)))
+    }
+
+    @Test("B14 an application that ends in five wakes of a kind is woken for others only, until the user has used it")
+    func repeatedWakeCrashes() {
+        var driver = LifecycleDriver()
+        for _ in 0..<5 { crash(&driver, during: Self.sessionWake) }
+        driver.run([.now(.wake(Self.sessionWake, allowance: .seconds(60)))])
+        #expect(driver.effects == [.refuse(.repeatedWakeCrashes)])
+        driver.run([.now(Self.wake)])
+        #expect(driver.effects.contains(.spawnProcess(driver.lifecycle.process)))
+        driver.run([.now(.forceQuit), .now(.processExited(driver.lifecycle.process, status: 9)), .now(.launch(.user))])
+        #expect(driver.lifecycle.wakeCrashCounts.isEmpty)
+    }
+
+    @Test("B14 a completed wake, or a kill for memory, is no crash, and the former ends the count")
+    func completedWakes() {
+        var driver = LifecycleDriver()
+        for _ in 0..<4 { crash(&driver, during: Self.sessionWake) }
+        #expect(driver.lifecycle.wakeCrashCounts == [.session: 4])
+        driver.run([.now(.wake(Self.sessionWake, allowance: .seconds(60)))])
+        let process = driver.lifecycle.process
+        driver.run([
+            .now(.callbackAcknowledged(.launchInBackground(.wake(.session)), process: process)),
+            .now(.wakeCompleted(7, .noData, process: process)),
+        ])
+        #expect(driver.lifecycle.wakeCrashCounts.isEmpty)
+        driver.run([.now(.wake(Self.sessionWake, allowance: .seconds(60))), .now(.memoryExhausted)])
+        #expect(driver.lifecycle.wakeCrashCounts.isEmpty)
+    }
+
+    @Test("B14 a wake that exceeds its limit again and again counts as a crash")
+    func overdueWakes() {
+        var driver = LifecycleDriver()
+        driver.run([.now(.wake(Self.sessionWake, allowance: .seconds(60)))])
+        let process = driver.lifecycle.process
+        driver.run([
+            .now(.callbackAcknowledged(.launchInBackground(.wake(.session)), process: process)),
+            .now(.callbackAcknowledged(.wake(Self.sessionWake), process: process)), .after(.seconds(31)),
+            .after(.seconds(6)),
+        ])
+        #expect(driver.effects.contains(.killProcess(.session)))
+        #expect(driver.lifecycle.wakeCrashCounts == [.session: 1])
+    }
+
     @Test("B04 a wake does not forgive an expiration that has begun")
     func wakeDuringExpiration() {
         var driver = driver(Path.expiring + [.now(Self.wake)])

@@ -89,6 +89,7 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
         completionHandler: @escaping @MainActor @Sendable () -> Void
     ) {
         say("handle events of \(identifier)")
+        if access("\(root)/fault", F_OK) == 0 { exit(3) }
         completion = completionHandler
         do throws(EideticError) { _ = try openSession() } catch { say("failed: \(error)") }
     }

@@ -1,7 +1,7 @@
 import EideticBus
 import EideticCore
 
-/// A notification server: prints what it shows; `click NUMBER` is the user.
+/// A notification server: prints what it shows; `click NUMBER` and `cancel NUMBER` are the user.
 final class NotificationServer: BusService {
     private var last: UInt32 = 0
     private static let name = "org.freedesktop.Notifications"
@@ -28,6 +28,10 @@ final class NotificationServer: BusService {
             let number = replaced > 0 ? replaced : last
             let sound = call.values[6]["sound-name"]?.text ?? "none"
             let (title, body) = (call.values[3].text ?? "", call.values[4].text ?? "")
+            if case .int32(let percent)? = call.values[6]["value"] {
+                printLine("progress \(number) replacing \(replaced) \(percent) \(title)")
+                return bus.answer(call, with: [.uint32(number)])
+            }
             printLine("shows \(number) replacing \(replaced) title \(title) body \(body) sound \(sound)")
             bus.answer(call, with: [.uint32(number)])
         case "CloseNotification":
@@ -43,7 +47,7 @@ final class NotificationServer: BusService {
             "ActionInvoked",
             from: "/org/freedesktop/Notifications",
             interface: Self.name,
-            with: [.uint32(number), .string("default")]
+            with: [.uint32(number), .string(words[0] == "cancel" ? "cancel" : "default")]
         )
     }
 }

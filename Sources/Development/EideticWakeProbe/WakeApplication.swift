@@ -11,6 +11,8 @@ final class WakeApplication: ApplicationDelegate {
     /// The result of fetches and messages; `nil` for those that are never completed.
     private var result: BackgroundWake.Result? = .newData
     private var socket: Int32 = -1
+    /// The units that work has completed.
+    private var progress = AsyncStream<Int>.makeStream()
 
     init(name: String, options: [String]) { (self.name, self.options) = (name, options) }
 
@@ -55,6 +57,7 @@ final class WakeApplication: ApplicationDelegate {
             @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
     ) {
         say("fetch in \(application.state)")
+        if options.contains("--ends-in-wakes") { exit(3) }
         if let result { completionHandler(result) }
     }
 
@@ -93,6 +96,10 @@ final class WakeApplication: ApplicationDelegate {
     private func readSocket(for wake: BackgroundWake) {
         let descriptor = application.takeBackgroundSocket(named: wake.name) ?? socket
         var bytes = [UInt8](repeating: 0, count: 64)
+        if options.contains("--ends-in-wakes") {
+            say("ends for \(wake.name)")
+            exit(3)
+        }
         let count = max(0, recv(descriptor, &bytes, 64, Int32(MSG_DONTWAIT)))
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         say("voip \(wake.name) \(String(decoding: wake.payload, as: UTF8.self)) read \(text)")
@@ -113,8 +120,13 @@ final class WakeApplication: ApplicationDelegate {
     }
 
     func application(_ application: Application, open url: String) -> Bool {
+        guard !url.hasPrefix("refused:") else { return false }
         say("opens \(url)")
         return true
+    }
+
+    func application(_ application: Application, didReceiveMemoryPressure level: MemoryPressure) {
+        say("memory pressure \(level)")
     }
 
     // MARK: Commands
@@ -137,6 +149,8 @@ final class WakeApplication: ApplicationDelegate {
             case "connect":
                 socket = Self.connect(to: words[1])
                 try application.keepSocketInBackground(socket, named: words[2])
+            case "continue": continueWork(named: words[1])
+            case "progress": progress.continuation.yield(Int(words[1]) ?? 0)
             case "task": _ = application.beginBackgroundTask(withName: "task")
             case "delivers": say("delivers \(UserNotificationCenter.shared.deliversWithoutApplication)")
             default: break
@@ -144,6 +158,31 @@ final class WakeApplication: ApplicationDelegate {
             say("done \(words.joined(separator: " "))")
         } catch {
             say("refused \(words.joined(separator: " ")): \(error)")
+        }
+    }
+
+    /// Begins work that the command `progress UNITS` takes further, of ten.
+    private func continueWork(named identifier: String) {
+        progress = AsyncStream<Int>.makeStream()
+        let (stream, request) = (
+            progress.stream, ContinuedProcessingTaskRequest(identifier: identifier, title: "Export")
+        )
+        Task {
+            do {
+                let last = try await BackgroundTaskScheduler.shared.perform(request) { [name] task in
+                    printLine("\(name) work \(identifier) begins")
+                    var last = 0
+                    for await count in stream {
+                        task.updateProgress(completed: count, of: 10)
+                        last = count
+                        if count == 10 { break }
+                    }
+                    return last
+                }
+                say("work \(identifier) ended at \(last)")
+            } catch {
+                say("work \(identifier) refused: \(error)")
+            }
         }
     }
 

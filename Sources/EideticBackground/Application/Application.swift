@@ -28,7 +28,7 @@ public final class Application: Sendable {
     /// A Boolean value indicating whether the delegate leaves the wake under way to its general method.
     @MainActor var isWakeLeftToDelegate = false
     /// The number of open beginnings of each activity.
-    let activities = Guarded<[ContinuousActivity: Int]>([:])
+    let activities = Guarded<[ContinuousAssertion: Int]>([:])
     /// The drawing of the window for a switcher.
     let snapshots = Guarded(Snapshots())
     private struct State {

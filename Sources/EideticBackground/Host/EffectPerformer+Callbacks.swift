@@ -31,11 +31,12 @@ extension EffectPerformer {
         }
     }
 
-    /// Calls the handlers of all open tasks, and cancels the wakes.
+    /// Calls the handlers of all open tasks, and cancels the wakes and the work that the user has started.
     ///
     /// Handlers of libraries run on threads of their own, the others on the main actor in the order of the tasks.
     func expireTasks() {
         wakes.cancel()
+        application.wakeCenter.cancelContinued()
         let tasks = application.tasks
         var onThreads: [@Sendable () -> Void] = []
         var onMain: [(identifier: UInt64, body: @MainActor @Sendable () -> Void)] = []

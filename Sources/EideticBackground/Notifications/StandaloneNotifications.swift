@@ -51,7 +51,8 @@ final class StandaloneNotifications {
     private func handle(_ command: WakeCommand) {
         let center = performer.application.wakeCenter
         switch command {
-        case .submit(_, let number): center.answer(.task(.unavailable, number: number))
+        case .submit(_, let number), .beginContinued(_, let number):
+            center.answer(.task(.unavailable, number: number))
         case .addNotification(let request, let number):
             let isAdded = table.add(request, at: now)
             let fault = isAdded ? nil : "\(NotificationTable.pendingLimit) notifications wait already"
@@ -63,7 +64,8 @@ final class StandaloneNotifications {
             if waiting { table.removePending(identifiers.map(Set.init)) }
             if shown { withdraw(identifiers.map(Set.init)) }
         case .setBadge(let badge): setBadge(badge)
-        case .setFetchInterval(.never), .cancel, .unregisterFromMessages, .releaseSocket, .setLocationUpdates(false):
+        case .setFetchInterval(.never), .cancel, .unregisterFromMessages, .releaseSocket, .setLocationUpdates(false),
+            .reportContinued, .endContinued:
             break
         case .registerForMessages:
             performer.receive(.address(nil, reason: "no supervisor runs that could receive messages"), descriptors: [])

@@ -18,19 +18,20 @@ extension Application {
     /// ``endContinuousActivity(_:)`` was called as often.
     ///
     /// A background task whose time has expired is not given more. A request to terminate is not delayed.
-    public func beginContinuousActivity(_ activity: ContinuousActivity) { count(activity, change: 1) }
+    public func beginContinuousActivity(_ activity: ContinuousActivity) { count(activity.assertion, change: 1) }
 
     /// Ends an activity; a call without a beginning has no effect.
-    public func endContinuousActivity(_ activity: ContinuousActivity) { count(activity, change: -1) }
+    public func endContinuousActivity(_ activity: ContinuousActivity) { count(activity.assertion, change: -1) }
 
-    private func count(_ activity: ContinuousActivity, change: Int) {
+    /// Counts the reasons for an assertion, and makes it with the first one until the last one ends.
+    func count(_ assertion: ContinuousAssertion, change: Int) {
         // Posted under the lock, so that the order of the events is that of the changes.
         activities.withLock { counts in
-            let old = counts[activity, default: 0]
+            let old = counts[assertion, default: 0]
             let new = max(0, old + change)
-            counts[activity] = new
+            counts[assertion] = new
             guard (old == 0) != (new == 0) else { return }
-            inbox.post([.assertionChanged(activity.assertion, isHeld: new > 0, process: .first)])
+            inbox.post([.assertionChanged(assertion, isHeld: new > 0, process: .first)])
         }
     }
 }

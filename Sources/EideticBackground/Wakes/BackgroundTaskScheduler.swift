@@ -35,7 +35,7 @@ public final class BackgroundTaskScheduler: Sendable {
     /// The scheduler of ``Application/shared``.
     public static let shared = BackgroundTaskScheduler(application: .shared)
 
-    private let application: Application
+    let application: Application
 
     package init(application: Application) { self.application = application }
 
@@ -87,7 +87,7 @@ public final class BackgroundTaskScheduler: Sendable {
         throw Self.error(fault, identifier: request.identifier)
     }
 
-    private static func error(_ fault: TaskRequestError, identifier: String) -> EideticError {
+    static func error(_ fault: TaskRequestError, identifier: String) -> EideticError {
         switch fault {
         case .tooManyPendingTaskRequests:
             EideticError(.limitExceeded, message: "\(identifier): too many requests are pending: cancel one")
@@ -97,6 +97,8 @@ public final class BackgroundTaskScheduler: Sendable {
                 message: "\(identifier): the background mode is not declared in X-Eidetic-BackgroundModes"
             )
         case .invalidIdentifier: EideticError(.invalidArgument, message: "\(identifier) is not valid")
+        case .notInForeground:
+            EideticError(.refused, message: "\(identifier): the application is not in the foreground: begin it there")
         case .unavailable:
             EideticError(.refused, message: "\(identifier): no supervisor could wake the application: start eideticd")
         }

@@ -15,6 +15,9 @@ extension EffectPerformer {
         case .response(let response): callDelegate { $0.application($1, didReceive: NotificationResponse(response)) }
         case .address(let address, let reason):
             callDelegate { $0.application($1, didRegisterForRemoteNotificationsWith: address, reason: reason) }
+        case .stopContinued(let identifier, let reason):
+            Log.write(.info, category: .background, message: "\(identifier) is stopped: \(reason)")
+            application.wakeCenter.stopContinued(identifier)
         case .action(let name, let parameter):
             callDelegate { $0.application($1, performAction: name, parameter: parameter) }
         case .socket(let name):
@@ -37,7 +40,7 @@ extension WakeReply {
     fileprivate var isForDelegate: Bool {
         switch self {
         case .response, .address, .action: true
-        case .task, .notification, .notifications, .socket: false
+        case .task, .notification, .notifications, .socket, .stopContinued: false
         }
     }
 }

@@ -10,6 +10,15 @@ final class WakeCenter: Sendable {
         var descriptor: KeptDescriptor?
     }
 
+    /// Work that the user has started, and the means to cancel it.
+    private struct ContinuedEntry {
+        var message: ContinuedWorkMessage
+        /// A Boolean value indicating whether a supervisor has accepted it.
+        var isAccepted = false
+        var isStopped = false
+        var cancel: (@Sendable () -> Void)?
+    }
+
     private struct State {
         var requests: [Request] = []
         var lastNumber: UInt64 = 0
@@ -19,6 +28,7 @@ final class WakeCenter: Sendable {
         var identifiers: [UInt64: [String]] = [:]
         var handlers: [String: @MainActor @Sendable () async -> Bool] = [:]
         var sockets: [String: KeptDescriptor] = [:]
+        var continued: [String: ContinuedEntry] = [:]
     }
 
     private let state = Guarded(State())
@@ -62,6 +72,10 @@ final class WakeCenter: Sendable {
             for (number, command) in state.unanswered.sorted(by: { $0.key < $1.key }) where !known.contains(number) {
                 state.requests.append(Request(command: command))
             }
+            for var message in state.continued.values.filter(\.isAccepted).map(\.message) {
+                message.isResumed = true
+                state.requests.append(Request(command: .beginContinued(message, number: 0)))
+            }
         }
     }
 
@@ -92,6 +106,42 @@ final class WakeCenter: Sendable {
         state.withLock { $0.handlers[identifier] }
     }
 
+    // MARK: Work that the user has started
+
+    /// Reserves an identifier; returns `false` if it is in use.
+    func reserveContinued(_ message: ContinuedWorkMessage) -> Bool {
+        state.withLock { state in
+            guard state.continued[message.identifier] == nil else { return false }
+            state.continued[message.identifier] = ContinuedEntry(message: message)
+            return true
+        }
+    }
+
+    /// Keeps the means to cancel the work; cancels it at once if the supervisor has stopped it already.
+    func startContinued(_ identifier: String, isAccepted: Bool, cancel: @escaping @Sendable () -> Void) {
+        let isStopped = state.withLock { state -> Bool in
+            state.continued[identifier]?.cancel = cancel
+            state.continued[identifier]?.isAccepted = isAccepted
+            return state.continued[identifier]?.isStopped ?? true
+        }
+        if isStopped { cancel() }
+    }
+
+    func stopContinued(_ identifier: String) {
+        let cancel = state.withLock { state -> (@Sendable () -> Void)? in
+            state.continued[identifier]?.isStopped = true
+            state.continued[identifier]?.isAccepted = false
+            return state.continued[identifier]?.cancel
+        }
+        cancel?()
+    }
+
+    /// Cancels all work, because background time expires.
+    func cancelContinued() { for cancel in state.withLock({ $0.continued.values.compactMap(\.cancel) }) { cancel() } }
+
+    /// Removes work that has ended, or was not accepted.
+    func removeContinued(_ identifier: String) { state.withLock { _ = $0.continued.removeValue(forKey: identifier) } }
+
     // MARK: Sockets
 
     func keep(_ socket: KeptDescriptor, named name: String) { state.withLock { $0.sockets[name] = socket } }
@@ -103,7 +153,9 @@ extension WakeCommand {
     /// The number to which the answer refers; `nil` if there is none.
     fileprivate var number: UInt64? {
         switch self {
-        case .submit(_, let number), .addNotification(_, let number), .listNotifications(let number): number
+        case .submit(_, let number), .addNotification(_, let number), .listNotifications(let number),
+            .beginContinued(_, let number):
+            number
         default: nil
         }
     }

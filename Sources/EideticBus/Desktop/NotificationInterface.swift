@@ -75,7 +75,7 @@ package enum NotificationInterface: Sendable {
     }
 
     /// The body is markup for servers that show some.
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.map { character in
             switch character {
             case "&": "&amp;"

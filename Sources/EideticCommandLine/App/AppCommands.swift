@@ -103,8 +103,11 @@ package enum AppCommands {
         )
     ) { client, arguments throws(EideticError) in
         let (url, words) = (arguments.operands[arguments.operands.count - 1], arguments.operands.dropLast())
-        let request = words.first.map { ControlRequest.openURL(identifier: $0, url: url) } ?? .openURLByScheme(url)
-        _ = try client.send(request)
+        let token = UInt64.random(in: 1 ... .max)
+        let request =
+            words.first.map { ControlRequest.openURL(identifier: $0, url: url, token: token) }
+            ?? .openURLByScheme(url, token: token)
+        try client.send(request, orFollow: token)
     }
 
     private static let foreground = makeCommand(
@@ -159,7 +162,8 @@ package enum AppCommands {
             help: "the application, and an object with \"content-available\": 1 (default: that alone)",
             count: 1...2,
             completion: .nothing
-        )
+        ),
+        options: [CommonOptions.json]
     ) { client, arguments throws(EideticError) in
         let text = arguments.operands.count > 1 ? arguments.operands[1] : "{\"aps\":{\"content-available\":1}}"
         let bytes = Array(text.utf8)
@@ -178,13 +182,17 @@ package enum AppCommands {
                 + "location LATITUDE LONGITUDE [ACCURACY]",
             count: 2...5,
             completion: .nothing
-        )
+        ),
+        check: { arguments throws(EideticError) in _ = try simulation(of: arguments) }
     ) { client, arguments throws(EideticError) in
-        let simulation = try AppSimulation.parse(Array(arguments.operands.dropFirst()))
-        _ = try client.send(.simulate(identifier: arguments.operands[0], simulation))
+        _ = try client.send(.simulate(identifier: arguments.operands[0], try simulation(of: arguments)))
     }
 
     // MARK: Parts
+
+    private static func simulation(of arguments: Arguments) throws(EideticError) -> ControlRequest.Simulation {
+        try AppSimulation.parse(Array(arguments.operands.dropFirst()))
+    }
 
     private static func write(_ contents: [ControlAnswer.Content], arguments: Arguments) {
         for case .lines(let lines) in contents {
@@ -196,12 +204,13 @@ package enum AppCommands {
         }
     }
 
-    /// Creates a command that connects to the supervisor and reports errors.
+    /// Creates a command that checks its operands, connects to the supervisor, and reports errors.
     private static func makeCommand(
         _ name: String,
         summary: String,
         operands: Operands = .none,
         options: [Option] = [],
+        check: @escaping @Sendable (Arguments) throws(EideticError) -> Void = { _ in },
         run: @escaping @Sendable (SupervisorClient, Arguments) throws(EideticError) -> Void
     ) -> Command {
         Command(
@@ -210,6 +219,10 @@ package enum AppCommands {
             operands: operands,
             options: options + [runtimeDirectory.definition],
             run: { arguments in
+                do throws(EideticError) { try check(arguments) } catch {
+                    Diagnostics.report(error.message)
+                    return .usage
+                }
                 do throws(EideticError) {
                     let directory = arguments[runtimeDirectory] ?? SupervisionProtocol.defaultRuntimeDirectory
                     try run(try SupervisorClient(runtimeDirectory: directory), arguments)

@@ -5,12 +5,17 @@ import Glibc
 /// A connection to the supervisor, for one request.
 struct SupervisorClient {
     private let socket: PacketSocket
+    private let runtimeDirectory: String
 
+    /// The time in which another supervisor starts, and the pause between attempts to connect to it.
+    private static let successorLimit: Duration = .seconds(8)
+    private static let successorPause: UInt32 = 20_000
     /// The longest time to an answer.
     private static let answerLimit: Int32 = 10_000
 
     /// Connects to the supervisor of a runtime directory.
     init(runtimeDirectory: String) throws(EideticError) {
+        self.runtimeDirectory = runtimeDirectory
         let path = "\(runtimeDirectory)/\(SupervisionProtocol.controlSocketName)"
         do throws(SystemError) {
             socket = try PacketSocket.connect(to: path)
@@ -31,6 +36,38 @@ struct SupervisorClient {
 
     /// Sends a request and returns its answer; throws if the supervisor refuses it.
     func send(_ request: ControlRequest) throws(EideticError) -> [ControlAnswer.Content] {
+        guard let contents = try exchange(request) else {
+            throw EideticError(.refused, message: "the supervisor closed the connection")
+        }
+        return contents
+    }
+
+    /// Sends a request to open a URL; if the supervisor ends meanwhile, asks the next one what has become of it.
+    func send(_ request: ControlRequest, orFollow token: UInt64) throws(EideticError) {
+        if try exchange(request) == nil { _ = try successor().send(.followURL(token: token)) }
+    }
+
+    /// Connects to the supervisor that takes the place of one that has ended.
+    private func successor() throws(EideticError) -> SupervisorClient {
+        let end = SystemTime().uptime + Self.successorLimit
+        while true {
+            do throws(EideticError) {
+                return try SupervisorClient(runtimeDirectory: runtimeDirectory)
+            } catch {
+                guard error.code == .notFound else { throw error }
+            }
+            guard SystemTime().uptime < end else {
+                throw EideticError(
+                    .refused,
+                    message: "the supervisor has ended, and no other one has started: the URL waits for the next one"
+                )
+            }
+            usleep(Self.successorPause)
+        }
+    }
+
+    /// Sends a request and returns its answer; `nil` if the supervisor has closed the connection.
+    private func exchange(_ request: ControlRequest) throws(EideticError) -> [ControlAnswer.Content]? {
         let bytes = WireWriter.encode(request)
         guard bytes.count <= PacketSocket.maximumPacketLength else {
             throw EideticError(.limitExceeded, message: "the arguments and the environment exceed 64 KiB")
@@ -38,14 +75,14 @@ struct SupervisorClient {
         do throws(SystemError) { _ = try socket.send(bytes) } catch { throw EideticError(error) }
         var contents: [ControlAnswer.Content] = []
         while true {
-            let answer = try receive()
+            guard let answer = try receive() else { return nil }
             if case .refused(_, let message) = answer.content { throw EideticError(.refused, message: message) }
             contents.append(answer.content)
             if answer.isLast { return contents }
         }
     }
 
-    private func receive() throws(EideticError) -> ControlAnswer {
+    private func receive() throws(EideticError) -> ControlAnswer? {
         var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
         while true {
             guard poll(&polled, 1, Self.answerLimit) == 1 else {
@@ -55,7 +92,7 @@ struct SupervisorClient {
                 switch try socket.receive() {
                 case .packet(let packet): return try WireReader.decode(ControlAnswer.self, from: packet.bytes)
                 case .none: continue
-                case .end: throw EideticError(.refused, message: "the supervisor closed the connection")
+                case .end: return nil
                 }
             } catch let error as EideticError {
                 throw error

@@ -36,6 +36,8 @@ package enum TaskRequestError: UInt8, Error, Sendable, Hashable, CaseIterable {
     case invalidIdentifier
     /// No supervisor runs that could wake the application.
     case unavailable
+    /// The application is not in the foreground, where the user starts work.
+    case notInForeground
 }
 
 /// The state of the machine that constraints refer to.

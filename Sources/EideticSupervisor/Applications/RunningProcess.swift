@@ -56,6 +56,10 @@ final class RunningProcess {
     var processorReport: String?
     /// The assertion that it plays sound.
     var sound = SoundClaim()
+    /// The work that the user has started, by the identifiers of the application.
+    var continuedWork: [String: ContinuedWork] = [:]
+    /// The time since which it asserts such work, and has named none.
+    var unnamedWorkSince: Duration?
     var memoryPriorities = MemoryPriorities()
     /// A Boolean value indicating whether the log says that a debugger keeps its watchdogs away.
     var isSpared = false

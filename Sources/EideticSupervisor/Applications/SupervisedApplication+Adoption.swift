@@ -69,10 +69,7 @@ extension SupervisedApplication {
             handle(isVisible ? .show : .enterBackground)
             handle(changed?.isFocused ?? intention.isFocused ? .activate : .deactivate)
         }
-        for url in intention.urls {
-            lastSequence += 1
-            handle(.openURL(url.url(numbered: lastSequence)))
-        }
+        for url in intention.urls { handle(.openURL(renumbered(url))) }
         let received = Set(lifecycle.openWakes.map(\.id))
         for wake in intention.wakes where !received.contains(wake.reason.id) {
             handle(.wake(wake.reason, allowance: wake.allowance))

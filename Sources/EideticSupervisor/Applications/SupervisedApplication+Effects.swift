@@ -210,6 +210,8 @@ extension LifecycleEffect.Refusal {
         case .undeclaredMode: "the application does not declare this kind of background work"
         case .allowanceExhausted: "the time for background work is used up"
         case .repeatedLaunchCrashes: "the application crashed during its last launches"
+        case .repeatedWakeCrashes:
+            "the application ended in the middle of its last wakes of this kind; it is woken again when the user has used it"
         case .terminating: "the application is terminating"
         case .alreadyRunning: "another process of the application is running"
         case .processEnded: "the process ended before it was asked"

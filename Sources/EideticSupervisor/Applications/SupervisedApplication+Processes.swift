@@ -178,6 +178,7 @@ extension SupervisedApplication {
         ended.connection?.readPending()
         ended.connection?.close()
         (ended.end, ended.watch, ended.connection) = (end, nil, nil)
+        endContinuedWork(of: ended)
         // The whole tree ends with its first process.
         ended.freezer.kill()
         leftovers.append(ended)

@@ -10,6 +10,7 @@ extension SupervisedApplication {
         (program, processNumber) = (record.program, record.processNumber)
         lifecycle.wasForceQuit = record.wasForceQuit
         lifecycle.launchCrashCount = Int(record.launchCrashCount)
+        lifecycle.wakeCrashCounts = record.wakeCrashCounts.mapValues { Int($0) }
         waitingRequests = requests(waitingIn: record)
         guard let found = record.process else { return }
         guard let process = openProcess(found) else { return lostProcess = found }
@@ -42,10 +43,7 @@ extension SupervisedApplication {
         case .background: requests = [.launchInBackground(.user)]
         case nil: break
         }
-        for url in record.waitingURLs {
-            lastSequence += 1
-            requests.append(.openURL(url.url(numbered: lastSequence)))
-        }
+        requests += record.waitingURLs.map { .openURL(renumbered($0)) }
         return requests + record.waitingWakes.map { .wake($0.reason, allowance: $0.allowance) }
     }
 
@@ -134,10 +132,7 @@ extension SupervisedApplication {
 
     /// Keeps what a process of an earlier supervisor has not received for the next process, which is launched for it.
     func keepRequests(of intention: ApplicationRecord.Intention) {
-        for url in intention.urls {
-            lastSequence += 1
-            waitingRequests.append(.openURL(url.url(numbered: lastSequence)))
-        }
+        waitingRequests += intention.urls.map { .openURL(renumbered($0)) }
         waitingRequests += intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
     }
 

@@ -65,9 +65,18 @@ extension SupervisedApplication {
         if process.freezer.kind == .signals {
             lines.append("freezer: SIGSTOP, as no control group of version 2 can be written")
         }
-        lines += soundLines + (process.processorReport.map { [$0] } ?? []) + declarationLines
+        lines += wakeCrashLines + continuedLines + soundLines + (process.processorReport.map { [$0] } ?? [])
+        lines += declarationLines
         if let lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
         return lines
+    }
+
+    /// The lines about wakes in which the application has ended.
+    private var wakeCrashLines: [String] {
+        lifecycle.wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, count in
+            "it ended during \(count) \(kind) wakes, one after the other; above \(lifecycle.rules.wakeCrashLimit), "
+                + "it is not woken for another one until the user has used it"
+        }
     }
 
     private var obstaclesToStart: [String] {
@@ -88,6 +97,7 @@ extension SupervisedApplication {
                 "it crashed during \(lifecycle.launchCrashCount) launches; above \(limit), only the user starts it"
             )
         }
+        lines += wakeCrashLines
         if let lastExit { lines.append("last end: \(lastExit)") }
         if let lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
         if let lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }

@@ -17,25 +17,58 @@ extension SupervisedApplication {
     /// - Parameters:
     ///   - text: The URL.
     ///   - source: The identifier of the application that asks.
+    ///   - token: The number by which the sender asks the next supervisor; 0 for none.
     ///   - answer: Called once: with `nil` if the application has opened the URL, otherwise with the reason.
-    func open(_ text: String, from source: String?, answer: @escaping (_ failure: String?) -> Void) {
+    func open(
+        _ text: String,
+        from source: String?,
+        token: UInt64 = 0,
+        answer: @escaping (_ failure: String?) -> Void
+    ) {
         guard urlSenders.count < Self.maximumWaitingRequests else {
             return answer(LifecycleEffect.Refusal.tooManyRequests.explanation)
         }
         lastSequence += 1
         let url = IncomingURL(text, id: lastSequence, source: source)
+        if token != 0 { urlTokens[url.id] = token }
         urlSenders[url.id] = WaitingSender(answer: answer, deadline: Clock.now + Self.urlAnswerLimit)
         if !handleWhenConnected(.openURL(url)) { answerSender(of: url, outcome: .refused(.tooManyRequests)) }
     }
 
+    /// Answers the sender who has lost the earlier supervisor, now or later; returns `false` if the URL is unknown.
+    func follow(_ token: UInt64, answer: @escaping (_ failure: String?) -> Void) -> Bool {
+        if let known = answeredTokens.first(where: { $0.token == token }) {
+            answer(known.failure)
+            return true
+        }
+        guard let id = urlTokens.first(where: { $0.value == token })?.key else { return false }
+        urlSenders[id] = WaitingSender(answer: answer, deadline: Clock.now + Self.urlAnswerLimit)
+        return true
+    }
+
+    /// Returns a URL of an earlier supervisor with a number of this one.
+    func renumbered(_ record: ApplicationRecord.URLRecord) -> IncomingURL {
+        lastSequence += 1
+        if record.token != 0 { urlTokens[lastSequence] = record.token }
+        return record.url(numbered: lastSequence)
+    }
+
+    func record(of url: IncomingURL) -> ApplicationRecord.URLRecord {
+        ApplicationRecord.URLRecord(url, token: urlTokens[url.id] ?? 0)
+    }
+
     /// Tells the sender of a URL what has become of it.
     func answerSender(of url: IncomingURL, outcome: IncomingURL.Outcome) {
-        let sender = urlSenders.removeValue(forKey: url.id)
-        switch outcome {
-        case .handled: sender?.answer(nil)
-        case .notHandled: sender?.answer("the application does not open this URL")
-        case .refused(let refusal): sender?.answer(startObstacle ?? refusal.explanation)
+        let failure: String? =
+            switch outcome {
+            case .handled: nil
+            case .notHandled: "the application does not open this URL"
+            case .refused(let refusal): startObstacle ?? refusal.explanation
+            }
+        if let token = urlTokens.removeValue(forKey: url.id) {
+            answeredTokens = answeredTokens.suffix(Self.maximumWaitingRequests - 1) + [(token, failure)]
         }
+        urlSenders.removeValue(forKey: url.id)?.answer(failure)
     }
 
     /// The reason for which the program could not be started; `nil` while a process runs.

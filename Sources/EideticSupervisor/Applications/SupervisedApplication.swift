@@ -43,6 +43,9 @@ final class SupervisedApplication {
     var launchAnswerTime: Duration?
     /// The senders of URLs who wait for the answer, by the numbers of the URLs.
     var urlSenders: [UInt64: WaitingSender] = [:]
+    /// The tokens of URLs without an answer, by the numbers of the URLs, and the latest answers.
+    var urlTokens: [UInt64: UInt64] = [:]
+    var answeredTokens: [(token: UInt64, failure: String?)] = []
     /// The time of the next look at a process that is being frozen, and the pause before it.
     var freezeCheck: (time: Duration, pause: Duration)?
     /// The time of the next look at the terminal of a suspended job.
@@ -98,6 +101,7 @@ final class SupervisedApplication {
         isHandlingEvent = false
         requestIdleReport()
         checkSound(at: Clock.now)
+        followContinued(at: Clock.now)
         updateTransferHold()
         updateWakes()
         saveRecord()
@@ -155,7 +159,7 @@ final class SupervisedApplication {
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
             launchAnswerTime, namesTime, forgetTime, terminalCheck, urlAnswerTime,
-            memoryEndTime, conditionCheck, soundCheck,
+            memoryEndTime, conditionCheck, soundCheck, continuedCheck,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -178,6 +182,7 @@ final class SupervisedApplication {
         if let time = namesTime, time <= now { requestTaskNames() }
         answerOverdueSenders(at: now)
         if let check = soundCheck, check <= now { checkSound(at: now) }
+        if let check = continuedCheck, check <= now { followContinued(at: now) }
         if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let time = memoryEndTime, time <= now { enforceMemoryEnd() }
         if let time = conditionCheck, time <= now {
@@ -202,12 +207,13 @@ final class SupervisedApplication {
         record.program = program
         record.wasForceQuit = lifecycle.wasForceQuit
         record.launchCrashCount = UInt32(clamping: lifecycle.launchCrashCount)
+        record.wakeCrashCounts = lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
         record.processNumber = processNumber
         record.process = processRecord
         record.waitingWakes = lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
-        record.waitingURLs = lifecycle.waitingLaunchURLs.map(ApplicationRecord.URLRecord.init)
+        record.waitingURLs = lifecycle.waitingLaunchURLs.map(self.record(of:))
         record.waitingLaunch = lifecycle.isWaitingLaunchVisible.map { $0 ? .foreground : .background }
-        for request in waitingRequests { record.add(request) }
+        for request in waitingRequests { record.add(request, urlRecord: self.record(of:)) }
         return record
     }
 
@@ -239,7 +245,7 @@ final class SupervisedApplication {
         let pending = process?.pendingCallback?.callback
         let isReceived = process?.isWelcomed == true
         intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }
-            .map(ApplicationRecord.URLRecord.init)
+            .map(record(of:))
         intention.wakes = lifecycle.acceptedWakes.filter { wake in
             !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
         }.map(ApplicationRecord.WakeRecord.init)

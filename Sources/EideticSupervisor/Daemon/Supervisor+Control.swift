@@ -16,10 +16,13 @@ extension Supervisor {
                 guests[ObjectIdentifier(connection)]?.awaitsChange = true
                 return
             }
-            if case .openURL(let identifier, let url) = request {
-                return openURL(url, in: identifier, for: connection)
+            if case .openURL(let identifier, let url, let token) = request {
+                return openURL(url, in: identifier, token: token, for: connection)
             }
-            if case .openURLByScheme(let url) = request { return openURL(url, for: connection) }
+            if case .openURLByScheme(let url, let token) = request {
+                return openURL(url, token: token, for: connection)
+            }
+            if case .followURL(let token) = request { return followURL(token, for: connection) }
             let contents = contents(for: request)
             if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
             for content in contents { connection.send(WireWriter.encode(content)) }
@@ -66,7 +69,7 @@ extension Supervisor {
         case .wake(let identifier, let kind): return wake(identifier, for: kind)
         case .push(let identifier, let payload): return push(payload, to: identifier)
         case .simulate(let identifier, let simulation): return simulate(simulation, for: identifier)
-        case .awaitChange, .openURL, .openURLByScheme: return []
+        case .awaitChange, .openURL, .openURLByScheme, .followURL: return []
         case .install(let identifier, let program): return install(program, as: identifier)
         case .foreground(let identifier): return pass(.enterForeground, to: identifier)
         case .background(let identifier): return pass(.enterBackground, to: identifier)

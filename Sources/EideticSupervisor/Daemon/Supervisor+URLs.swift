@@ -3,7 +3,7 @@ import EideticWire
 // Requests to open a URL, which come from programs of the user.
 extension Supervisor {
     /// Asks the application that opens the URLs of a scheme, by the desktop entries.
-    func openURL(_ url: String, for connection: Connection) {
+    func openURL(_ url: String, token: UInt64, for connection: Connection) {
         guard let scheme = Self.scheme(of: url) else {
             return answer(Self.refusal(.invalidRequest, message: "\(url) does not begin with a scheme"), on: connection)
         }
@@ -12,19 +12,34 @@ extension Supervisor {
             let message = "no application opens \(scheme): URLs: none has \(key) in its desktop entry"
             return answer(Self.refusal(.unknownApplication, message: message), on: connection)
         }
-        openURL(url, in: manifest.identifier, for: connection)
+        openURL(url, in: manifest.identifier, token: token, for: connection)
     }
 
     /// Asks an application to open a URL, and answers when it has.
-    func openURL(_ url: String, in identifier: String, for connection: Connection) {
+    func openURL(_ url: String, in identifier: String, token: UInt64, for connection: Connection) {
         guard let application = knownApplication(identifier) else {
             return answer(Self.unknown(identifier), on: connection)
         }
         if let refusal = Self.refusalToStart(application) { return answer(refusal, on: connection) }
-        application.open(url, from: source(of: connection)) { [weak connection] failure in
-            guard let connection else { return }
-            let content = failure.map { Self.refusal(.lifecycle, message: $0) } ?? [ControlAnswer(.done)]
-            for content in content { connection.send(WireWriter.encode(content)) }
+        application.open(
+            url,
+            from: source(of: connection),
+            token: token,
+            answer: Self.answer(on: connection)
+        )
+    }
+
+    /// Answers the sender of a URL that an earlier supervisor has accepted, when the application has opened it.
+    func followURL(_ token: UInt64, for connection: Connection) {
+        let answer = Self.answer(on: connection)
+        guard !applications.values.contains(where: { $0.follow(token, answer: answer) }) else { return }
+        answer("the supervisor was replaced; whether the application has opened the URL is not known")
+    }
+
+    private static func answer(on connection: Connection) -> (_ failure: String?) -> Void {
+        { [weak connection] failure in
+            let contents = failure.map { refusal(.lifecycle, message: $0) } ?? [ControlAnswer(.done)]
+            for content in contents { connection?.send(WireWriter.encode(content)) }
         }
     }
 

@@ -34,6 +34,9 @@ package struct SupervisorConfiguration: Sendable {
     /// The time without a stream at the sound server after which an application that says that it plays sound is not
     /// believed; 5 s by default.
     package var silenceLimit: Duration = .seconds(5)
+    /// The time without progress after which work that the user has started is stopped in the background; 30 s by
+    /// default.
+    package var progressLimit: Duration = .seconds(30)
     /// The share of one processor that an application in the background may use, in percent; 80 by default.
     package var processorShare = 80
     /// The time for which an application uses more before it is slowed down, and again before its background time ends;

@@ -56,6 +56,7 @@ final class DesktopServices {
         (ownedNames, requestedNames, distributor) = ([], [], nil)
         for rule in notificationsInterface.rules { bus.subscribe(to: rule) }
         updateNames()
+        for application in applications { application.showContinuedWork() }
         for application in applications where application.wakeRecord.messageToken != nil {
             application.registerForMessages()
         }

@@ -114,6 +114,7 @@ extension SupervisedApplication {
 extension DesktopServices {
     /// Passes a click to the application whose notification it was.
     func respond(to response: NotificationInterface.Response) {
+        if applications.contains(where: { $0.respondToProgress(response) }) { return }
         for application in applications {
             let entry = application.wakeRecord.notifications.delivered.last { entry in
                 switch response.reference {

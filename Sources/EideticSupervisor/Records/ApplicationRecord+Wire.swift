@@ -18,6 +18,13 @@ extension ApplicationRecord: WireEncodable, WireDecodable {
         writer.append(field: 7) { $0.append(list: waitingURLs) { $0.append($1.text) } }
         if let waitingLaunch { writer.append(field: 8) { $0.append(waitingLaunch.rawValue) } }
         writer.append(field: 9) { $0.append(list: waitingURLs) { $0.append($1.source ?? "") } }
+        writer.append(field: 11) { $0.append(list: waitingURLs) { $0.append($1.token) } }
+        writer.append(field: 10) { writer in
+            writer.append(list: wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }) {
+                $0.append($1.key.rawValue)
+                $0.append($1.value)
+            }
+        }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -34,7 +41,13 @@ extension ApplicationRecord: WireEncodable, WireDecodable {
         waitingWakes = try fields.take(6, or: []) { (reader) throws(WireError) in
             try reader.list { (reader) throws(WireError) in try WakeRecord(from: &reader) }
         }
-        waitingURLs = try fields.takeURLs(7, sources: 9)
+        let counts = try fields.take(10, or: []) { (reader) throws(WireError) in
+            try reader.list { (reader) throws(WireError) in
+                (try reader.enumeration(WakeReason.Kind.self), try reader.integer(UInt32.self))
+            }
+        }
+        wakeCrashCounts = Dictionary(counts) { max($0, $1) }
+        waitingURLs = try fields.takeURLs(7, sources: 9, tokens: 11)
         waitingLaunch = try fields.take(8, or: nil) { (reader) throws(WireError) in
             try reader.enumeration(WaitingLaunch.self)
         }
@@ -68,11 +81,8 @@ extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
         }
         isBackgroundLaunch = try fields.take(5, or: false) { (reader) throws(WireError) in try reader.boolean() }
         assertions = try fields.take(6, or: []) { (reader) throws(WireError) in
-            Set(
-                try reader.list(limit: 64) { (reader) throws(WireError) in
-                    try reader.enumeration(ContinuousAssertion.self)
-                }
-            )
+            let numbers = try reader.list(limit: 64) { (reader) throws(WireError) in try reader.integer(UInt8.self) }
+            return Set(numbers.compactMap { ContinuousAssertion(rawValue: $0) })
         }
         declarations = try fields.take(7, or: Hello.Declarations()) { (reader) throws(WireError) in
             try Hello.Declarations(from: &reader)
@@ -97,6 +107,7 @@ extension ApplicationRecord.Intention: WireEncodable, WireDecodable {
         writer.append(field: 6) { $0.append(list: urls) { $0.append($1.text) } }
         if let presentation { writer.append(field: 7) { $0.append(presentation) } }
         writer.append(field: 8) { $0.append(list: urls) { $0.append($1.source ?? "") } }
+        writer.append(field: 9) { $0.append(list: urls) { $0.append($1.token) } }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -108,7 +119,7 @@ extension ApplicationRecord.Intention: WireEncodable, WireDecodable {
         wakes = try fields.take(5, or: []) { (reader) throws(WireError) in
             try reader.list { (reader) throws(WireError) in try ApplicationRecord.WakeRecord(from: &reader) }
         }
-        urls = try fields.takeURLs(6, sources: 8)
+        urls = try fields.takeURLs(6, sources: 8, tokens: 9)
         presentation = try fields.take(7, or: nil) { (reader) throws(WireError) in
             try PresentationMessage(from: &reader)
         }
@@ -140,13 +151,18 @@ extension RecordFields {
     /// Removes a field with the texts of URLs, and one with the identifiers of the applications that asked.
     fileprivate mutating func takeURLs(
         _ texts: UInt8,
-        sources: UInt8
+        sources: UInt8,
+        tokens: UInt8
     ) throws(WireError) -> [ApplicationRecord.URLRecord] {
         let texts = try take(texts, or: []) { (reader) throws(WireError) in try reader.texts() }
         let sources = try take(sources, or: []) { (reader) throws(WireError) in try reader.texts() }
+        let tokens = try take(tokens, or: []) { (reader) throws(WireError) in
+            try reader.list { (reader) throws(WireError) in try reader.integer(UInt64.self) }
+        }
         return texts.enumerated().map { index, text in
             let source = index < sources.count && !sources[index].isEmpty ? sources[index] : nil
-            return ApplicationRecord.URLRecord(text: text, source: source)
+            let token = index < tokens.count ? tokens[index] : 0
+            return ApplicationRecord.URLRecord(text: text, source: source, token: token)
         }
     }
 }

@@ -8,6 +8,7 @@ package struct ApplicationRecord: Sendable, Hashable {
     package var program: ProgramDescription?
     package var wasForceQuit = false
     package var launchCrashCount: UInt32 = 0
+    package var wakeCrashCounts: [WakeReason.Kind: UInt32] = [:]
     /// The number of processes that were started, of which each has its own control group and page.
     package var processNumber: UInt64 = 0
     package var process: ProcessRecord?
@@ -20,11 +21,11 @@ package struct ApplicationRecord: Sendable, Hashable {
 
     /// Adds a request that waits for the process to connect or to end; one that only a running process can obey is lost
     /// with the supervisor.
-    mutating func add(_ request: LifecycleEvent) {
+    mutating func add(_ request: LifecycleEvent, urlRecord: (IncomingURL) -> URLRecord) {
         switch request {
         case .launch: waitingLaunch = .foreground
         case .launchInBackground: waitingLaunch = waitingLaunch ?? .background
-        case .openURL(let url): waitingURLs.append(URLRecord(url))
+        case .openURL(let url): waitingURLs.append(urlRecord(url))
         case .wake(let reason, let allowance): waitingWakes.append(WakeRecord(reason: reason, allowance: allowance))
         default: break
         }
@@ -40,10 +41,16 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var text: String
         /// The identifier of the application that asked; `nil` for any other program.
         package var source: String?
+        /// The number by which its sender asks for the answer; 0 for none.
+        package var token: UInt64
 
-        package init(_ url: IncomingURL) { (text, source) = (url.text, url.source) }
+        package init(_ url: IncomingURL, token: UInt64 = 0) {
+            self.init(text: url.text, source: url.source, token: token)
+        }
 
-        init(text: String, source: String?) { (self.text, self.source) = (text, source) }
+        init(text: String, source: String?, token: UInt64) {
+            (self.text, self.source, self.token) = (text, source, token)
+        }
 
         /// Returns the URL with a number of this supervisor.
         func url(numbered id: UInt64) -> IncomingURL { IncomingURL(text, id: id, source: source) }

@@ -65,7 +65,9 @@ extension SupervisedApplication {
     func watchSockets() {
         let isAway = process == nil || process?.suspensionTime != nil
         let isWoken = activeWakes.values.contains { $0.kind == .voip }
-        for socket in keptSockets.values { socket.isWatched = isAway && !isWoken && !lifecycle.wasForceQuit }
+        // Data that wakes nobody would be found again and again.
+        let isObeyed = lifecycle.mayBeWoken(for: .voip)
+        for socket in keptSockets.values { socket.isWatched = isAway && !isWoken && isObeyed }
     }
 
     private func receiveData(on name: String) {

@@ -28,6 +28,10 @@ extension SupervisedApplication {
             guard !isOn || declares(.location, number: 0) else { break }
             wakeRecord.wantsLocation = isOn
             context.desktop?.updateLocation()
+        case .beginContinued(let message, let number): beginContinued(message, number: number, from: process)
+        case .reportContinued(let identifier, let completed, let total):
+            reportContinued(identifier, completed: completed, total: total, from: process)
+        case .endContinued(let identifier): endContinued(identifier, of: process)
         }
         saveWakes()
     }
@@ -43,7 +47,10 @@ extension SupervisedApplication {
 
     /// Returns whether the application declares a mode; otherwise refuses the request with the reason.
     func declares(_ mode: BackgroundMode, number: UInt64) -> Bool {
-        guard let kind = mode.wakeKind, !lifecycle.rules.declaredWakeKinds.contains(kind) else { return true }
+        let isDeclared =
+            mode.wakeKind.map(lifecycle.rules.declaredWakeKinds.contains)
+            ?? mode.assertion.map(lifecycle.rules.declaredAssertions.contains)
+        guard isDeclared == false else { return true }
         let text = explanation(ofUndeclared: mode)
         lastRefusal = RefusedUse(refusal: .undeclaredMode, explanation: text)
         log("refused: \(text)")
@@ -58,10 +65,10 @@ extension SupervisedApplication {
     /// - Returns: The reason for a later delivery; `nil` if it is under way.
     func deliverMessage(_ payload: PushPayload, isThrottled: Bool = true) throws(RefusedMessage) -> String? {
         if !lifecycle.rules.declaredWakeKinds.contains(.push) {
-            throw RefusedMessage(reason: explanation(ofUndeclared: .remoteNotification))
+            throw refuseMessage(.undeclaredMode, because: explanation(ofUndeclared: .remoteNotification))
         }
         if lifecycle.wasForceQuit {
-            throw RefusedMessage(reason: LifecycleEffect.Refusal.forceQuit.explanation)
+            throw refuseMessage(.forceQuit, because: LifecycleEffect.Refusal.forceQuit.explanation)
         }
         let now = context.clock.now
         guard let admitted = wakeRecord.throttle.admit(payload.bytes, at: now.steady) else {
@@ -77,6 +84,13 @@ extension SupervisedApplication {
     }
 
     struct RefusedMessage: Error { let reason: String }
+
+    /// Records the refusal of a message, for `eidetic app why` and the log.
+    private func refuseMessage(_ refusal: LifecycleEffect.Refusal, because reason: String) -> RefusedMessage {
+        lastRefusal = RefusedUse(refusal: refusal, explanation: reason)
+        log("refused: \(reason)")
+        return RefusedMessage(reason: reason)
+    }
 
     // MARK: Simulation
 

@@ -22,13 +22,17 @@ package enum ControlRequest: Sendable, Hashable {
     /// An application changes its number of open tasks without the supervisor.
     case awaitChange
     /// Asks the application to open a URL; the answer comes when it has told whether it does.
-    case openURL(identifier: String, url: String)
+    ///
+    /// With the token, a random number other than 0, its sender can ask the next supervisor if this one ends.
+    case openURL(identifier: String, url: String, token: UInt64 = 0)
     /// Asks the application that opens the URLs of its scheme to open a URL; the answer is that of ``openURL``.
-    case openURLByScheme(String)
+    case openURLByScheme(String, token: UInt64 = 0)
     /// Delivers a silent message of a server, as JSON.
     case push(identifier: String, payload: [UInt8])
     /// Makes happen what otherwise comes at its own time.
     case simulate(identifier: String, Simulation)
+    /// Asks for the answer to a URL that an earlier supervisor has accepted.
+    case followURL(token: UInt64)
 
     /// An event to simulate.
     package enum Simulation: Sendable, Hashable {
@@ -47,7 +51,7 @@ package enum ControlRequest: Sendable, Hashable {
     private enum Kind: UInt8 {
         case list = 1
         case launch, foreground, background, quit, explain, log, install, wake, awaitChange, openURL, openURLByScheme
-        case push, simulate
+        case push, simulate, followURL
     }
 }
 
@@ -77,12 +81,17 @@ extension ControlRequest: WireEncodable, WireDecodable {
             Self.write(.wake, of: identifier, to: &writer)
             writer.append(kind.rawValue)
         case .awaitChange: writer.append(Kind.awaitChange.rawValue)
-        case .openURL(let identifier, let url):
+        case .openURL(let identifier, let url, let token):
             Self.write(.openURL, of: identifier, to: &writer)
             writer.append(url)
-        case .openURLByScheme(let url):
+            writer.append(token)
+        case .openURLByScheme(let url, let token):
             writer.append(Kind.openURLByScheme.rawValue)
             writer.append(url)
+            writer.append(token)
+        case .followURL(let token):
+            writer.append(Kind.followURL.rawValue)
+            writer.append(token)
         case .push(let identifier, let payload):
             Self.write(.push, of: identifier, to: &writer)
             writer.append(payload)
@@ -123,9 +132,12 @@ extension ControlRequest: WireEncodable, WireDecodable {
         case .awaitChange: self = .awaitChange
         case .openURL:
             let identifier = try reader.identifier()
-            self = .openURL(identifier: identifier, url: try reader.text(limit: SupervisionProtocol.urlLimit))
+            let url = try reader.text(limit: SupervisionProtocol.urlLimit)
+            self = .openURL(identifier: identifier, url: url, token: try reader.integer())
         case .openURLByScheme:
-            self = .openURLByScheme(try reader.text(limit: SupervisionProtocol.urlLimit))
+            let url = try reader.text(limit: SupervisionProtocol.urlLimit)
+            self = .openURLByScheme(url, token: try reader.integer())
+        case .followURL: self = .followURL(token: try reader.integer())
         case .push:
             let identifier = try reader.identifier()
             self = .push(identifier: identifier, payload: try reader.blob(limit: WakeReason.payloadLimit))

@@ -25,7 +25,9 @@ extension WireReader {
     mutating func set<Value: RawRepresentable & Hashable>(
         of type: Value.Type
     ) throws(WireError) -> Set<Value> where Value.RawValue == UInt8 {
-        Set(try list(limit: 64) { (reader) throws(WireError) in try reader.enumeration(type) })
+        let numbers = try list(limit: 64) { (reader) throws(WireError) in try reader.integer(UInt8.self) }
+        // What another version has declared, and this one does not know, is never asked for.
+        return Set(numbers.compactMap { Value(rawValue: $0) })
     }
 }
 

@@ -10,7 +10,9 @@ extension Lifecycle {
     }
 
     private mutating func completeWake(_ id: UInt64, result: WakeResult) {
-        report(wakes.entries.map(\.reason).filter { $0.id == id }, as: result)
+        let completed = wakes.entries.map(\.reason).filter { $0.id == id }
+        for reason in completed { wakeCrashCounts[reason.kind] = nil }
+        report(completed, as: result)
         wakes.entries.removeAll { $0.reason.id == id }
         if budget.overdueWake?.id == id { budget.overdueWake = nil }
     }

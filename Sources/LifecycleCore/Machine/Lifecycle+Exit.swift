@@ -19,6 +19,7 @@ extension Lifecycle {
         guard isRunning || termination.killedProcess != nil else { return }
         let (killed, duringLaunch) = (termination.killedProcess, currentState == .launching)
         if duringLaunch { recordLaunchFailure() }
+        if killed == nil, !duringLaunch, !isTerminating { recordWakeFailures() }
         let report = ExitReport(
             process: process,
             status: status,
@@ -46,6 +47,7 @@ extension Lifecycle {
         let duringLaunch = currentState == .launching
         let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
         effects.append(.killProcess(reason))
+        if reason.isLimit, !duringLaunch, !isTerminating { recordWakeFailures() }
         abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
         reset(to: .notRunning, isVisible: true)
         termination.killedProcess = killed
@@ -55,6 +57,12 @@ extension Lifecycle {
     private mutating func recordLaunchFailure() {
         launchCrashCount += 1
         effects.append(.deleteArchive)
+    }
+
+    /// Counts the kinds of wakes that the process was handling when it ended.
+    private mutating func recordWakeFailures() {
+        let handled = wakes.entries.filter { $0.deadline != nil }.map(\.reason.kind)
+        for kind in Set(handled) { wakeCrashCounts[kind, default: 0] += 1 }
     }
 
     /// Reports the wakes and URLs of the process that will never be completed.

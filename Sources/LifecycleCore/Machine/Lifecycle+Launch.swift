@@ -56,7 +56,7 @@ extension Lifecycle {
         let waitingURLs = urls
         reset(to: .launching, isVisible: isVisible)
         (urls, process) = (waitingURLs, process.next)
-        if isVisible { (wasForceQuit, launchCrashCount) = (false, 0) }
+        if isVisible { (wasForceQuit, launchCrashCount, wakeCrashCounts) = (false, 0, [:]) }
         if spawnsProcess { effects.append(.spawnProcess(process)) }
         let end = isVisible ? nil : now + rules.launchLimit
         effects.append(.setTaskPhase(isVisible ? .foreground : .background, deadline: end))
@@ -78,13 +78,30 @@ extension Lifecycle {
         if allowance <= .zero { return .allowanceExhausted }
         if wakes.entries.count + waiting.wakes.count >= rules.openWakeLimit { return .tooManyRequests }
         if !isRunning, launchCrashCount > rules.launchCrashLimit { return .repeatedLaunchCrashes }
+        if isCrashing(in: reason.kind) { return .repeatedWakeCrashes }
         return nil
+    }
+
+    /// Returns a Boolean value indicating whether a wake is accepted, apart from the number and the time of wakes.
+    package func mayBeWoken(for kind: WakeReason.Kind) -> Bool {
+        rules.declaredWakeKinds.contains(kind) && !wasForceQuit && !isCrashing(in: kind)
+            && (isRunning || launchCrashCount <= rules.launchCrashLimit)
+    }
+
+    /// Returns a Boolean value indicating whether the application has ended so often during wakes of a kind that it is
+    /// not woken for them until the user uses it.
+    package func isCrashing(in kind: WakeReason.Kind) -> Bool {
+        wakeCrashCounts[kind, default: 0] > rules.wakeCrashLimit
     }
 
     /// Launches the application again, if that was requested while its process was ending.
     mutating func launchIfWaiting() {
-        let waited = waiting
+        var waited = waiting
         waiting = WaitingLaunch()
+        if waited.reason == nil {
+            report(waited.wakes.map(\.reason).filter { isCrashing(in: $0.kind) }, as: .failed)
+            waited.wakes.removeAll { isCrashing(in: $0.reason.kind) }
+        }
         if launchCrashCount > rules.launchCrashLimit, waited.reason == nil {
             return report(waited.wakes.map(\.reason), as: .failed)
         }

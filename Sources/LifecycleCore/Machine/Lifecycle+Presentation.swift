@@ -84,7 +84,8 @@ extension Lifecycle {
         case .willTerminate:
             termination.exitDeadline = now + rules.terminationLimit
             effects.append(.exitProcess)
-        case .didBecomeActive, .wake: break
+        case .didBecomeActive: wakeCrashCounts = [:]
+        case .wake: break
         }
         if currentState != .launching { launchCrashCount = 0 }
     }

@@ -47,6 +47,8 @@ package struct Lifecycle: Sendable, Hashable {
     package var wasForceQuit = false
     /// The number of crashes during launch since the last successful one.
     package var launchCrashCount = 0
+    /// The number of processes that ended during wakes of a kind, since the last one that completed such a wake.
+    package var wakeCrashCounts: [WakeReason.Kind: Int] = [:]
 
     /// The time and the effects of the event that is being handled.
     var now: Duration = .zero
@@ -144,6 +146,7 @@ extension Lifecycle {
         fresh.currentState = current
         fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
         (fresh.wasForceQuit, fresh.launchCrashCount) = (wasForceQuit, launchCrashCount)
+        fresh.wakeCrashCounts = wakeCrashCounts
         (fresh.process, fresh.waiting) = (process, waiting)
         (fresh.now, fresh.effects) = (now, effects)
         self = fresh

@@ -4,22 +4,27 @@ package enum BackgroundMode: String, Sendable, Hashable, CaseIterable {
     case remoteNotification = "remote-notification"
     case processing, transfers, continued
 
-    /// The kind of wake that the mode admits; `nil` for audio.
+    /// The kind of wake that the mode admits; `nil` for a mode in which the application runs on.
     package var wakeKind: WakeReason.Kind? {
         switch self {
-        case .audio: nil
+        case .audio, .continued: nil
         case .location: .location
         case .voip: .voip
         case .fetch: .fetch
         case .remoteNotification: .push
         case .processing: .processing
         case .transfers: .session
-        case .continued: .continued
         }
     }
 
-    /// The continuous assertion that the mode admits; `nil` for all but audio.
-    package var assertion: ContinuousAssertion? { self == .audio ? .audio : nil }
+    /// The continuous assertion that the mode admits; `nil` for a mode in which the application is woken.
+    package var assertion: ContinuousAssertion? {
+        switch self {
+        case .audio: .audio
+        case .continued: .continued
+        default: nil
+        }
+    }
 }
 
 extension Set<BackgroundMode> {

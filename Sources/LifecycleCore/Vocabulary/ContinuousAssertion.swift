@@ -2,4 +2,6 @@
 package enum ContinuousAssertion: UInt8, Sendable, Hashable, CaseIterable {
     /// The application plays or records sound.
     case audio
+    /// The application does work that the user has started, and that makes progress.
+    case continued
 }

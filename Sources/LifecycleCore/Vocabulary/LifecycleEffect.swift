@@ -53,5 +53,7 @@ package enum LifecycleEffect: Sendable, Hashable {
         case tooManyRequests
         /// The process was started by an earlier supervisor, and has not connected to this one.
         case notConnected
+        /// The application has crashed during the last wakes of this kind.
+        case repeatedWakeCrashes
     }
 }

@@ -44,6 +44,9 @@ package struct LifecycleRules: Sendable, Hashable {
     package var memoryWarningInterval: Duration = .seconds(5)
     /// The largest number of crashes during launch with which the application is still woken; 3 by default.
     package var launchCrashLimit = 3
+    /// The largest number of crashes during wakes of one kind with which the application is still woken for it; 4 by
+    /// default.
+    package var wakeCrashLimit = 4
     /// The time between two extensions of the service manager's stop timeout, each by twice this time; 1 s by default.
     package var stopExtensionInterval: Duration = .seconds(1)
     /// The largest number of URLs that wait for an application; 64 by default.

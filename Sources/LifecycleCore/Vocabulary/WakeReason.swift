@@ -1,7 +1,7 @@
 /// The reason for waking or launching an application in the background.
 package struct WakeReason: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-        case fetch, push, session, processing, notification, location, voip, continued
+        case fetch, push, session, processing, notification, location, voip
     }
 
     package let kind: Kind

@@ -29,6 +29,25 @@ struct SocketTests {
         #expect(try harness.why("one").contains("woken for data on the socket call"))
         await harness.finish()
     }
+
+    @Test("B10 an application that ends each time it is woken for data is woken five times, and then left alone")
+    func givenUp() async throws {
+        let harness = try await WakeHarness(ControlGroups.kinds[0])
+        let directory = try TemporaryDirectory(named: "voip")
+        let listener = try StreamListener(at: directory.path(of: "socket"))
+        try await harness.launch("one", ["--ends-in-wakes"])
+        try await harness.send("connect \(listener.path) call", to: "one")
+        let peer = try listener.accept()
+        try await harness.bring("one", to: .suspended)
+        #expect(write(peer.rawValue, "ring", 4) == 4)
+        await harness.daemon.expectOutput("one ends for call\n", times: 5)
+        await harness.daemon.expectState(.notRunning, of: "one")
+        #expect(try harness.why("one").contains { $0.contains("ended during 5 voip wakes") })
+        // The data waits, and nobody looks at it.
+        #expect(try !harness.log("one").contains { $0.contains("refused") })
+        #expect(harness.daemon.output.ranges(of: "one ends for call\n").count == 5)
+        await harness.finish()
+    }
 }
 
 /// A listening socket of a server.

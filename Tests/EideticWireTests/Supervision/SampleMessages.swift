@@ -18,11 +18,11 @@ enum SampleMessages {
     static var hello: Hello {
         var hello = Hello(identifier: "org.example.app")
         hello.declarations.backgroundBudget = .seconds(30)
-        hello.declarations.wakeKinds = [.fetch, .continued]
+        hello.declarations.wakeKinds = [.fetch, .voip]
         hello.presentation = PresentationMessage(isVisible: true, isFocused: false)
         hello.running = Hello.RunningState(.background, token: [UInt8](repeating: 7, count: 16), generation: 3)
         hello.running?.wakes = [WakeReason(.fetch, id: 1), WakeReason(.push, id: 2)]
-        hello.running?.assertions = [.audio]
+        hello.running?.assertions = [.audio, .continued]
         return hello
     }
 
@@ -59,7 +59,7 @@ enum SampleMessages {
         .launch(identifier: "a", url: nil, inBackground: false), .background(identifier: "a"),
         .quit(identifier: "a", force: true), .explain(identifier: "a"), .log(identifier: nil, count: 20),
         .log(identifier: "a", count: 1), .wake(identifier: "a", kind: .push), .awaitChange,
-        .openURL(identifier: "a", url: "x:y"),
+        .openURL(identifier: "a", url: "x:y"), .openURLByScheme("x:y", token: 3), .followURL(token: 3),
     ]
 
     static var status: ApplicationStatus {

@@ -18,8 +18,6 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
         case location
         /// Data arrived on the connection that was left with the supervisor.
         case voip
-        /// Work that the user started goes on.
-        case continued
     }
 
     /// The result of a wake.
@@ -62,7 +60,6 @@ extension BackgroundWake.Kind {
         case .notification: self = .notification
         case .location: self = .location
         case .voip: self = .voip
-        case .continued: self = .continued
         }
     }
 }

@@ -20,11 +20,17 @@ package enum WakeCommand: Sendable, Hashable {
     case keepSocket(String)
     case releaseSocket(String)
     case setLocationUpdates(Bool)
+    /// Begins work that the user has started.
+    case beginContinued(ContinuedWorkMessage, number: UInt64)
+    /// Reports the progress of such work.
+    case reportContinued(String, completed: UInt64, total: UInt64)
+    case endContinued(String)
 
     private enum Kind: UInt8 {
         case setFetchInterval = 1
         case submit, cancel, addNotification, removeNotifications, listNotifications, setBadge, registerForMessages
         case unregisterFromMessages, keepSocket, releaseSocket, setLocationUpdates
+        case beginContinued, reportContinued, endContinued
     }
 
     /// The greatest number of identifiers in a packet.
@@ -46,10 +52,12 @@ package enum WakeReply: Sendable, Hashable {
     case action(String, parameter: String)
     /// A socket that an earlier process has left with the supervisor; its descriptor comes with the packet.
     case socket(String)
+    /// Work that the user has started is to end, for a reason.
+    case stopContinued(String, reason: String)
 
     private enum Kind: UInt8 {
         case task = 1
-        case notification, notifications, response, address, action, socket
+        case notification, notifications, response, address, action, socket, stopContinued
     }
 }
 
@@ -82,6 +90,9 @@ extension WakeCommand: WireEncodable, WireDecodable {
         case .keepSocket: .keepSocket
         case .releaseSocket: .releaseSocket
         case .setLocationUpdates: .setLocationUpdates
+        case .beginContinued: .beginContinued
+        case .reportContinued: .reportContinued
+        case .endContinued: .endContinued
         }
     }
 
@@ -104,6 +115,14 @@ extension WakeCommand: WireEncodable, WireDecodable {
         case .setBadge(let badge): writer.append(badge)
         case .keepSocket(let name), .releaseSocket(let name): writer.append(name)
         case .setLocationUpdates(let isOn): writer.append(isOn)
+        case .beginContinued(let work, let number):
+            writer.append(number)
+            writer.append(work)
+        case .reportContinued(let identifier, let completed, let total):
+            writer.append(identifier)
+            writer.append(completed)
+            writer.append(total)
+        case .endContinued(let identifier): writer.append(identifier)
         case .registerForMessages, .unregisterFromMessages: break
         }
     }
@@ -129,6 +148,14 @@ extension WakeCommand: WireEncodable, WireDecodable {
         case .keepSocket: self = .keepSocket(try reader.identifier())
         case .releaseSocket: self = .releaseSocket(try reader.identifier())
         case .setLocationUpdates: self = .setLocationUpdates(try reader.boolean())
+        case .beginContinued:
+            let number = try reader.integer(UInt64.self)
+            self = .beginContinued(try ContinuedWorkMessage(from: &reader), number: number)
+        case .reportContinued:
+            let identifier = try reader.identifier()
+            let completed = try reader.integer(UInt64.self)
+            self = .reportContinued(identifier, completed: completed, total: try reader.integer())
+        case .endContinued: self = .endContinued(try reader.identifier())
         }
     }
 }
@@ -163,6 +190,10 @@ extension WakeReply: WireEncodable, WireDecodable {
         case .socket(let name):
             writer.append(Kind.socket.rawValue)
             writer.append(name)
+        case .stopContinued(let identifier, let reason):
+            writer.append(Kind.stopContinued.rawValue)
+            writer.append(identifier)
+            writer.append(reason)
         }
     }
 
@@ -194,6 +225,9 @@ extension WakeReply: WireEncodable, WireDecodable {
             let name = try reader.identifier()
             self = .action(name, parameter: try reader.text(limit: SupervisionProtocol.pathLimit))
         case .socket: self = .socket(try reader.identifier())
+        case .stopContinued:
+            let identifier = try reader.identifier()
+            self = .stopContinued(identifier, reason: try reader.text(limit: SupervisionProtocol.pathLimit))
         }
     }
 }

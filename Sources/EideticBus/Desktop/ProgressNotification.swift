@@ -1,0 +1,71 @@
+/// A notification that shows the progress of work, and with which the user cancels it.
+package struct ProgressNotification: Sendable {
+    /// The identifier and the name of the application, and its icon.
+    package var identifier: String
+    package var name: String
+    package var icon: String
+    package var title: String
+    package var text: String
+    /// The progress, 0 to 100.
+    package var percent: Int
+    /// The name of the work within the application.
+    package var work: String
+
+    package init(
+        identifier: String,
+        name: String,
+        icon: String,
+        title: String,
+        text: String,
+        percent: Int,
+        work: String
+    ) {
+        (self.identifier, self.name, self.icon, self.title) = (identifier, name, icon, title)
+        (self.text, self.percent, self.work) = (text, percent, work)
+    }
+
+    /// The name of the action that cancels the work.
+    package static let cancelAction = "cancel"
+}
+
+extension NotificationInterface {
+    /// Returns the call that shows a notification of progress in place of an earlier one.
+    package func call(for progress: ProgressNotification, replacing number: UInt32) -> (
+        member: String, values: [BusValue]
+    ) {
+        let cancel = ProgressNotification.cancelAction, text = "\(progress.text)\n\(progress.percent) %"
+        switch self {
+        case .desktop:
+            let hints: [(String, BusValue)] = [
+                ("desktop-entry", .string(progress.identifier)), ("value", .int32(Int32(progress.percent))),
+                ("suppress-sound", .boolean(true)), ("resident", .boolean(true)),
+            ]
+            let actions = ["default", "", cancel, "Cancel"].map { BusValue.string($0) }
+            return (
+                "Notify",
+                [
+                    .string(progress.name), .uint32(number), .string(progress.icon), .string(progress.title),
+                    .string(Self.escaped(text)), .array(signature: "s", actions), .dictionary(hints), .int32(0),
+                ]
+            )
+        case .portal:
+            let button = BusValue.dictionary([("label", .string("Cancel")), ("action", .string(cancel))])
+            let entries: [(String, BusValue)] = [
+                ("title", .string(progress.title)), ("body", .string(text)), ("default-action", .string("default")),
+                ("buttons", .array(signature: "a{sv}", [button])),
+            ]
+            let reference = Self.portalName(of: progress.work, application: progress.identifier)
+            return ("AddNotification", [.string(reference), .dictionary(entries)])
+        }
+    }
+
+    /// Returns the call that removes a notification of progress.
+    package func removal(ofWork work: String, number: UInt32, application: String) -> (
+        member: String, values: [BusValue]
+    ) {
+        switch self {
+        case .desktop: ("CloseNotification", [.uint32(number)])
+        case .portal: ("RemoveNotification", [.string(Self.portalName(of: work, application: application))])
+        }
+    }
+}

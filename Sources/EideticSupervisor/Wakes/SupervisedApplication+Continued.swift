@@ -1,0 +1,178 @@
+import EideticBus
+import EideticCore
+import EideticScheduler
+import EideticWire
+import LifecycleCore
+
+// Work that the user has started: it begins in the foreground, shows its progress, and can be cancelled.
+extension SupervisedApplication {
+    private static let continuedWorkLimit = 8
+    private static let answerLimit: Duration = .seconds(10)
+
+    /// Accepts work, or refuses it with the reason.
+    func beginContinued(_ message: ContinuedWorkMessage, number: UInt64, from process: RunningProcess) {
+        guard declares(.continued, number: number) else { return }
+        guard isUsed || message.isResumed && lifecycle.heldAssertions.contains(.continued) else {
+            log("refused: \(message.title) is to go on in the background, but was not begun in the foreground")
+            return send(.wakes(.task(.notInForeground, number: number)))
+        }
+        guard process.continuedWork.count < Self.continuedWorkLimit else {
+            return send(.wakes(.task(.tooManyPendingTaskRequests, number: number)))
+        }
+        process.continuedWork[message.identifier] = ContinuedWork(message)
+        send(.wakes(.task(nil, number: number)))
+        followContinued(at: Clock.now)
+    }
+
+    /// A Boolean value indicating whether the user can have started something.
+    private var isUsed: Bool { [.launching, .inactive, .active].contains(lifecycle.reachedState) }
+
+    func reportContinued(_ identifier: String, completed: UInt64, total: UInt64, from process: RunningProcess) {
+        process.continuedWork[identifier]?.report(completed: completed, total: total, at: Clock.now)
+        show(identifier, of: process)
+    }
+
+    /// Ends work that the application has completed.
+    func endContinued(_ identifier: String, of process: RunningProcess) {
+        guard let work = process.continuedWork.removeValue(forKey: identifier) else { return }
+        withdraw(work, named: identifier)
+        guard process.continuedWork.isEmpty else { return }
+        handle(.assertionChanged(.continued, isHeld: false, process: process.identity))
+    }
+
+    /// Ends work against the will of the application, whose background time counts again.
+    private func stopContinued(_ identifier: String, because reason: String) {
+        guard let process, let work = process.continuedWork[identifier] else { return }
+        log("\(work.title) is stopped: \(reason)")
+        send(.wakes(.stopContinued(identifier, reason: reason)))
+        endContinued(identifier, of: process)
+    }
+
+    /// Withdraws the notifications of a process that has ended.
+    func endContinuedWork(of ended: RunningProcess) {
+        for (identifier, work) in ended.continuedWork { withdraw(work, named: identifier) }
+        ended.continuedWork = [:]
+    }
+
+    // MARK: Progress
+
+    /// Waits for progress while the application is in the background, and stops what makes none.
+    func followContinued(at now: Duration) {
+        guard let process else { return }
+        let isWatched = lifecycle.isInBackground && process.suspensionTime == nil
+        for (identifier, work) in process.continuedWork where (work.progressTime != nil) != isWatched {
+            process.continuedWork[identifier]?.progressTime = isWatched ? now : nil
+            if isWatched { show(identifier, of: process) } else if !lifecycle.isInBackground { hide(identifier) }
+        }
+        let limit = context.configuration.progressLimit
+        for (identifier, work) in process.continuedWork {
+            guard let time = work.progressTime, time + limit <= now else { continue }
+            stopContinued(identifier, because: "it has made no progress for \(limit.inSeconds) s")
+        }
+        dropUnfoundedAssertion(of: process, at: now)
+    }
+
+    /// Does not believe a process of an earlier supervisor that asserts work without naming any.
+    private func dropUnfoundedAssertion(of process: RunningProcess, at now: Duration) {
+        guard process.continuedWork.isEmpty, lifecycle.heldAssertions.contains(.continued) else {
+            return process.unnamedWorkSince = nil
+        }
+        let since = process.unnamedWorkSince ?? now
+        process.unnamedWorkSince = since
+        guard now >= since + context.configuration.progressLimit else { return }
+        handle(.assertionChanged(.continued, isHeld: false, process: process.identity))
+    }
+
+    /// The time of the next ``followContinued(at:)``; `nil` if only a message can change anything.
+    var continuedCheck: Duration? {
+        guard let process else { return nil }
+        let times = process.continuedWork.values.map(\.progressTime) + [process.unnamedWorkSince]
+        return times.compactMap(\.self).min().map { $0 + context.configuration.progressLimit }
+    }
+
+    /// The lines for `eidetic app why`.
+    var continuedLines: [String] {
+        let works = process?.continuedWork.values.sorted { $0.title < $1.title } ?? []
+        return works.map { work in
+            let end = work.progressTime.map { $0 + context.configuration.progressLimit - Clock.now }
+            let seconds = end.map { Int(max(.zero, $0).inSeconds.rounded(.up)) }
+            let limit = seconds.map { ", stopped in \($0) s without progress" } ?? ""
+            return "continues what the user has started: \(work.title), \(work.percent) %\(limit)"
+        }
+    }
+
+    // MARK: Notifications
+
+    /// Shows all work whose progress the screen does not show, because there was no connection to the bus.
+    func showContinuedWork() {
+        guard let process else { return }
+        for identifier in process.continuedWork.keys { show(identifier, of: process) }
+    }
+
+    /// Shows the progress of work in the background, unless the screen shows it already.
+    private func show(_ identifier: String, of process: RunningProcess) {
+        guard let work = process.continuedWork[identifier], work.progressTime != nil, let desktop = context.desktop,
+            let bus = desktop.session?.connection, case let notification = work.notification,
+            !notification.isUnderWay, !notification.isUnwanted, notification.shownPercent != work.percent
+        else { return }
+        (notification.isUnderWay, notification.shownPercent) = (true, work.percent)
+        let progress = ProgressNotification(
+            identifier: self.identifier,
+            name: manifest.manifest?.name ?? self.identifier,
+            icon: manifest.manifest?.icon ?? "",
+            title: work.title,
+            text: work.subtitle,
+            percent: work.percent,
+            work: identifier
+        )
+        let (member, values) = desktop.notificationsInterface.call(for: progress, replacing: notification.number)
+        bus.call(member, on: desktop.notificationsInterface.target, with: values, timeout: Self.answerLimit) {
+            [weak self, weak process] result in
+            notification.isUnderWay = false
+            if case .success(let values) = result { notification.number = values.first?.number ?? 0 }
+            guard let self else { return }
+            if notification.isUnwanted { return self.withdraw(work, named: identifier) }
+            if let process { self.show(identifier, of: process) }
+        }
+    }
+
+    private func hide(_ identifier: String) {
+        guard let work = process?.continuedWork[identifier] else { return }
+        withdraw(work, named: identifier)
+        process?.continuedWork[identifier]?.notification = ContinuedWork.Notification()
+    }
+
+    private func withdraw(_ work: ContinuedWork, named identifier: String) {
+        let notification = work.notification
+        notification.isUnwanted = true
+        guard notification.shownPercent >= 0, !notification.isUnderWay, let desktop = context.desktop,
+            let bus = desktop.session?.connection
+        else { return }
+        let (member, values) = desktop.notificationsInterface.removal(
+            ofWork: identifier,
+            number: notification.number,
+            application: self.identifier
+        )
+        bus.call(member, on: desktop.notificationsInterface.target, with: values)
+    }
+
+    /// Obeys a click on a notification of progress; returns `false` if it is none of this application.
+    func respondToProgress(_ response: NotificationInterface.Response) -> Bool {
+        let found = process?.continuedWork.first { identifier, work in
+            switch response.reference {
+            case .number(let number): work.notification.number == number && number != 0
+            case .name(let name):
+                name == NotificationInterface.portalName(of: identifier, application: self.identifier)
+            }
+        }
+        guard let (identifier, work) = found else { return false }
+        if response.isClosed {
+            work.notification.isUnwanted = true
+        } else if response.action == ProgressNotification.cancelAction {
+            stopContinued(identifier, because: "the user has cancelled it")
+        } else {
+            _ = handleWhenConnected(.launch(.user))
+        }
+        return true
+    }
+}
