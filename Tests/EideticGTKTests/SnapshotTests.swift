@@ -39,32 +39,48 @@ struct SnapshotTests {
         try await screen.finish(name)
     }
 
-    @Test("B21 B18 a completed fetch draws the snapshot again, with the image that it has loaded")
-    func fetch() async throws {
+    /// The size of the image that the window shows before; `nil` for a window without one.
+    private static let earlierSizes = [
+        PixelSize(width: 64, height: 48), PixelSize(width: 30, height: 60), nil,
+    ]
+
+    @Test(
+        "B21 B18 a completed fetch draws the snapshot again, with its image, whatever the window has shown before",
+        arguments: earlierSizes
+    )
+    func fetch(earlierSize: PixelSize?) async throws {
         let nginx = try await Nginx(), (blue, green) = ([30, 60, 210], [20, 160, 40])
         let screen = try await SupervisedScreen(), name = "org.eidetic.BackgroundFetch"
-        let url = try nginx.addFile(try Self.image(of: blue), at: "new")
+        let first = try Self.image(of: blue, size: earlierSize ?? PixelSize(width: 64, height: 48))
+        let url = try nginx.addFile(first, at: "new")
         try await screen.app("launch", name, Scene.executablePath(of: "BackgroundFetch"), url)
         try await screen.waitForState("active")
-        try await screen.app("simulate", name, "fetch")
-        await screen.waitForOutput("the badge is 1; ends with new data")
-        try await screen.wait(for: "the image") {
-            guard let window = try await screen.windows(named: "^BackgroundFetch$").first else { return false }
-            return try await screen.capture(window).contains(blue)
-        }
+        if earlierSize != nil { try await Self.fetchVisibly(on: screen, name, showing: blue) }
         try await screen.minimizeWindow(named: "^BackgroundFetch$")
         try await screen.waitForState("suspended")
         let before = try #require(try await screen.snapshot())
         let centre = (before.size.width / 2, before.size.height / 2)
-        #expect(before.shows(blue, at: centre))
+        #expect(before.shows(blue, at: centre) == (earlierSize != nil))
         // Of another length, so that the server tells them apart within a second.
         _ = try nginx.addFile(try Self.image(of: green, as: .jpeg), at: "new")
         try await screen.app("simulate", name, "fetch")
-        await screen.waitForOutput("the badge is 2; ends with new data")
+        await screen.waitForOutput("the badge is \(earlierSize == nil ? 1 : 2); ends with new data")
         try await screen.waitForState("suspended")
         let after = try #require(try await screen.snapshot())
         #expect(after.size == before.size && after.shows(green, at: centre))
+        // An image of these proportions leaves nothing at the sides.
+        #expect(after.shows(green, at: (2, before.size.height / 2)))
         try await screen.finish(name)
+    }
+
+    /// Lets the application fetch while its window is seen.
+    private static func fetchVisibly(on screen: SupervisedScreen, _ name: String, showing colour: [Int]) async throws {
+        try await screen.app("simulate", name, "fetch")
+        await screen.waitForOutput("the badge is 1; ends with new data")
+        try await screen.wait(for: "the image") {
+            guard let window = try await screen.windows(named: "^BackgroundFetch$").first else { return false }
+            return try await screen.capture(window).contains(colour)
+        }
     }
 
     @Test("B02 B18 an application that is launched for a fetch shows no window until the user opens it, then the image")
@@ -87,8 +103,11 @@ struct SnapshotTests {
         try await screen.finish(name)
     }
 
-    private static func image(of colour: [Int], as format: ImageFormat = .png) throws -> [UInt8] {
-        let size = PixelSize(width: 64, height: 48)
+    private static func image(
+        of colour: [Int],
+        as format: ImageFormat = .png,
+        size: PixelSize = PixelSize(width: 64, height: 48)
+    ) throws -> [UInt8] {
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
             for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8(colour[offset % 4]) }
         }

@@ -31,6 +31,7 @@ final class Daemon {
         _ freezer: FreezerKind,
         _ arguments: [String] = [],
         memoryGroup: LimitedGroup? = nil,
+        launcher: [String] = [],
         environment: [String: String?] = [:]
     ) async throws {
         (self.freezer, self.memoryGroup) = (freezer, memoryGroup)
@@ -43,7 +44,7 @@ final class Daemon {
                 "--freezer", freezer.rawValue, "--runtime-directory", directory.path(of: "run"),
                 "--state-directory", directory.path(of: "state"),
             ]
-        let words = (memoryGroup?.launcher ?? []) + [Self.executable("eideticd")] + self.arguments
+        let words = launcher + (memoryGroup?.launcher ?? []) + [Self.executable("eideticd")] + self.arguments
         process = try Subprocess(
             words[0],
             arguments: Array(words.dropFirst()),

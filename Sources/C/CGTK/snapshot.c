@@ -10,6 +10,18 @@ void *eidetic_window_current_image(void *paintable) {
     return gdk_paintable_get_current_image(GDK_PAINTABLE(paintable));
 }
 
+/// Lays the window out as its next frame will: while nobody sees it, there is none.
+static void lay_out(GtkWidget *window) {
+    GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(window));
+    if (!surface) return;
+    const GtkAllocation all = {0, 0, gdk_surface_get_width(surface), gdk_surface_get_height(surface)};
+    int least;
+    // It must be asked for its size before it is given one.
+    gtk_widget_measure(window, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    gtk_widget_measure(window, GTK_ORIENTATION_VERTICAL, all.width, &least, NULL, NULL, NULL);
+    gtk_widget_size_allocate(window, &all, -1);
+}
+
 /// Draws the window as it is now, which may be later than its last frame.
 static void draw_window(GtkWidget *window, GtkSnapshot *snapshot, double width, double height) {
     gtk_snapshot_render_background(snapshot, gtk_widget_get_style_context(window), 0, 0, width, height);
@@ -45,6 +57,7 @@ static GBytes *render(GskRenderNode *node, const graphene_rect_t *bounds) {
 
 GBytes *eidetic_window_draw(void *object, void *image, void **covered, size_t count, double limit) {
     GtkWidget *window = GTK_WIDGET(object);
+    if (gtk_widget_get_mapped(window)) lay_out(window);
     const double width = gtk_widget_get_width(window), height = gtk_widget_get_height(window);
     if (width < 1 || height < 1 || (!gtk_widget_get_mapped(window) && !image)) return NULL;
     const double scale = MIN(1, limit / MAX(width, height));

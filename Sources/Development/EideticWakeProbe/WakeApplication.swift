@@ -40,6 +40,15 @@ final class WakeApplication: ApplicationDelegate {
                 return self?.result == .newData
             }
         }
+        BackgroundTaskScheduler.shared.register(forTaskWithIdentifier: "network") { [weak self] in
+            self?.say("runs network")
+            // Ends when it is cancelled.
+            let (stream, continuation) = AsyncStream<Never>.makeStream()
+            for await _ in stream {}
+            continuation.finish()
+            self?.say("network is stopped")
+            return false
+        }
     }
 
     func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
@@ -139,7 +148,12 @@ final class WakeApplication: ApplicationDelegate {
                 application.setMinimumBackgroundFetchInterval(words[1] == "never" ? .never : .minimum)
             case "refresh": try await BackgroundTaskScheduler.shared.submit(AppRefreshTaskRequest(identifier: words[1]))
             case "processing":
-                try await BackgroundTaskScheduler.shared.submit(ProcessingTaskRequest(identifier: words[1]))
+                var request = ProcessingTaskRequest(identifier: words[1])
+                // Such work begins when the test says so.
+                if words[1] == "network" {
+                    (request.requiresNetworkConnectivity, request.earliestBegin) = (true, .seconds(3_600))
+                }
+                try await BackgroundTaskScheduler.shared.submit(request)
             case "notify": try await notify(words)
             case "many": try await notifyMany(count: Int(words[1]) ?? 0)
             case "pending": say("pending \(await UserNotificationCenter.shared.pendingIdentifiers.count)")

@@ -61,7 +61,7 @@ public final class ContinuedProcessingTask: Sendable {
             return true
         }
         guard isReported else { return }
-        center.post(.reportContinued(identifier, completed: completed, total: total))
+        center.reportContinued(identifier, completed: completed, total: total)
     }
 }
 

@@ -16,6 +16,7 @@ final class WakeCenter: Sendable {
         /// A Boolean value indicating whether a supervisor has accepted it.
         var isAccepted = false
         var isStopped = false
+        var progress: (completed: UInt64, total: UInt64)?
         var cancel: (@Sendable () -> Void)?
     }
 
@@ -72,10 +73,8 @@ final class WakeCenter: Sendable {
             for (number, command) in state.unanswered.sorted(by: { $0.key < $1.key }) where !known.contains(number) {
                 state.requests.append(Request(command: command))
             }
-            for var message in state.continued.values.filter(\.isAccepted).map(\.message) {
-                message.isResumed = true
-                state.requests.append(Request(command: .beginContinued(message, number: 0)))
-            }
+            // First, as reports that were not sent refer to it.
+            state.requests.insert(contentsOf: Self.requestsToResume(state.continued), at: 0)
         }
     }
 
@@ -125,6 +124,23 @@ final class WakeCenter: Sendable {
             return state.continued[identifier]?.isStopped ?? true
         }
         if isStopped { cancel() }
+    }
+
+    /// Reports progress, now and to later supervisors.
+    func reportContinued(_ identifier: String, completed: UInt64, total: UInt64) {
+        state.withLock { $0.continued[identifier]?.progress = (completed, total) }
+        post(.reportContinued(identifier, completed: completed, total: total))
+    }
+
+    /// Returns the requests that tell another supervisor of the work that was accepted, and of its progress.
+    private static func requestsToResume(_ entries: [String: ContinuedEntry]) -> [Request] {
+        entries.filter(\.value.isAccepted).flatMap { identifier, entry in
+            var message = entry.message
+            message.isResumed = true
+            let begin = Request(command: .beginContinued(message, number: 0))
+            guard let (completed, total) = entry.progress else { return [begin] }
+            return [begin, Request(command: .reportContinued(identifier, completed: completed, total: total))]
+        }
     }
 
     func stopContinued(_ identifier: String) {

@@ -73,6 +73,8 @@ final class SupervisedApplication {
     var keptSockets: [String: KeptSocket] = [:]
     /// The time of the next look at the conditions of processing that runs.
     var conditionCheck: Duration?
+    /// The reports that the conditions of processing that runs may have changed.
+    var conditionReports: ConditionReports?
     private var writtenRecord: ApplicationRecord?
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []

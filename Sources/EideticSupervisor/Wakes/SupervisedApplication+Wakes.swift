@@ -93,9 +93,17 @@ extension SupervisedApplication {
     func updateWakes() {
         recordUse()
         watchSockets()
-        if conditionCheck == nil, needsConditions { conditionCheck = Clock.now + .seconds(60) }
-        if !needsConditions { conditionCheck = nil }
+        watchConditions()
         saveWakes()
+    }
+
+    /// Looks at the conditions of processing that runs when the kernel reports a change, and every ten seconds: nothing
+    /// reports that the machine is in use.
+    private func watchConditions() {
+        guard needsConditions else { return (conditionCheck, conditionReports) = (nil, nil) }
+        conditionCheck = conditionCheck ?? Clock.now + .seconds(10)
+        conditionReports =
+            conditionReports ?? ConditionReports(poller: context.poller) { [weak self] in self?.checkConditions() }
     }
 
     /// Learns when the user uses the application.
@@ -108,6 +116,7 @@ extension SupervisedApplication {
 
     /// Stops processing whose conditions are not met any more.
     func checkConditions() {
+        guard !lifecycle.isBackgroundTimeExpired else { return }
         let running = wakeRecord.schedule.tasks.filter { $0.isRunning && $0.request.kind == .processing }
         let obstacles = running.flatMap { MachineConditions.current.obstacles(to: $0.request.constraints) }
         guard let first = obstacles.first else { return }

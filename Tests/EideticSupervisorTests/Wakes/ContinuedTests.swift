@@ -45,11 +45,12 @@ struct ContinuedTests {
 
     @Test(
         "B10 it is stopped in the background when it makes no progress, or when the user cancels it",
-        arguments: [true, false]
+        arguments: [true, false],
+        ControlGroups.kinds
     )
-    func stopped(byUser: Bool) async throws {
+    func stopped(byUser: Bool, kind: FreezerKind) async throws {
         let limit = ["--limit", "progress=\(byUser ? 30_000 : 300)"]
-        let harness = try await WakeHarness(ControlGroups.kinds[0], WakeHarness.fast + limit, withBus: true)
+        let harness = try await WakeHarness(kind, WakeHarness.fast + limit, withBus: true)
         let desktop = try await harness.start("notification-server")
         try await harness.launch("one")
         try await beginWork(in: harness)
@@ -79,6 +80,26 @@ struct ContinuedTests {
         try await harness.send("continue export", to: "two", isAnswered: false)
         await harness.daemon.expectOutput("two work export refused: ")
         #expect(harness.daemon.output.contains("export: the application is not in the foreground: begin it there"))
+        await harness.finish()
+    }
+
+    @Test(
+        "B10 it goes on when the supervisor is replaced, and its progress is shown again",
+        arguments: ControlGroups.kinds
+    )
+    func replaced(kind: FreezerKind) async throws {
+        let harness = try await WakeHarness(kind, Self.short, withBus: true), daemon = harness.daemon
+        let desktop = try await harness.start("notification-server")
+        try await harness.launch("one")
+        try await beginWork(in: harness)
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.background, of: "one")
+        try await daemon.replace()
+        try await harness.send("progress 4", to: "one")
+        #expect(await desktop.waitForOutput(" 40 Export\n"), "\(desktop.outputSoFar)")
+        try await harness.send("progress 10", to: "one", isAnswered: false)
+        await daemon.expectOutput("one work export ended at 10\n")
+        await daemon.expectState(.suspended, of: "one")
         await harness.finish()
     }
 }

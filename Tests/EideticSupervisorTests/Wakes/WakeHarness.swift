@@ -16,11 +16,17 @@ final class WakeHarness {
 
     static let fast = ["--limit", "idle=20"]
 
-    init(_ kind: FreezerKind, _ arguments: [String] = fast, withBus: Bool = false) async throws {
+    /// Starts the supervisor, after the words of another program if it is to start it.
+    init(
+        _ kind: FreezerKind,
+        _ arguments: [String] = fast,
+        withBus: Bool = false,
+        launcher: [String] = []
+    ) async throws {
         directory = try TemporaryDirectory(named: "wakes")
         address = withBus ? "unix:path=\(directory.path(of: "bus"))" : "none"
         bus = withBus ? try await Self.startBus(in: directory) : nil
-        daemon = try await Daemon(kind, arguments + ["--bus", address, "--system-bus", address])
+        daemon = try await Daemon(kind, arguments + ["--bus", address, "--system-bus", address], launcher: launcher)
     }
 
     private static func startBus(in directory: TemporaryDirectory) async throws -> Subprocess {

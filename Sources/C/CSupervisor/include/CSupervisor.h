@@ -86,6 +86,18 @@ int eidetic_read_timer(int timer);
 /// Reads the clock that runs while the machine sleeps, the time in seconds since 1970, and its offset from UTC.
 void eidetic_schedule_time(int64_t *boot_seconds, int64_t *seconds, int64_t *offset);
 
+/// Opens a socket that becomes readable when a route or a network interface changes; returns -1 if the kernel has none.
+///
+/// Swift's Glibc does not import `struct sockaddr_nl`.
+int eidetic_open_route_reports(void);
+
+/// Opens a socket that becomes readable when a device changes, such as a power supply; returns -1 if the kernel has
+/// none.
+int eidetic_open_device_reports(void);
+
+/// Discards all reports of a socket, without waiting; returns 1 if there were any.
+int eidetic_drain_reports(int descriptor);
+
 /// Sets the limit of open files to the largest that is allowed.
 void eidetic_raise_file_limit(void);
 
