@@ -145,8 +145,8 @@ let package = Package(
         .testTarget(
             name: "EideticSandboxTests",
             dependencies: [
-                "EideticSandbox", "EideticCodecs", "EideticCore", "EideticDecodeProbe", "EideticTestSupport",
-                "EideticWire", "eidetic-decode",
+                "CTestSupport", "EideticSandbox", "EideticCodecs", "EideticCore", "EideticDecodeProbe",
+                "EideticTestSupport", "EideticWire", "eidetic-decode",
             ],
             swiftSettings: strict
         ),

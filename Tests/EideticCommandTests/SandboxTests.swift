@@ -23,6 +23,19 @@ struct SandboxTests {
         #expect(text.outputText.contains("in the sandbox"), "\(text.outputText)")
     }
 
+    @Test("F07 load decodes images of servers in the sandbox, and with --no-sandbox in its own process")
+    func defaults() async throws {
+        let png = try TestImages.encoded(as: .png), server = try ScriptedOrigin { _ in [.response(body: png)] }
+        for (words, note) in [([], "in the sandbox"), (["--no-sandbox"], nil)] as [([String], String?)] {
+            let cache = directory.path(of: "cache\(words.count)")
+            let arguments = ["load", "--explain", "--cache-dir", cache] + words + [server.url + "/a.png"]
+            let result = try await Subprocess.run(EideticProgram.path, arguments: arguments)
+            #expect(result.status == .exited(0), "\(result.errorText)")
+            let text = result.outputText
+            #expect(text.contains(note ?? "png 64") && text.contains("sandbox") == (note != nil), "\(text)")
+        }
+    }
+
     @Test("F07 convert --sandbox writes the same file, and inspect --sandbox prints the same lines")
     func convertAndInspect() async throws {
         let path = try directory.write(try TestImages.encoded(as: .png), to: "image.png")

@@ -1,3 +1,4 @@
+import CTestSupport
 import EideticCodecs
 import EideticCore
 import EideticSandbox
@@ -99,5 +100,117 @@ struct HelperPoolTests {
         let status = Self.status(of: identifier)
         #expect(status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1"))
         #expect(status.contains("CapEff:\t0000000000000000") && status.contains("CapBnd:\t0000000000000000"))
+    }
+
+    @Test("F07 a process that has waited for an image long enough ends, and the next image starts another one")
+    func idleProcessesEnd() async throws {
+        let pool = Programs.pool { ($0.idleLimit, $0.idleTime) = (1, .milliseconds(100)) }
+        let bytes = try Samples.png(9, 9)
+        _ = try pool.image(bytes)
+        let identifier = try #require(pool.idleIdentifiers.first)
+        while !pool.idleIdentifiers.isEmpty { await Task.yield() }
+        // Reaped as well: nothing is left of it.
+        while !Self.status(of: identifier).isEmpty { await Task.yield() }
+        #expect(try pool.image(bytes).size.width == 9 && pool.startedCount == 2)
+    }
+
+    @Test("F07 a process is prepared once, while the bytes of the first image are fetched")
+    func firstProcessIsPrepared() async throws {
+        let pool = Programs.pool { $0.idleLimit = 1 }
+        for _ in 0..<3 { pool.prepare() }
+        while pool.idleIdentifiers.isEmpty { await Task.yield() }
+        _ = try pool.image(try Samples.png(9, 9))
+        pool.prepare()
+        #expect(pool.startedCount == 1)
+    }
+
+    @Test("F07 a process loads the library of a format when the first image of it comes", .needsCorpus)
+    func librariesAreLoadedOnDemand() throws {
+        let pool = Programs.pool { $0.idleLimit = 1 }, png = try Samples.png(9, 9)
+        let avif = try Corpus.bytes(of: #require(try Corpus.files(withExtensions: ["avif"]).first))
+        func libraries() throws -> String {
+            let bytes = try FileSystem().contents(of: "/proc/\(#require(pool.idleIdentifiers.first))/maps")
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        _ = try pool.image(png)
+        #expect(try !libraries().contains("libavif") && !libraries().contains("libheif"))
+        _ = try pool.image(avif)
+        // The process with the library remains.
+        #expect(try libraries().contains("libavif") && pool.startedCount == 2)
+        for bytes in [png, avif, png] { _ = try pool.image(bytes) }
+        #expect(pool.startedCount == 2)
+    }
+
+    @Test("F07 no more processes are used at a time than there may be, whoever asks, and slow ones do not count")
+    func usesAreLimited() async throws {
+        let pool = Programs.pool { ($0.useLimit, $0.idleLimit, $0.slowTime) = (2, 2, .seconds(60)) }
+        let bytes = try Samples.jpeg(300, 200)
+        await withTaskGroup(of: Void.self) { group in
+            let threads = WorkPool(name: "many", maximumThreadCount: 40)
+            for _ in 0..<40 {
+                group.addTask {
+                    let width = try? await threads.run { context throws(EideticError) in
+                        try pool.image(bytes, limits: .standard, context: context).size.width
+                    }
+                    #expect(width == 300)
+                }
+            }
+        }
+        #expect(pool.startedCount <= 2)
+    }
+
+    @Test("F07 a copy of a process, by fork, uses none of its decoding processes, and ends none")
+    func forkedProcesses() throws {
+        let pool = Programs.pool { $0.idleLimit = 1 }, bytes = try Samples.png(9, 9)
+        _ = try pool.image(bytes)
+        let identifiers = pool.idleIdentifiers
+        let child = eidetic_test_fork()
+        if child == 0 {
+            let error = Programs.error { () throws(EideticError) in try pool.image(bytes) }
+            _exit(error?.code == .sandboxUnavailable ? 0 : 1)
+        }
+        var status: Int32 = -1
+        #expect(waitpid(child, &status, 0) == child && status == 0)
+        #expect(try pool.image(bytes).size.width == 9)
+        #expect(pool.idleIdentifiers == identifiers && pool.startedCount == 1)
+    }
+}
+
+@Suite("the program of decoding processes", .timeLimit(.minutes(2)))
+struct HelperLocationTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(named: "location") }
+
+    @Test("F07 a program is used unless another user can replace it")
+    func replaceablePrograms() throws {
+        let program = try directory.write([1], to: "eidetic-decode"), other = directory.path(of: "other")
+        chmod(program, 0o755)
+        symlink(program, other)
+        let resolved = try #require(HelperLocation.trusted(program))
+        #expect(HelperLocation.trusted(other) == resolved && resolved.hasSuffix("/eidetic-decode"))
+        chmod(directory.path, 0o777)
+        #expect(HelperLocation.trusted(program) == nil)
+        // As `/tmp`: others can create files there, but not replace this one.
+        chmod(directory.path, 0o1777)
+        #expect(HelperLocation.trusted(program) == resolved)
+        chmod(program, 0o757)
+        #expect(HelperLocation.trusted(program) == nil)
+        chmod(program, 0o755)
+        guard geteuid() == 0 else { return }
+        chown(program, 65_534, 65_534)
+        #expect(HelperLocation.trusted(program) == nil && HelperLocation.trusted(other) == nil)
+    }
+
+    @Test("F07 neither PATH nor the current directory is searched for the program")
+    func searchPath() async throws {
+        let program = try directory.write(Array("#!/bin/sh\n".utf8), to: "eidetic-decode"), path = directory.path
+        chmod(program, 0o755)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            setenv("PATH", path, 1)
+            chdir(path)
+            #expect(!HelperLocation.programs.isEmpty)
+            #expect(HelperLocation.programs.allSatisfy { !$0.path.contains(path) && $0.path.hasPrefix("/") })
+        }
     }
 }

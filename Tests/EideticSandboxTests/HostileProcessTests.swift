@@ -19,9 +19,12 @@ struct HostileProcessTests {
         Programs.error { () throws(EideticError) in try pool.image(bytes, limits: limits) }
     }
 
-    @Test("F07 no file, socket, program, process, signal or new code can be had in the sandbox")
-    func nothingEscapes() throws {
-        let error = try #require(Self.error(of: Programs.pool(attack: "escapes")))
+    @Test(
+        "F07 no file, socket, program, process, signal or new code can be had in the sandbox, also where it reads fonts",
+        arguments: ["escapes", "fonts"]
+    )
+    func nothingEscapes(attack: String) throws {
+        let error = try #require(Self.error(of: Programs.pool(attack: attack)))
         #expect(error.code == .corrupt && error.message.isEmpty, "allowed: \(error)")
     }
 

@@ -17,6 +17,7 @@ struct DecodeStageTests {
                 diskCache: try DiskCache(.init(directory: directory.path(of: "cache")))
             )
             configuration.maximumConcurrentDecodes = 1
+            configuration.decodePolicy = .inProcess
             pipeline = ImagePipeline(configuration)
             bytes = try TestImage.png(width: 8, height: 6)
             try await pipeline.cache.insert(bytes: bytes, for: "a")

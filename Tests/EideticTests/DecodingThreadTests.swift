@@ -19,12 +19,18 @@ private final class ThreadRecorder: ImageTransform {
 struct DecodingThreadTests {
     @Test("L12 an image is decoded and transformed on a thread of the pipeline, and needs no decoding when drawn")
     func thread() async throws {
-        let fixture = try await PipelineFixture(), recorder = ThreadRecorder()
+        let fixture = try await PipelineFixture()
         let url = try fixture.server.addFile(try TestImage.png(width: 64, height: 48), at: "a.png")
-        let request = ImageRequest(url).with(rendering: .init(transform: recorder))
-        let image = try await fixture.pipeline.image(for: request)
-        #expect(image.isDecoded)
-        #expect(recorder.names.withLock { $0 } == ["eidetic decode"])
+        let threads: [(DecodePolicy, String)] = [(.inProcess, "eidetic decode"), (.sandboxed, "eidetic sandbox")]
+        for (policy, thread) in threads {
+            let recorder = ThreadRecorder()
+            var request = ImageRequest(url).with(rendering: .init(transform: recorder))
+            request.decodePolicy = policy
+            let image = try await fixture.pipeline.image(for: request)
+            #expect(image.isDecoded)
+            #expect(recorder.names.withLock { $0 } == [thread])
+            fixture.pipeline.removeAllFromMemory()
+        }
     }
 
     @MainActor

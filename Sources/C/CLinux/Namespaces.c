@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,13 +28,40 @@ static void map_user(unsigned user, unsigned group) {
     write_line("/proc/self/gid_map", line, snprintf(line, sizeof line, "%u %u 1", group, group));
 }
 
-/// Replaces the root by an empty file system, which nothing can be written to.
-static int empty_root(void) {
+enum { maximum_visible = 16 };
+
+/// Shows a directory in the new root, at the path that it has in the old one.
+static void show(int directory, const char *root, const char *path) {
+    char target[PATH_MAX];
+    if (snprintf(target, sizeof target, "%s%s", root, path) >= (int)sizeof target) return;
+    for (char *end = target + strlen(root) + 1; *end; end++) {
+        if (*end != '/') continue;
+        *end = 0;
+        mkdir(target, 0555);
+        *end = '/';
+    }
+    mkdir(target, 0555);
+    if (fchdir(directory) == 0) mount(".", target, NULL, MS_BIND | MS_REC, NULL);
+}
+
+/// Replaces the root by a file system that has nothing but some directories, and that nothing can be written to.
+static int empty_root(const char *const *visible, size_t visible_count) {
     const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return -1;
     const char *places[] = {"/tmp", "/proc", "/usr"};
+    // Opened before one of the places hides them.
+    int directories[maximum_visible];
+    if (visible_count > maximum_visible) visible_count = maximum_visible;
+    for (size_t index = 0; index < visible_count; index++) {
+        directories[index] = open(visible[index], O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
     for (size_t index = 0; index < sizeof places / sizeof places[0]; index++) {
         if (mount("none", places[index], "tmpfs", flags, "size=4k,mode=555") != 0) continue;
+        for (size_t number = 0; number < visible_count; number++) {
+            if (directories[number] < 0) continue;
+            show(directories[number], places[index], visible[number]);
+            close(directories[number]);
+        }
         if (chdir(places[index]) != 0 || syscall(SYS_pivot_root, ".", ".") != 0) return -1;
         if (umount2(".", MNT_DETACH) != 0 || chdir("/") != 0) return -1;
         return mount("none", "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL);
@@ -39,7 +69,7 @@ static int empty_root(void) {
     return -1;
 }
 
-int eidetic_leave_namespaces(void) {
+int eidetic_leave_namespaces(const char *const *visible, size_t visible_count) {
     const int spaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
     unsigned user = geteuid(), group = getegid();
     int left = 0;
@@ -50,7 +80,7 @@ int eidetic_leave_namespaces(void) {
         return 0;
     }
     left |= EIDETIC_NAMESPACE_NETWORK;
-    if (empty_root() == 0) left |= EIDETIC_NAMESPACE_FILES;
+    if (empty_root(visible, visible_count) == 0) left |= EIDETIC_NAMESPACE_FILES;
     return left;
 }
 

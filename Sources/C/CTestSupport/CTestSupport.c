@@ -44,3 +44,5 @@ int eidetic_test_spawn(pid_t *process, const char *path, char *const arguments[]
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
+
+pid_t eidetic_test_fork(void) { return fork(); }

@@ -15,7 +15,7 @@ enum Main {
         guard arguments.count == 2, let attack = Attack(rawValue: arguments[1]) else { exit(64) }
         if attack == .denied { eidetic_deny_restrictions() }
         if attack == .mute { pause() }
-        let restrictions = HelperRestrictions.apply()
+        let restrictions = HelperRestrictions.apply(readable: attack == .fonts ? HelperFonts.directories : [])
         var probe = Probe(attack: attack, socket: PacketSocket(adopting: DecodeHelper.descriptor))
         let description = HelperDescription(restrictions: restrictions, formats: ["png"], addressSpace: 256 << 20)
         probe.send(.ready(description))
@@ -27,6 +27,8 @@ enum Main {
 enum Attack: String, CaseIterable {
     /// Tries what the system must refuse, and replies with what it did not.
     case escapes
+    /// The same in a process that can read fonts.
+    case fonts
     /// Leaves what system calls the restrictions need denied, as in a container without them.
     case denied
     /// Does not even say that it is ready.

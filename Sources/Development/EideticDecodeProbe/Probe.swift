@@ -107,7 +107,7 @@ struct Probe {
         case .loop: while true { spin() }
         case .sleep: while true { sleep(1_000) }
         case .memory: send(.failure(.corrupt, message: "\(allocatedMebibytes())"))
-        case .escapes, .denied: send(.failure(.corrupt, message: escapes()))
+        case .escapes, .fonts, .denied: send(.failure(.corrupt, message: escapes()))
         case .garbage: _ = try? socket.send([UInt8](repeating: 0xff, count: 60_000))
         case .otherReply: send(.decoded(result(frameCount: 1)))
         case .oversized: open(header, workingMemory: 1, size: PixelSize(width: 1 << 20, height: 1 << 20))

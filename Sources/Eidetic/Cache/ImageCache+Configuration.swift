@@ -30,10 +30,11 @@ extension ImageCache {
         /// The largest number of decoded bytes of an image with `scaleDownLargeImages`; 60 MB by default.
         public var scaleDownLimit: ByteCount = 60_000_000
 
-        /// The process in which images are decoded; that of the application by default.
+        /// The process in which images are decoded; by default those on disk are decoded in the sandbox, if its program
+        /// is installed.
         ///
         /// The cache of a pipeline has that of the pipeline.
-        public var decodePolicy = DecodePolicy.inProcess
+        public var decodePolicy = DecodePolicy.automatic
 
         /// The largest number of images that are decoded or encoded at once; the number of processors by default, at
         /// least 1.

@@ -23,6 +23,8 @@ final class DecodeStage: Sendable {
     private let scaleDownLimit: ByteCount
     private let decodePolicies: DecodePolicies
     let pools: DecodePools
+    /// The numbers of images that were decoded in the sandbox, and that were to be.
+    let sandboxCounts = Guarded((sandboxed: 0, unsandboxed: 0))
 
     /// Creates a stage with at most `maximumConcurrentDecodes` threads; none starts before the first image.
     init(
@@ -34,28 +36,38 @@ final class DecodeStage: Sendable {
     ) {
         (self.limits, self.scaleDownLimit) = (limits, scaleDownLimit)
         (self.decodePolicies, self.sandbox) = (decodePolicies, sandbox)
-        if decodePolicies.standard != .inProcess { sandbox.warmUp() }
+        if decodePolicies.standard.isSandboxed { sandbox.warmUp() }
         pools = DecodePools(name: "eidetic decode", maximumThreadCount: maximumConcurrentDecodes)
     }
 
     /// Returns the decisions about the pixels of a load.
     func policy(for load: Load) -> RenditionPolicy {
         let request = load.request
-        var policy = self.policy(for: request.rendering, options: request.options, name: request.name)
+        var policy = RenditionPolicy(
+            request.rendering,
+            options: request.options,
+            name: request.name,
+            scaleDownLimit: scaleDownLimit
+        )
         policy.decodePolicy = decodePolicies.policy(for: request)
         return policy
     }
 
-    /// Returns the decisions about the pixels of an image with this name.
+    /// Returns the decisions about the pixels of an image with this name that a cache has on disk.
     func policy(for rendering: ImageRequest.Rendering, options: ImageOptions, name: String) -> RenditionPolicy {
         var policy = RenditionPolicy(rendering, options: options, name: name, scaleDownLimit: scaleDownLimit)
-        policy.decodePolicy = decodePolicies.standard
+        policy.decodePolicy = decodePolicies.standard.resolved(isFromNetwork: true)
         return policy
     }
 
-    /// Parses the header of bytes that belong to no load.
+    /// Parses the header of bytes that the application has.
     func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
-        try decodePolicies.standard.header(of: bytes, in: sandbox)
+        try decodePolicies.standard.resolved(isFromNetwork: false).header(of: bytes, in: sandbox)
+    }
+
+    /// Starts the first process of the sandbox if a load needs it, while its bytes are fetched; returns at once.
+    func prepareSandbox(for load: Load) {
+        if decodePolicies.policy(for: load.request).isSandboxed { sandbox.prepare() }
     }
 }
 
@@ -68,7 +80,7 @@ extension DecodeStage {
         in context: JobContext = JobContext(),
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        try await pools.pool(for: bytes, policy: policy?.decodePolicy).run(in: context, operation: operation)
+        try await pool(for: bytes, by: policy).run(in: context, operation: operation)
     }
 
     /// Queues work for a decoding thread, and returns at once.
@@ -78,7 +90,15 @@ extension DecodeStage {
         in context: JobContext,
         operation: @escaping @Sendable () -> Void
     ) {
-        pools.pool(for: bytes, policy: policy.decodePolicy).enqueue(in: context, operation: operation)
+        pool(for: bytes, by: policy).enqueue(in: context, operation: operation)
+    }
+
+    /// Returns the threads that decode these bytes, of which a few kilobytes suffice.
+    private func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
+        let policy = policy?.decodePolicy
+        // Without the sandbox, formats have their own threads.
+        let isInProcess = policy == .sandboxedIfAvailable && sandbox.isUnavailable
+        return pools.pool(for: bytes, policy: isInProcess ? .inProcess : policy)
     }
 
     /// Decodes and transforms an image on a decoding thread.
@@ -141,7 +161,8 @@ extension DecodeStage {
             guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
             return await placeholder(of: bytes, by: policy)
         }
-        let step = timer.step(.decode, detail: image.decodeSummary + decoded.note + (note.map { ", \($0)" } ?? ""))
+        let place = count(decoded, of: encodedImage.bytes, by: policy)
+        let step = timer.step(.decode, detail: image.decodeSummary + place + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
         let transformTimer = StepTimer()
         guard let transform = policy.transform(for: image) else {
@@ -161,6 +182,16 @@ extension DecodeStage {
             makingTime: decodingTime + transformTime,
             frameCount: decoded.frameCount
         )
+    }
+
+    /// Counts an image by the process that has decoded it, and returns the note of that for a trace.
+    private func count(_ decoded: DecodePolicy.Decoded, of bytes: [UInt8], by policy: RenditionPolicy) -> String {
+        let isFallback = !decoded.isSandboxed && policy.decodePolicy.usesSandbox(for: bytes)
+        guard decoded.isSandboxed || isFallback else { return decoded.note }
+        sandboxCounts.withLock { counts in
+            if isFallback { counts.unsandboxed += 1 } else { counts.sandboxed += 1 }
+        }
+        return isFallback ? DecodePolicy.Decoded.fallbackNote : decoded.note
     }
 
     /// Returns the placeholder of an image of which only a part was decoded; `nil` if decoding it fails.
@@ -249,7 +280,7 @@ extension DecodeStage {
             let opened = try openAnimation(bytes, isComplete: isComplete, by: policy, context: context)
         else { return nil }
         let signature = Array(bytes.prefix(ImageFormat.maximumSignatureLength))
-        let pool = pools.pool(for: signature, policy: policy.decodePolicy), info = opened.source.info
+        let pool = pool(for: signature, by: policy), info = opened.source.info
         let isSandboxed = opened.source is SandboxedAnimation
         let animation = AnimatedImage(
             source: opened.source,

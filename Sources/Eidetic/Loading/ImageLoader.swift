@@ -111,6 +111,7 @@ extension ImageLoader {
     ///
     /// - Returns: The bytes, and the animation that was reported, which then has all of them.
     private func data(for job: Job) async throws(EideticError) -> (EncodedImage, animation: Image?) {
+        stage.prepareSandbox(for: job.load)
         let previews = job.load.policy.showsPreviews ? PreviewGenerator(for: job, stage: stage) : nil
         defer { previews?.stop() }
         do throws(EideticError) {

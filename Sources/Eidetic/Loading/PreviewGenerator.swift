@@ -242,7 +242,7 @@ extension PreviewGenerator {
             return state.search
         }
         guard case .undetermined = search else { return search }
-        let found = Self.search(for: data, isSandboxed: policy.decodePolicy != .inProcess)
+        let found = Self.search(for: data, isSandboxed: policy.decodePolicy.isSandboxed)
         state.withLock { $0.search = found }
         return found
     }

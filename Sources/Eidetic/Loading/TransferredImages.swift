@@ -25,7 +25,7 @@ final class TransferredImages: Sendable {
             return nil
         }
         (self.provider, self.disk, limit) = (provider, disk, configuration.decodeLimits.encodedBytes)
-        decodePolicy = configuration.decodePolicy
+        decodePolicy = configuration.decodePolicy.resolved(isFromNetwork: true)
         storesUnchanged = configuration.serializer.isIdentity
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }

@@ -16,6 +16,9 @@ extension DecodePolicy {
         package var note: String { Self.note(isSandboxed: isSandboxed) }
 
         static func note(isSandboxed: Bool) -> String { isSandboxed ? ", in the sandbox" : "" }
+
+        /// The note of an image that was to be decoded in the sandbox, which is missing.
+        static let fallbackNote = ", without the sandbox"
     }
 
     /// Calls one of two functions.
@@ -44,9 +47,18 @@ extension DecodePolicy {
         }
     }
 
+    /// A Boolean value indicating whether images are decoded in the sandbox, if there is one.
+    package var isSandboxed: Bool { kind == .sandboxed || kind == .sandboxedIfAvailable }
+
+    /// Returns the policy of an image whose origin is known.
+    package func resolved(isFromNetwork: Bool) -> DecodePolicy {
+        guard kind == .automatic else { return self }
+        return isFromNetwork ? .sandboxedIfAvailable : .inProcess
+    }
+
     /// Returns whether these bytes are read in the sandbox, if there is one.
     package func usesSandbox(for bytes: [UInt8]) -> Bool {
-        guard kind != .inProcess else { return false }
+        guard isSandboxed else { return false }
         guard case .format(let format) = ImageFormat.detect(in: bytes) else { return true }
         return !ImageDecoder.isPlugin(format)
     }

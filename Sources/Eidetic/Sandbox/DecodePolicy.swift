@@ -1,8 +1,10 @@
 /// The process in which images are decoded.
 ///
+/// By default images from a network are decoded in the sandbox, if its program is installed:
+///
 /// ```swift
 /// var configuration = ImagePipeline.Configuration.standard
-/// configuration.decodePolicy = .sandboxed
+/// configuration.decodePolicy = .sandboxed  // all images, and none without the program
 /// ```
 ///
 /// A library that decodes an image of a stranger may have a fault that the image makes use of. In the sandbox it runs
@@ -14,9 +16,18 @@
 ///
 /// - SeeAlso: ``DecodeSandbox``, which names the program of these processes, and their restrictions.
 public struct DecodePolicy: Sendable, Hashable, CustomStringConvertible {
-    enum Kind: String { case inProcess, sandboxed, sandboxedIfAvailable }
+    enum Kind: String { case automatic, inProcess, sandboxed, sandboxedIfAvailable }
 
     let kind: Kind
+
+    /// The process that the origin of the image asks for; the default.
+    ///
+    /// It is ``sandboxedIfAvailable`` for images from a network, and ``inProcess`` for files, `data:` URLs, bytes and
+    /// functions of the application.
+    ///
+    /// What an ``ImageCache`` reads from disk counts as from a network, because the disk does not tell where it comes
+    /// from.
+    public static let automatic = DecodePolicy(kind: .automatic)
 
     /// The process of the application.
     public static let inProcess = DecodePolicy(kind: .inProcess)
@@ -26,8 +37,8 @@ public struct DecodePolicy: Sendable, Hashable, CustomStringConvertible {
 
     /// A process in the sandbox; where there is no program for it, that of the application.
     ///
-    /// The first image that is decoded without the sandbox causes a warning in the log, and the trace of each load
-    /// states it.
+    /// The first image that is decoded without the sandbox causes a warning in the log; the trace of each load states
+    /// it, and ``PipelineStatistics/unsandboxedImages`` counts them.
     public static let sandboxedIfAvailable = DecodePolicy(kind: .sandboxedIfAvailable)
 
     /// The name of the policy.

@@ -4,8 +4,12 @@ import EideticSandbox
 
 /// The processes of this machine that decode images in the sandbox.
 ///
-/// Their program is `eidetic-decode`, beside the application's program, in `../libexec`, or in `PATH`; the
-/// application's program itself, if it begins with ``runIfStartedForDecoding()``; or `eidetic` in `PATH`.
+/// Their program is `eidetic-decode`, beside the application's program or in `../libexec`; the application's program
+/// itself, if it begins with ``runIfStartedForDecoding()``; or `eidetic-decode` or `eidetic` in `/usr/local` or `/usr`.
+/// A program that another user can replace is not used; neither `PATH` nor the current directory is searched.
+///
+/// Processes start with the first image, at most one for each processor waits for the next, and each that has waited
+/// for half a minute ends.
 public enum DecodeSandbox {
     /// The path of the program; `nil`, the default, for the places of an installation.
     ///

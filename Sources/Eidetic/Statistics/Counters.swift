@@ -91,6 +91,8 @@ extension ImagePipeline {
     public var statistics: PipelineStatistics {
         var statistics = counters.current
         statistics.joined = dataLoader.joinedCount + imageLoader.joinedCount
+        let counts = imageLoader.stage.sandboxCounts.withLock { $0 }
+        (statistics.sandboxedImages, statistics.unsandboxedImages) = (counts.sandboxed, counts.unsandboxed)
         return statistics
     }
 }

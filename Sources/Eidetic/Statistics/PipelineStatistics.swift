@@ -41,6 +41,11 @@ public struct PipelineStatistics: Sendable, Hashable {
     ///
     /// An unchanged image that a server sent again is not counted.
     public var savedBytes = 0
+    /// The number of images that were decoded in the sandbox.
+    public var sandboxedImages = 0
+    /// The number of images that were to be decoded in the sandbox, and were decoded in this process, because the
+    /// sandbox has no program.
+    public var unsandboxedImages = 0
     /// The steps by their kind; a step that several loads share counts for each.
     package var stages: [LoadTrace.Stage: Stage] = [:]
 
@@ -74,6 +79,8 @@ extension PipelineStatistics {
             ("failures_total", "Loads that failed.", failures),
             ("joined_total", "Joins of the download or decode of another load.", joined),
             ("saved_bytes_total", "Encoded bytes that caches saved from the network.", savedBytes),
+            ("sandboxed_images_total", "Images that were decoded in the sandbox.", sandboxedImages),
+            ("unsandboxed_images_total", "Images that were decoded without the missing sandbox.", unsandboxedImages),
         ]
         let lines = counters.map { name, help, value in
             "# HELP eidetic_\(name) \(help)\n# TYPE eidetic_\(name) counter\neidetic_\(name) \(value)\n"

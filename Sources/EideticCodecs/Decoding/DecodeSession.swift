@@ -47,10 +47,21 @@ package final class DecodeSession {
 }
 
 extension ImageDecoder {
-    /// Loads the libraries of all formats, for a process that cannot open files later.
-    package static func prepareLibraries() {
-        for codec in CodecRegistry.all { codec.prepare() }
+    /// The formats whose libraries are loaded when they are first used.
+    package static let loadedFormats: Set<ImageFormat> = [.avif, .heic, .jpegxl, .svg]
+
+    /// Loads the libraries of some ``loadedFormats``, for a process that cannot open files later.
+    ///
+    /// - Returns: The formats that the process can decode.
+    package static func prepareLibraries(for formats: Set<ImageFormat>) -> [ImageFormat] {
+        // Some grids of AVIF are decoded by the library of HEIC.
+        let needed = formats.contains(.avif) ? formats.union([.heic]) : formats
+        let codecs = CodecRegistry.all.filter { codec in
+            codec.formats.allSatisfy { !loadedFormats.contains($0) || needed.contains($0) }
+        }
+        for codec in codecs { codec.prepare() }
         RowBands.prepare()
+        return codecs.flatMap { $0.formats }
     }
 
     /// Returns an image that is decoded on first use, for a header that another process has parsed.

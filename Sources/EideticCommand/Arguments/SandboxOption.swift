@@ -2,14 +2,25 @@ import Eidetic
 import EideticCommandLine
 import EideticCore
 
-/// The option `--sandbox`.
+/// The options `--sandbox` and `--no-sandbox`.
 enum SandboxOption {
     static let definition = Option(
         name: "sandbox",
         help: "read images in processes without files, network and programs, which end with what they cannot decode"
     )
 
-    /// Returns the policy of a command line.
+    /// The option of commands that decode in the sandbox what comes from a network.
+    static let omission = Option(
+        name: "no-sandbox",
+        help: "read images from the network in this process as well, instead of in processes without rights"
+    )
+
+    /// Returns the policy of a command line whose images may come from a network.
+    static func policyOfLoads(from arguments: Arguments) -> DecodePolicy {
+        arguments.contains(definition) ? .sandboxed : arguments.contains(omission) ? .inProcess : .automatic
+    }
+
+    /// Returns the policy of a command line whose images are files.
     static func policy(from arguments: Arguments) -> DecodePolicy {
         arguments.contains(definition) ? .sandboxed : .inProcess
     }

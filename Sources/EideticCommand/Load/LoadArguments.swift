@@ -58,7 +58,7 @@ struct LoadArguments: Sendable {
         graphics = arguments.contains(LoadCommand.show.definition) ? arguments[LoadCommand.show] ?? .detect() : nil
         writesJSON = arguments.contains(CommonOptions.json)
         explainsLoads = arguments.contains(LoadCommand.explain)
-        decodePolicy = SandboxOption.policy(from: arguments)
+        decodePolicy = SandboxOption.policyOfLoads(from: arguments)
         options = LoadCommand.imageOptions(from: arguments)
             .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
     }

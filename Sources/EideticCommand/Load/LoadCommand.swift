@@ -49,8 +49,8 @@ enum LoadCommand {
         options: RenderingOptions.all + [
             EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
             continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
-            SharedOption.url.definition, SandboxOption.definition, show.definition, progressive, explain,
-            imageOption.definition,
+            SharedOption.url.definition, SandboxOption.definition, SandboxOption.omission, show.definition, progressive,
+            explain, imageOption.definition,
             CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [

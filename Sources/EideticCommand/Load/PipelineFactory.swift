@@ -15,7 +15,7 @@ struct PipelineFactory {
     /// The network options of the command line.
     var network: NetworkArguments?
     /// The process in which images are decoded.
-    var decodePolicy = DecodePolicy.inProcess
+    var decodePolicy = DecodePolicy.automatic
     /// The log of the downloads' metrics.
     var metrics: DownloadMetricsLog?
 

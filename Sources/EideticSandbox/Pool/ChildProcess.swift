@@ -8,6 +8,7 @@ final class ChildProcess: Sendable {
     let identifier: Int32
     private let descriptor: Guarded<Int32>
     private let isEnded = Guarded(false)
+    private let parent = getpid()
 
     private init(identifier: Int32) {
         self.identifier = identifier
@@ -40,7 +41,7 @@ final class ChildProcess: Sendable {
         passing socket: PacketSocket
     ) -> Result<ChildProcess, SystemError> {
         var words: [UnsafeMutablePointer<CChar>?] = ([program.path] + program.arguments).map { strdup($0) } + [nil]
-        var environment: [UnsafeMutablePointer<CChar>?] = HelperProgram.environment.map { strdup($0) } + [nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = program.environment.map { strdup($0) } + [nil]
         defer { (words + environment).forEach { free($0) } }
         var identifier: Int32 = 0
         let error = eidetic_start_helper(program.path, &words, &environment, socket.rawValue, &identifier)
@@ -75,7 +76,8 @@ final class ChildProcess: Sendable {
             defer { isEnded = true }
             return !isEnded
         }
-        guard isFirst else { return }
+        // A copy of this process, by `fork`, leaves the children to their parent.
+        guard isFirst, getpid() == parent else { return }
         descriptor.withLock { _ = eidetic_signal_process($0, SIGKILL) }
         Self.reaper.enqueue { [identifier] in
             var status: Int32 = 0

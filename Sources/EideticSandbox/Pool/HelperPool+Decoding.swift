@@ -10,7 +10,7 @@ extension HelperPool {
     ///
     /// - Throws: The errors of `ImageDecoder.header(of:isComplete:)`, `sandboxUnavailable` and `decoderFailed`.
     package func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
-        try withSession(in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
+        try withSession(for: bytes, in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
             try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
                 try session.header(of: bytes, isComplete: isComplete)
             }
@@ -34,7 +34,7 @@ extension HelperPool {
         context: JobContext?,
         pausing threads: WorkPool? = nil
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
-        try withSession(in: context, limits: limits, pausing: threads) { session throws(EideticError) in
+        try withSession(for: bytes, in: context, limits: limits, pausing: threads) { session throws(EideticError) in
             try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try session.decode(bytes, options: options) }
         }
     }
@@ -49,7 +49,7 @@ extension HelperPool {
         context: JobContext? = nil,
         pausing threads: WorkPool? = nil
     ) throws(EideticError) -> (header: ImageHeader, size: PixelSize, workingMemory: Int) {
-        try withSession(in: context, limits: limits, pausing: threads) { session throws(EideticError) in
+        try withSession(for: bytes, in: context, limits: limits, pausing: threads) { session throws(EideticError) in
             let opened = try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
                 try session.open(bytes, options: options)
             }
@@ -59,20 +59,25 @@ extension HelperPool {
 
     /// Reads the metadata of an image, as `ImageMetadata.init(of:)` does.
     package func metadata(of bytes: [UInt8]) throws(EideticError) -> ImageMetadata {
-        try withSession(in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
+        try withSession(for: bytes, in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
             try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try session.metadata(of: bytes) }
         }
     }
 
     private func withSession<Value>(
+        for bytes: [UInt8],
         in context: JobContext?,
         limits: DecodeLimits,
         pausing threads: WorkPool?,
         body: (HelperSession) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
-        let helper = try acquire()
+        let place = UsePlace(in: self)
+        try place.begin(context: context)
+        defer { place.end() }
+        let helper = try acquire(for: bytes.withUnsafeBytes { ImageFormat.known(in: $0) })
         countRequest()
         let session = HelperSession(pool: self, helper: helper, limits: limits, context: context, threads: threads)
+        session.place = place
         // The session ends before its process is lent to another one.
         defer { giveBack(helper) }
         defer { session.end() }

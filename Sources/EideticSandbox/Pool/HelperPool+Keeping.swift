@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 
 /// Processes that keep decoders between requests.
@@ -16,6 +17,7 @@ extension HelperPool {
     ///   - owner: The number of the animation or preview.
     ///   - place: The place of its decoder; `nil` if it has none.
     ///   - isAlone: A Boolean value indicating whether it has a process to itself.
+    ///   - format: The format of the image; `nil` if it is not known.
     ///   - context: Cancels the wait.
     /// - Returns: The process, to be given back.
     /// - Throws: `sandboxUnavailable` and `cancelled`.
@@ -23,8 +25,10 @@ extension HelperPool {
         for owner: UInt32,
         at place: DecoderPlace?,
         isAlone: Bool,
+        format: ImageFormat?,
         context: JobContext?
     ) throws(EideticError) -> TakenProcess {
+        try checkOwner()
         while true {
             try context?.checkCancellation()
             let step = keptDecoders.wait(for: HelperProcess.interval) { kept in
@@ -32,13 +36,14 @@ extension HelperPool {
                     for: owner,
                     at: place,
                     isAlone: isAlone,
+                    format: format,
                     sharedLimit: max(1, settings.idleLimit),
                     aloneLimit: settings.aloneLimit
                 )
             }
             switch step {
             case nil: continue
-            case .start: return try startKeeping(owner: isAlone ? owner : nil)
+            case .start: return try startKeeping(owner: isAlone ? owner : nil, format: format)
             case .end(let process): removeProcess(process)
             case .use(let process, let helper, let isKept):
                 if helper.isQuiet { return TakenProcess(number: process, helper: helper, isKept: isKept) }
@@ -47,9 +52,9 @@ extension HelperPool {
         }
     }
 
-    private func startKeeping(owner: UInt32?) throws(EideticError) -> TakenProcess {
+    private func startKeeping(owner: UInt32?, format: ImageFormat?) throws(EideticError) -> TakenProcess {
         do throws(EideticError) {
-            let helper = try acquire()
+            let helper = try acquire(for: format)
             let number = keptDecoders.withLock { $0.insert(helper, owner: owner) }
             return TakenProcess(number: number, helper: helper, isKept: false)
         } catch {

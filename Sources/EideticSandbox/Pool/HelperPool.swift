@@ -11,6 +11,10 @@ package final class HelperPool: Sendable {
     package struct Settings: Sendable {
         /// The largest number of processes that wait for an image; by default that of the processors.
         package var idleLimit = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        /// The largest number of images that are decoded at a time, besides slow ones and those of kept decoders.
+        package var useLimit = max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        /// The time after which a process that waits for an image ends.
+        package var idleTime = Duration.seconds(30)
         /// The number of images after which a process is replaced.
         package var imageLimit = 500
         /// The time after which an image counts as slow: it then keeps no other one waiting.
@@ -34,6 +38,17 @@ package final class HelperPool: Sendable {
 
     private struct State {
         var idle: [HelperProcess] = []
+        var isPrepared = false
+        /// The number of processes that are started ahead of the first image.
+        var preparingCount = 0
+        /// The number of images that are decoded, besides slow ones.
+        var useCount = 0
+        /// The formats that were decoded so far, whose libraries each new process loads.
+        var formats: Set<ImageFormat> = []
+        /// The formats that the program does not have.
+        var missingFormats: Set<ImageFormat> = []
+        /// The process that started the first one; a copy of it, by `fork`, cannot use them.
+        var owner: Int32?
         var slowCount = 0
         var slowMemory = 0
         var startedCount = 0
@@ -43,6 +58,18 @@ package final class HelperPool: Sendable {
         var description: HelperDescription?
         /// The failure of the last start, and when it was.
         var failure: (error: EideticError, time: ContinuousClock.Instant)?
+
+        /// Takes the process that was used last, of those that can decode a format.
+        mutating func takeIdle(for format: ImageFormat?) -> HelperProcess? {
+            let isMissing = format.map { missingFormats.contains($0) } ?? false
+            return idle.lastIndex { isMissing || $0.canDecode(format) }.map { idle.remove(at: $0) }
+        }
+
+        /// Takes the process that can decode the fewest formats, of those the last.
+        mutating func takeLeastUseful() -> HelperProcess? {
+            let fewest = idle.map(\.description.formats.count).min()
+            return idle.lastIndex { $0.description.formats.count == fewest }.map { idle.remove(at: $0) }
+        }
     }
 
     /// The pool of this process.
@@ -53,16 +80,18 @@ package final class HelperPool: Sendable {
     /// The shared memory of large results.
     let memories: ResultMemoryPool
     package let settings: Settings
-    private let state = Guarded(State())
+    private let state = Monitor(State())
     /// The processes that keep decoders.
     let keptDecoders = Monitor(KeptDecoders())
     let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
+    private let idleProcesses: IdleProcesses
     /// The threads that start processes before they are needed; one that does not answer delays no release.
     private let starts = WorkPool(name: "eidetic start", maximumThreadCount: 4)
 
     package init(settings: Settings = Settings()) {
         self.settings = settings
         memories = ResultMemoryPool(reusesMemory: settings.reusesMemory)
+        idleProcesses = IdleProcesses(interval: settings.idleTime / 2)
     }
 
     /// The number of processes that were started.
@@ -79,6 +108,27 @@ package final class HelperPool: Sendable {
 
     /// The number of slow images.
     package var slowCount: Int { state.withLock { $0.slowCount } }
+
+    /// Starts the first process, unless there was one a moment ago, so that it is ready when an image has arrived;
+    /// returns at once.
+    package func prepare() {
+        let isFirst = state.withLock { state in
+            guard !state.isPrepared, state.failure == nil else { return false }
+            (state.isPrepared, state.preparingCount) = (true, state.preparingCount + 1)
+            return true
+        }
+        guard isFirst else { return }
+        starts.enqueue { [self] in
+            addIdle()
+            state.withLock { $0.preparingCount -= 1 }
+            state.broadcast()
+        }
+    }
+
+    /// A Boolean value indicating whether the last attempt to start a process has failed, a moment ago.
+    package var isUnavailable: Bool {
+        state.withLock { state in state.failure.map { $0.time + settings.retryTime > .now } ?? false }
+    }
 
     /// Starts processes until as many as there are processors wait; returns at once.
     package func warmUp() {
@@ -100,29 +150,76 @@ package final class HelperPool: Sendable {
         return helper.description
     }
 
-    /// Returns a process for one image, started now if none waits.
+    /// Returns a process for one image, started now if none waits that can decode it.
     ///
     /// - Throws: `sandboxUnavailable` if there is no program.
-    func acquire() throws(EideticError) -> HelperProcess {
-        while let helper = state.withLock({ $0.idle.popLast() }) {
+    func acquire(for format: ImageFormat? = nil) throws(EideticError) -> HelperProcess {
+        try checkOwner()
+        while let helper = state.withLock({ $0.takeIdle(for: format) }) {
             if helper.isQuiet { return helper }
             helper.end()
         }
-        return try start()
+        return try start(for: format)
     }
 
-    private func start() throws(EideticError) -> HelperProcess {
+    /// Waits until another image may be decoded, and counts it until ``endUse()``.
+    ///
+    /// A process for each image of a hundred pipelines would start a hundred of them.
+    ///
+    /// - Parameter context: Cancels the wait; without one the thread waits as long as an image takes that is not slow.
+    /// - Throws: `cancelled`.
+    func beginUse(context: JobContext?) throws(EideticError) {
+        var waited = Duration.zero
+        while true {
+            try context?.checkCancellation()
+            let isAllowed: Void? = state.wait(for: HelperProcess.interval) { state -> Void? in
+                let isReady = state.preparingCount == 0 || !state.idle.isEmpty
+                guard isReady, state.useCount < settings.useLimit else { return nil }
+                state.useCount += 1
+                return ()
+            }
+            if isAllowed != nil { return }
+            waited += HelperProcess.interval
+            guard context == nil, waited >= settings.slowTime else { continue }
+            return state.withLock { $0.useCount += 1 }
+        }
+    }
+
+    /// Ends what ``beginUse(context:)`` has begun.
+    func endUse() {
+        state.withLock { $0.useCount -= 1 }
+        state.broadcast()
+    }
+
+    /// Refuses the use of processes by a copy of the process that has started them.
+    func checkOwner() throws(EideticError) {
+        let identifier = getpid()
+        let isOwner = state.withLock { state in
+            state.owner = state.owner ?? identifier
+            return state.owner == identifier
+        }
+        guard isOwner else {
+            let message = "images cannot be decoded in the sandbox: its processes are those of the parent process"
+            throw EideticError(.sandboxUnavailable, message: message)
+        }
+    }
+
+    private func start(for format: ImageFormat? = nil) throws(EideticError) -> HelperProcess {
         // Not for each image the directories are searched again.
         if let failure = state.withLock({ $0.failure }), failure.time + settings.retryTime > .now {
             throw failure.error
         }
         var reason = "\(HelperLocation.programName) is not installed"
-        let generation = state.withLock { $0.generation }
+        let (generation, formats) = state.withLock { state in
+            if let format, ImageDecoder.loadedFormats.contains(format) { state.formats.insert(format) }
+            return (state.generation, state.formats)
+        }
         for program in settings.programs() {
             do throws(EideticError) {
-                let helper = try HelperProcess(starting: program, generation: generation)
+                let helper = try HelperProcess(starting: program.loading(formats), generation: generation)
                 state.withLock { state in
                     state.startedCount += 1
+                    if let format, !helper.canDecode(format) { state.missingFormats.insert(format) }
                     // A process that was started before a restart says nothing about the programs of now.
                     guard state.generation == generation else { return }
                     (state.description, state.failure) = (helper.description, nil)
@@ -150,12 +247,30 @@ package final class HelperPool: Sendable {
         guard helper.isQuiet, helper.imageCount < settings.imageLimit, helper.setLowered(false) else {
             return replace(helper)
         }
-        let isKept = state.withLock { state in
-            guard state.idle.count < settings.idleLimit, state.generation == helper.generation else { return false }
+        let surplus = state.withLock { state -> HelperProcess? in
+            guard state.generation == helper.generation else { return helper }
+            helper.idleSince = .now
             state.idle.append(helper)
-            return true
+            return state.idle.count > settings.idleLimit ? state.takeLeastUseful() : nil
         }
-        if !isKept { helper.end() }
+        state.broadcast()
+        if let surplus { surplus.end() }
+        if surplus !== helper { idleProcesses.start(for: self) }
+    }
+
+    /// Ends processes that have waited for an image long enough.
+    ///
+    /// - Returns: `true` if others wait.
+    func endIdleProcesses() -> Bool {
+        let (unused, hasOthers) = state.withLock { state -> ([HelperProcess], Bool) in
+            let end = ContinuousClock.now - settings.idleTime
+            let unused = state.idle.filter { $0.idleSince <= end }
+            state.idle.removeAll { $0.idleSince <= end }
+            state.isPrepared = state.isPrepared && !state.idle.isEmpty
+            return (unused, !state.idle.isEmpty)
+        }
+        for helper in unused { helper.end() }
+        return hasOthers
     }
 
     /// Returns whether a process was started since the last restart.
@@ -169,7 +284,11 @@ package final class HelperPool: Sendable {
 
     /// Ends the processes that wait, and forgets that there was no program.
     package func restart() {
-        state.withLock { ($0.generation, $0.failure, $0.description) = ($0.generation + 1, nil, nil) }
+        state.withLock { state in
+            state.generation += 1
+            state.missingFormats = []
+            (state.failure, state.description, state.isPrepared) = (nil, nil, false)
+        }
         for helper in state.withLock({ state in
             defer { state.idle = [] }
             return state.idle

@@ -1,4 +1,5 @@
 import CLinux
+import EideticCodecs
 package import EideticCore
 import EideticWire
 import Glibc
@@ -9,6 +10,8 @@ import Glibc
 package final class HelperProcess: @unchecked Sendable {
     /// The description that the process has sent before it read an image.
     package private(set) var description: HelperDescription
+    /// The time since which the process waits for an image; guarded by the lock of the pool.
+    var idleSince = ContinuousClock.now
     /// The number of images that it has read.
     package private(set) var imageCount = 0
     /// The memory for encoded bytes.
@@ -58,6 +61,12 @@ package final class HelperProcess: @unchecked Sendable {
         }
         self.description = description
         try send(.window(byteCount: memory.byteCount), descriptors: [memory.rawValue])
+    }
+
+    /// Returns whether the process has the library of a format; `true` for one that needs none, or is not known.
+    func canDecode(_ format: ImageFormat?) -> Bool {
+        guard let format, ImageDecoder.loadedFormats.contains(format) else { return true }
+        return description.formats.contains(format.rawValue)
     }
 
     /// A Boolean value indicating whether the process has ended.

@@ -1,3 +1,4 @@
+import CLinux
 import EideticCore
 import Glibc
 
@@ -12,11 +13,18 @@ package struct HelperProgram: Sendable, Hashable {
         (self.path, self.arguments) = (path, arguments)
     }
 
-    /// The environment of the process: what the loader of its libraries needs, and settings of its own.
-    package static var environment: [String] {
-        let names: [String] = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
+    /// Returns the program with the formats whose libraries it is to load; another program as it is.
+    func loading(_ formats: Set<ImageFormat>) -> HelperProgram {
+        guard arguments == [DecodeHelper.argument] else { return self }
+        return HelperProgram(path: path, arguments: arguments + formats.map(\.rawValue).sorted())
+    }
+
+    /// The environment of the process: what the loader of its libraries and fonts need, and settings of its own.
+    package var environment: [String] {
+        let fonts = arguments.contains(ImageFormat.svg.rawValue) ? HelperFonts.variables : []
+        let names: [String] = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] + fonts
         let kept = names.compactMap { name in
-            getenv(name).map { value in "\(name)=\(String(cString: value))" }
+            eidetic_secure_variable(name).map { value in "\(name)=\(String(cString: value))" }
         }
         // A second arena of the allocator would occupy 64 MiB of the address space; a crash is reported by its end.
         return kept + ["MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no", "LC_ALL=C"]
@@ -47,20 +55,33 @@ package enum HelperLocation {
     /// The programs that are there, the preferred one first.
     ///
     /// A configured path is the only one. Otherwise `eidetic-decode` beside this program or in `../libexec`, this
-    /// program itself if it has said so, `eidetic-decode` in `PATH` and in the system's `libexec`, and `eidetic` in
-    /// `PATH`.
+    /// program itself if it has said so, and `eidetic-decode` and `eidetic` in the directories of the system. Neither
+    /// `PATH` nor the current directory is searched, because no user has typed the name.
     package static var programs: [HelperProgram] {
         let (configured, isOwn) = settings.withLock { ($0.path, $0.isOwnProgram) }
         if let configured { return existing([configured]) }
         let own = try? FileSystem().linkTarget(of: "/proc/self/exe")
         let directory = own.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
         let beside = directory.map { ["\($0)/\(programName)", "\($0)/../libexec/\(programName)"] } ?? []
-        let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        let directories = search.split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
         let installed =
-            (directories + ["/usr/local/libexec", "/usr/libexec"]).map { "\($0)/\(programName)" }
-            + directories.map { "\($0)/eidetic" }
-        return existing(beside + (isOwn ? ["/proc/self/exe"] : []) + installed)
+            ["/usr/local/libexec", "/usr/libexec", "/usr/local/bin", "/usr/bin"].map { "\($0)/\(programName)" }
+            + ["/usr/local/bin/eidetic", "/usr/bin/eidetic"]
+        return existing(beside.compactMap(trusted)) + existing(isOwn ? ["/proc/self/exe"] : [])
+            + existing(installed.compactMap(trusted))
+    }
+
+    /// Returns the path of a program without symbolic links; `nil` if another user than root can replace it.
+    package static func trusted(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let path = String(cString: resolved), directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        return isTrusted(path, stickyBit: 0) && isTrusted(directory + "/", stickyBit: S_ISVTX) ? path : nil
+    }
+
+    private static func isTrusted(_ path: String, stickyBit: mode_t) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_uid == 0 || status.st_uid == geteuid() else { return false }
+        return status.st_mode & S_IWOTH == 0 || status.st_mode & stickyBit != 0
     }
 
     private static func existing(_ paths: [String]) -> [HelperProgram] {

@@ -13,6 +13,8 @@ final class HelperSession {
     let pool: HelperPool
     let helper: HelperProcess
     let limits: DecodeLimits
+    /// The place of the image among those that are decoded at a time; `nil` for a kept decoder.
+    var place: UsePlace?
     /// Called once when the requests become slow.
     var slowed: () -> Void = {}
     private let context: JobContext?
@@ -79,7 +81,7 @@ final class HelperSession {
         _ bytes: UnsafeRawBufferPointer,
         options: DecodeOptions
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
-        reservedMemory = try pool.budget.reserve(Self.immediateMemory, context: context)
+        reservedMemory = try pool.budget.reserve(Self.immediateMemory, context: context) { place?.end() }
         switch try opening(bytes, options: options, immediateMemory: Self.immediateMemory) {
         case .decodedAtOnce(let header, let layout, let result):
             let opened = try opened(header, workingMemory: 0, layout: layout, options: options)
@@ -235,7 +237,10 @@ extension HelperSession {
 
     /// Reserves memory; those who share the process do not wait with this thread.
     private func reserve(_ memory: Int) throws(EideticError) {
-        reservedMemory = try pool.budget.reserve(memory, context: context) { reportSlow() }
+        reservedMemory = try pool.budget.reserve(memory, context: context) {
+            reportSlow()
+            place?.end()
+        }
     }
 
     /// Makes an image of what a process has written.
@@ -367,6 +372,7 @@ extension HelperSession {
         isSlow = true
         (slowMemory, reservedMemory) = (reservedMemory, 0)
         pool.budget.release(slowMemory)
+        place?.end()
         helper.setLowered(true)
         threads?.beginPause()
     }

@@ -54,6 +54,7 @@ struct KeptDecoders {
     ///   - owner: The number of the animation or preview.
     ///   - place: The place of its decoder; `nil` if it has none.
     ///   - isAlone: A Boolean value indicating whether it has a process to itself.
+    ///   - format: The format of the image; `nil` if it is not known.
     ///   - sharedLimit: The largest number of processes that are shared.
     ///   - aloneLimit: The largest number of the other ones.
     /// - Returns: `nil` if all processes are taken: wait until one is given back.
@@ -61,6 +62,7 @@ struct KeptDecoders {
         for owner: UInt32,
         at place: DecoderPlace?,
         isAlone: Bool,
+        format: ImageFormat?,
         sharedLimit: Int,
         aloneLimit: Int
     ) -> Step? {
@@ -76,7 +78,7 @@ struct KeptDecoders {
             }
         }
         guard !isAlone else { return startAlone(limit: aloneLimit) }
-        let shared = hosts.filter { $0.value.owner == nil }
+        let shared = hosts.filter { $0.value.owner == nil && $0.value.helper.canDecode(format) }
         let best = shared.filter { !$0.value.isTaken }
             .min { ($0.value.memory.count, $0.key) < ($1.value.memory.count, $1.key) }
         if let best, best.value.memory.isEmpty || shared.count + startCount >= sharedLimit {

@@ -30,6 +30,8 @@ final class RemoteDecoder: @unchecked Sendable {
     private var sent: (count: Int, isComplete: Bool) = (0, false)
     /// The bytes that a process has parsed without an error; `nil` before the first call.
     private var parsed: (count: Int, isComplete: Bool)?
+    /// The format of the image; `nil` if it is not known.
+    private var format: ImageFormat?
     private var isAlone = false
     private var hasRestarted = false
     /// The calls since the last one that was slow, or whose process has ended.
@@ -83,6 +85,7 @@ final class RemoteDecoder: @unchecked Sendable {
         guard count <= limit else {
             throw EideticError(.limitExceeded, message: "the file has \(count) bytes; the limit is \(limit)")
         }
+        if bytes.count == 0 { format = ImageFormat.known(in: new) }
         if try !bytes.append(new) { forget() }
         self.isComplete = isComplete
     }
@@ -107,7 +110,7 @@ final class RemoteDecoder: @unchecked Sendable {
         body: (Call) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
         while true {
-            let process = try pool.take(for: owner, at: place, isAlone: isAlone, context: context)
+            let process = try pool.take(for: owner, at: place, isAlone: isAlone, format: format, context: context)
             do throws(EideticError) {
                 defer { pool.giveBack(process.number, helper: process.helper) }
                 fastCallCount += 1

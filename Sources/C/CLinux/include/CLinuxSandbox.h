@@ -28,17 +28,19 @@ int eidetic_restrict_system_calls(void);
 
 /// Allows only the system calls that decoding needs: memory without new code, threads of this process, messages on open
 /// descriptors, and time. All others fail with EPERM: files, sockets, programs, processes, signals to others, tracing.
-/// Returns -1 on failure.
+/// If `reads_files` is not 0, files can be opened for reading, and their names and properties read; Landlock has to
+/// restrict which. Returns -1 on failure.
 ///
 /// `no_new_privs` must be set.
-int eidetic_restrict_to_decoding(void);
+int eidetic_restrict_to_decoding(int reads_files);
 
 /// The namespaces that `eidetic_leave_namespaces` has left.
 enum { EIDETIC_NAMESPACE_USER = 1, EIDETIC_NAMESPACE_NETWORK = 2, EIDETIC_NAMESPACE_FILES = 4 };
 
 /// Leaves the namespaces of the system, as far as it allows: for ones without network, without files and with a user of
-/// their own. Returns the bits of those that were left. The process must have one thread.
-int eidetic_leave_namespaces(void);
+/// their own. The directories at some paths stay where they are; missing ones are left out. Returns the bits of those
+/// that were left. The process must have one thread.
+int eidetic_leave_namespaces(const char *const *visible, size_t visible_count);
 
 /// Drops all capabilities for good; returns -1 on failure.
 int eidetic_drop_capabilities(void);

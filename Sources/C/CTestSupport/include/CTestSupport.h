@@ -19,6 +19,9 @@ int eidetic_test_terminal(char *path, size_t size);
 /// Returns the environment of this process. Swift cannot access the global variable `environ`.
 char **eidetic_test_environment(void);
 
+/// Copies this process, of whose threads the copy has the calling one. Swift does not import `fork`.
+pid_t eidetic_test_fork(void);
+
 #include "Escapes.h"
 
 #endif

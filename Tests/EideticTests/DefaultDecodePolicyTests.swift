@@ -1,0 +1,90 @@
+import Eidetic
+import EideticCore
+import EideticSandbox
+import EideticTestSupport
+import Testing
+
+/// The default, in processes of their own: the processes of the sandbox are those of the whole process.
+@Suite("The default decode policy", .serialized, .timeLimit(.minutes(3)))
+struct DefaultDecodePolicyTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(named: "home") }
+
+    private static func server() throws -> ScriptedOrigin {
+        let png = try TestImage.png(width: 8, height: 6)
+        return try ScriptedOrigin { _ in [.response(headers: ["Cache-Control": "max-age=60"], body: png)] }
+    }
+
+    private static func detail(_ response: ImageResponse) -> String {
+        response.trace.steps.filter { $0.stage == .decode }.map(\.detail).joined()
+    }
+
+    @Test("F07 by default an image of a server is decoded in another process: from the network, and from disk")
+    func network() async throws {
+        let path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            HomeVariables.cacheHome.apply(path)
+            let server = try DefaultDecodePolicyTests.server(), pipeline = ImagePipeline.shared
+            #expect(HelperPool.shared.startedCount == 0)
+            let request = ImageRequest(server.url + "/a.png", options: .waitStoreCache)
+            for source in [ImageSource.network, .disk] {
+                let response = try await pipeline.response(for: request)
+                #expect(response.source == source && response.image.size.width == 8)
+                #expect(DefaultDecodePolicyTests.detail(response).contains("in the sandbox"))
+                pipeline.removeAllFromMemory()
+            }
+            #expect(pipeline.statistics.sandboxedImages == 2 && pipeline.statistics.unsandboxedImages == 0)
+            #expect(HelperPool.shared.startedCount >= 1)
+            // A cache does not know where the image on its disk comes from.
+            let count = HelperPool.shared.requestCount
+            #expect(try await ImageCache.shared.image(for: .init(request))?.size.width == 8)
+            #expect(HelperPool.shared.requestCount > count)
+        }
+    }
+
+    @Test("F07 by default files, data URLs and bytes are decoded in this process, which starts no other one")
+    func local() async throws {
+        let file = try directory.write(try TestImage.png(width: 8, height: 6), to: "a.png"), path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String, file = file as String] in
+            HomeVariables.cacheHome.apply(path)
+            let png = try TestImage.png(width: 8, height: 6), pipeline = ImagePipeline.shared
+            let data = "data:image/png," + png.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
+            for request in [ImageRequest("file://" + file), ImageRequest(data), ImageRequest(.bytes(png + [0]))] {
+                let response = try await pipeline.response(for: request)
+                #expect(!DefaultDecodePolicyTests.detail(response).contains("sandbox"))
+            }
+            try await ImageCache.shared.insert(bytes: png, for: "a")
+            #expect(HelperPool.shared.startedCount == 0 && pipeline.statistics.sandboxedImages == 0)
+            // The request has the last word.
+            var request = ImageRequest(.bytes(png + [1]))
+            request.decodePolicy = .sandboxed
+            let response = try await pipeline.response(for: request)
+            #expect(DefaultDecodePolicyTests.detail(response).contains("in the sandbox"))
+            let server = try DefaultDecodePolicyTests.server()
+            var remote = ImageRequest(server.url + "/b.png")
+            remote.decodePolicy = .inProcess
+            #expect(try await !DefaultDecodePolicyTests.detail(pipeline.response(for: remote)).contains("sandbox"))
+        }
+    }
+
+    @Test("F07 without a program images of servers are decoded in this process, which log, trace and statistics state")
+    func withoutProgram() async throws {
+        let path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            HomeVariables.cacheHome.apply(path)
+            let lines = Guarded<[String]>([])
+            Log.configure(.warning, sink: .custom { _, _, line in lines.withLock { $0.append(line) } })
+            DecodeSandbox.programPath = "/nonexistent/eidetic-decode"
+            let server = try DefaultDecodePolicyTests.server(), pipeline = ImagePipeline.shared
+            for name in ["a", "b"] {
+                let response = try await pipeline.response(for: ImageRequest("\(server.url)/\(name).png"))
+                #expect(DefaultDecodePolicyTests.detail(response).contains("without the sandbox"))
+            }
+            #expect(pipeline.statistics.unsandboxedImages == 2 && pipeline.statistics.sandboxedImages == 0)
+            #expect(pipeline.statistics.description.contains("2 decoded without the sandbox"))
+            #expect(pipeline.statistics.prometheusText.contains("eidetic_unsandboxed_images_total 2\n"))
+            #expect(lines.withLock { $0.count { $0.contains("images are decoded in this process") } } == 1)
+        }
+    }
+}
