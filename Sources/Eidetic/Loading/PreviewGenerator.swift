@@ -32,6 +32,8 @@ final class PreviewGenerator: Sendable {
         var makeDecode: (@Sendable () -> Decode)?
         /// The bytes being decoded; if the first of several servers fails, the next one's replace them.
         var data: PartialData?
+        /// The bytes that were received last, while others may still be decoded.
+        var latest: PartialData?
         /// The decoder of `data`, which holds memory from one preview to the next.
         var decode: Decode?
         var isBusy = false
@@ -106,7 +108,9 @@ final class PreviewGenerator: Sendable {
     func dataReceived(_ data: PartialData) {
         let count = data.count
         let (starts, replaced) = state.withLock { state -> (Bool, Decode?) in
-            guard let makeDecode = state.makeDecode, !state.isBusy else { return (false, nil) }
+            guard let makeDecode = state.makeDecode else { return (false, nil) }
+            state.latest = data
+            guard !state.isBusy else { return (false, nil) }
             var replaced: Decode?
             if state.data !== data {
                 replaced = state.decode
@@ -120,17 +124,23 @@ final class PreviewGenerator: Sendable {
         guard starts else { return }
         stage.enqueue(decoding: data.signature, by: policy, in: context) { [self] in
             makePreview(from: data)
-            state.withLock { $0.isBusy = false }
-            // What has arrived meanwhile does not wait for more bytes.
-            if !context.isCancelled { dataReceived(data) }
+            let latest = state.withLock { state in
+                state.isBusy = false
+                return state.latest
+            }
+            // What has arrived meanwhile, perhaps in another response, does not wait for more bytes.
+            if !context.isCancelled, let latest { dataReceived(latest) }
         }
     }
 
     /// Stops the generator, because the image itself is decoded now.
     func stop() {
         _ = state.withLock { state in
-            defer { (state.makeDecode, state.decode, state.data, state.animationData) = (nil, nil, nil, nil) }
-            return (state.decode, state.data, state.animationData)
+            defer {
+                (state.makeDecode, state.decode) = (nil, nil)
+                (state.data, state.latest, state.animationData) = (nil, nil, nil)
+            }
+            return (state.decode, state.data, state.latest, state.animationData)
         }
     }
 
