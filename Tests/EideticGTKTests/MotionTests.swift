@@ -16,6 +16,9 @@ struct MotionTests {
     @Test("F03 50 different animations in a window play at their durations, with less than half a core")
     func manyAnimations() async throws { print(try await Scene.play("many-animations").first ?? "") }
 
+    @Test("F03 L10 an animation plays as it arrives, pauses, and shows a frame that is sought")
+    func receivedAnimation() async throws { try await Scene.play("received-animation") }
+
     @Test("F03 an animation shows its first frame if the user wants no motion")
     func motion() async throws { try await Scene.play("motion") }
 

@@ -31,6 +31,7 @@ enum Scenes {
         "own-display": ownDisplay,
         "partial": partial,
         "preview": preview,
+        "received-animation": receivedAnimation,
         "reuse": reuse,
         "dragging": dragging,
         "scrolling": scrolling,

@@ -23,6 +23,8 @@ public struct AnimationPlayback: Sendable, Hashable {
     }
 
     /// The factor of the image's own speed: 1 by default; 0 pauses the animation.
+    ///
+    /// Values are limited to the range from 0.001 to 1,000; one that is negative or no finite number counts as 0.
     public var speed: Double
 
     /// The number of times that the animation plays; the encoded image's own by default.
@@ -35,6 +37,9 @@ public struct AnimationPlayback: Sendable, Hashable {
     public init(speed: Double = 1, loops: Loops = .asEncoded, order: Order = .forward) {
         (self.speed, self.loops, self.order) = (speed, loops, order)
     }
+
+    /// The speed within its range.
+    var limitedSpeed: Double { speed.isFinite && speed > 0 ? min(max(speed, 0.001), 1_000) : 0 }
 
     func loopCount(encoded: Int?) -> Int? {
         switch loops {

@@ -14,12 +14,16 @@ public final class AnimationPlayer {
     public let animation: AnimatedImage
 
     /// The speed, the loops and the order; a change of loops or order keeps the current frame.
-    public var playback: AnimationPlayback {
-        didSet { if playback.loops != oldValue.loops || playback.order != oldValue.order { resetTimeline() } }
-    }
+    public var playback: AnimationPlayback { didSet { playbackChanged(from: oldValue) } }
 
     /// A Boolean value indicating whether the playback is paused; false by default.
-    public var isPaused = false { didSet { if isPaused != oldValue { lastTime = nil } } }
+    public var isPaused = false {
+        didSet {
+            guard isPaused != oldValue else { return }
+            restartClock()
+            changed?()
+        }
+    }
 
     /// The index of the frame that is shown.
     public private(set) var frameIndex = 0
@@ -30,11 +34,15 @@ public final class AnimationPlayer {
     private var timeline: PlaybackTimeline
     private var lastTime: Duration?
     private let viewer = Viewer()
-    private var wanted: [Int] = []
+    private var demand: FrameDemand?
     /// The place whose next frames were requested; `nil` if none were.
     private var requestedPlace: PlaybackTimeline.Place?
+    private var isSuspended = false
     /// Called on the main actor when a frame has been decoded or received that was late.
     package var frameArrived: (@MainActor () -> Void)?
+    /// Called when a seek, a pause or another playback has changed what is shown now or next, for the view to draw
+    /// ``pixels`` and to call ``advance(to:)`` again.
+    package var changed: (@MainActor () -> Void)?
 
     private final class Viewer: Sendable { let isWaiting = Atomic(false) }
 
@@ -51,9 +59,11 @@ public final class AnimationPlayer {
 
     /// The time until the next frame, at the present speed; `nil` if none follows, or frames are missing.
     public var timeToNextFrame: Duration? {
-        guard !isPaused, playback.speed > 0, let time = timeline.timeToNextFrame else { return nil }
-        return time / playback.speed
+        guard isMoving, let time = timeline.timeToNextFrame else { return nil }
+        return time / playback.limitedSpeed
     }
+
+    private var isMoving: Bool { !isPaused && playback.limitedSpeed > 0 }
 
     /// A Boolean value indicating whether the next frame of a download has not been received.
     package var isStalled: Bool {
@@ -63,7 +73,7 @@ public final class AnimationPlayer {
     }
 
     /// A Boolean value indicating whether later calls of ``advance(to:)`` can change the frame.
-    public var isPlaying: Bool { !isPaused && playback.speed > 0 && !isFinished }
+    public var isPlaying: Bool { isMoving && !isFinished && timeline.canPlay }
 }
 
 // MARK: Time
@@ -75,11 +85,11 @@ extension AnimationPlayer {
     /// - Returns: `true` if ``pixels`` have changed; otherwise, `false`.
     public func advance(to time: Duration) -> Bool {
         let elapsed = lastTime.map { max(.zero, time - $0) } ?? .zero
-        lastTime = time
+        (lastTime, isSuspended) = (time, false)
         // No time has passed for the frames that were missing meanwhile.
         let wasStalled = timeline.isStalled
         refreshTimeline()
-        if !wasStalled, !isPaused, playback.speed > 0 { timeline.advance(by: elapsed * playback.speed) }
+        if !wasStalled, isMoving { timeline.advance(by: elapsed * playback.limitedSpeed) }
         let hasChanged = showCurrentFrame()
         guard timeline.isStalled else { return hasChanged }
         return showFrameIfArrived() || hasChanged
@@ -87,26 +97,29 @@ extension AnimationPlayer {
 
     /// Stops the clock and all decoding in advance, because nobody sees the view; ``advance(to:)`` starts them again.
     public func suspend() {
-        lastTime = nil
-        (wanted, requestedPlace) = ([], nil)
+        isSuspended = true
+        restartClock()
+        demand = nil
         animation.removeViewer(viewer)
     }
 
     /// Moves to a frame, which is shown as soon as it is decoded.
     ///
     /// - Parameter index: The index of the frame; beyond the frames that are there, the last one.
-    public func seek(toFrame index: Int) {
-        timeline.seek(toFrame: index)
-        lastTime = nil
-        _ = showCurrentFrame()
-    }
+    public func seek(toFrame index: Int) { seek { $0.seek(toFrame: index) } }
 
     /// Moves to a time of the present loop, at the speed of the encoded image.
-    public func seek(toTime time: Duration) {
-        timeline.seek(toTime: time)
-        lastTime = nil
+    public func seek(toTime time: Duration) { seek { $0.seek(toTime: time) } }
+
+    private func seek(_ move: (inout PlaybackTimeline) -> Void) {
+        move(&timeline)
+        restartClock()
         _ = showCurrentFrame()
+        changed?()
     }
+
+    /// Lets no time pass until the next call of ``advance(to:)``, and requests frames anew.
+    private func restartClock() { (lastTime, requestedPlace) = (nil, nil) }
 
     /// Pauses the playback.
     public func pause() { isPaused = true }
@@ -127,6 +140,14 @@ extension AnimationPlayer {
         )
     }
 
+    private func playbackChanged(from earlier: AnimationPlayback) {
+        guard playback != earlier else { return }
+        // The time of a pause, and after the end, does not count.
+        if earlier.limitedSpeed == 0 || playback.limitedSpeed == 0 || timeline.isFinished { restartClock() }
+        if playback.loops != earlier.loops || playback.order != earlier.order { resetTimeline() }
+        changed?()
+    }
+
     private func resetTimeline() {
         let index = timeline.frameIndex
         timeline = Self.makeTimeline(of: animation, playback: playback)
@@ -140,20 +161,39 @@ extension AnimationPlayer {
         timeline.update(durations: info.durations, encodedLoopCount: info.loopCount, isComplete: info.isComplete)
     }
 
-    /// Shows the current frame or, if it is not decoded, the latest one before it that is.
+    /// Shows the current frame or, if it is not decoded, the latest one before it that is; requests the next ones.
     private func showCurrentFrame() -> Bool {
-        let target = timeline.frameIndex
+        let hasChanged = showDecodedFrame()
+        let isLate = frameIndex != timeline.frameIndex
+        if isLate { viewer.isWaiting.store(true, ordering: .releasing) }
         requestFrames()
-        if target == frameIndex { return false }
-        if let decoded = animation.decodedFrame(at: target) { return show(decoded, at: target) }
-        viewer.isWaiting.store(true, ordering: .releasing)
         // It may have arrived before it was waited for.
-        if let decoded = animation.decodedFrame(at: target) { return show(decoded, at: target) }
+        return isLate && showDecodedFrame() || hasChanged
+    }
+
+    private func showDecodedFrame() -> Bool {
+        let target = timeline.frameIndex
+        if target == frameIndex { return false }
+        let arrived = animation.arrivedFrame(for: viewer)
+        func decodedFrame(at index: Int) -> PixelBuffer? {
+            arrived?.index == index ? arrived?.pixels : animation.decodedFrame(at: index)
+        }
+        if let decoded = decodedFrame(at: target) { return show(decoded, at: target) }
         for index in timeline.previousFrames(animation.windowCapacity) {
             if index == frameIndex { return false }
-            if let late = animation.decodedFrame(at: index) { return show(late, at: index) }
+            if isNear(index), let late = decodedFrame(at: index) { return show(late, at: index) }
         }
-        return false
+        guard let arrived, makeDemand([target]).isLate(for: arrived.index, count: timeline.frameCount) else {
+            return false
+        }
+        return show(arrived.pixels, at: arrived.index)
+    }
+
+    /// Returns `false` for a frame of an earlier loop, far from that of a late view, which would then wait for those
+    /// between.
+    private func isNear(_ index: Int) -> Bool {
+        let count = max(1, timeline.frameCount)
+        return playback.order != .forward || (index - frameIndex + count) % count <= lookahead
     }
 
     /// Waits for more frames of a download, and shows the next one if it has arrived before it was waited for.
@@ -177,20 +217,35 @@ extension AnimationPlayer {
 
     /// Requests the next frames from the animation.
     private func requestFrames() {
-        guard requestedPlace != timeline.place else { return }
+        guard !isSuspended, requestedPlace != timeline.place else { return }
         requestedPlace = timeline.place
-        let frames = timeline.upcomingFrames(lookahead)
-        guard frames != wanted else { return }
-        wanted = frames
-        animation.show(frames, in: viewer) { [weak self, viewer] in
+        // Nothing is missing, and nothing will be.
+        guard !animation.isFullyDecoded else { return }
+        let next = makeDemand(timeline.upcomingFrames(isMoving ? lookahead : 1))
+        guard next != demand else { return }
+        demand = next
+        animation.show(next, in: viewer) { [weak self, viewer] in
             guard viewer.isWaiting.exchange(false, ordering: .acquiring) else { return }
-            Task { @MainActor in self?.frameArrived?() }
+            Task { @MainActor in self?.wake() }
         }
+    }
+
+    private func makeDemand(_ frames: [Int]) -> FrameDemand {
+        FrameDemand(
+            frames: frames,
+            isFirstShown: frames.first == frameIndex,
+            shownIndex: playback.order == .forward ? frameIndex : nil
+        )
+    }
+
+    private func wake() {
+        if !isSuspended { frameArrived?() }
     }
 }
 
 extension Duration {
+    /// Returns the product, at most 100 years, which no addition to a time exceeds.
     fileprivate static func * (duration: Duration, factor: Double) -> Duration {
-        .nanoseconds(Int64((duration / .nanoseconds(1) * factor).rounded()))
+        .nanoseconds(Int64(min((duration / .nanoseconds(1) * factor).rounded(), 3e18)))
     }
 }

@@ -99,7 +99,8 @@ package struct PlaybackTimeline: Sendable {
 
     private var length: Duration { endTimes.last ?? .zero }
 
-    private var canPlay: Bool { length > .zero && (steps.count > 1 || !isComplete) && loops ?? 1 > 0 }
+    /// A Boolean value indicating whether the frame can change, now or when more frames are there.
+    package var canPlay: Bool { length > .zero && (steps.count > 1 || !isComplete) && loops ?? 1 > 0 }
 
     private func startTime(ofStep step: Int) -> Duration {
         step > 0 && step <= endTimes.count ? endTimes[step - 1] : .zero
@@ -131,7 +132,10 @@ extension PlaybackTimeline {
             step = stepIndex(at: position)
             return frameIndex != previous
         }
-        let elapsedLoops = Int(position / length)
+        var elapsedLoops = Int(position / length)
+        // The quotient is rounded.
+        if position < length * elapsedLoops { elapsedLoops -= 1 }
+        if position >= length * (elapsedLoops + 1) { elapsedLoops += 1 }
         position -= length * elapsedLoops
         completedLoops += elapsedLoops
         if let loops, completedLoops >= loops {

@@ -166,6 +166,7 @@ final class PreviewGenerator: Sendable {
             animation.append(Array(bytes.dropFirst(count)), isComplete: true)
             return image
         case .failure(let error):
+            if let data { animation.append(data.bytes(from: count), isComplete: false) }
             animation.end(after: error)
             return nil
         }

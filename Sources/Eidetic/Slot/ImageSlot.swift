@@ -72,12 +72,13 @@ public final class ImageSlot {
         display: any ImageDisplay,
         pipeline: ImagePipeline? = nil,
         gate: DisplayGate,
-        time: any TimeSource = SystemTime()
+        time: any TimeSource = SystemTime(),
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
         self.display = display
         ownPipeline = pipeline
         self.gate = gate
-        animator = SlotAnimator(display: display, gate: gate, time: time)
+        animator = SlotAnimator(display: display, gate: gate, time: time, sleep: sleep)
     }
 
     isolated deinit {

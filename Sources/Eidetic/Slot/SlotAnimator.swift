@@ -9,14 +9,19 @@ final class SlotAnimator {
     private weak var display: (any ImageDisplay)?
     private let gate: DisplayGate
     private let time: any TimeSource
+    private let sleep: Sleep
     private(set) var player: AnimationPlayer?
     private var image: Image?
     private var timer: Task<Void, Never>?
+    /// The frame that the display shows.
+    private var drawnPixels: PixelBuffer?
 
     var playback = AnimationPlayback() {
         didSet {
-            player?.playback = playback
+            guard playback != oldValue else { return }
+            // The time until now has passed at the earlier speed.
             run()
+            player?.playback = playback
         }
     }
     var isVisible = true { didSet { run() } }
@@ -28,8 +33,11 @@ final class SlotAnimator {
         }
     }
 
-    init(display: any ImageDisplay, gate: DisplayGate, time: any TimeSource = SystemTime()) {
-        (self.display, self.gate, self.time) = (display, gate, time)
+    /// A function that waits for a time, or until its task is cancelled.
+    typealias Sleep = @Sendable (Duration) async -> Void
+
+    init(display: any ImageDisplay, gate: DisplayGate, time: any TimeSource, sleep: @escaping Sleep) {
+        (self.display, self.gate, self.time, self.sleep) = (display, gate, time, sleep)
     }
 
     isolated deinit { timer?.cancel() }
@@ -53,6 +61,8 @@ final class SlotAnimator {
     private func restart(_ image: Image) {
         player = allowsMotion ? image.animation.map { AnimationPlayer($0, playback: playback) } : nil
         player?.frameArrived = { [weak self] in self?.run() }
+        player?.changed = { [weak self] in self?.run() }
+        drawnPixels = image.pixels
         run()
     }
 
@@ -63,13 +73,20 @@ final class SlotAnimator {
         guard let player, let image else { return }
         guard isVisible else { return player.suspend() }
         guard !gate.resumeMotion(of: self, body: { [weak self] in self?.run() }) else { return player.suspend() }
-        if player.advance(to: time.uptime) { display?.displayFrame(image.still(player.pixels)) }
+        _ = player.advance(to: time.uptime)
+        draw(player.pixels, of: image)
         // The player calls `frameArrived` for a frame that is missing.
         guard player.isPlaying, let delay = player.timeToNextFrame else { return }
-        timer = Task { [weak self] in
-            try? await Task.sleep(for: delay)
+        timer = Task { [weak self, sleep] in
+            await sleep(delay)
             if !Task.isCancelled { self?.run() }
         }
+    }
+
+    private func draw(_ pixels: PixelBuffer, of image: Image) {
+        guard pixels !== drawnPixels else { return }
+        drawnPixels = pixels
+        display?.displayFrame(image.still(pixels))
     }
 }
 

@@ -83,6 +83,9 @@ struct AnimationCanvas: ~Copyable {
         previousFrame = (area, disposal)
     }
 
+    /// Disposes of the previous frame, for one of which nothing lies on the canvas.
+    mutating func drawNothing() { disposeOfPreviousFrame() }
+
     /// Returns a copy of the canvas, scaled down to the task's target size.
     func snapshot(for task: DecodeTask, hasAlpha: Bool) throws(EideticError) -> PixelBuffer {
         let all = UnsafeRawBufferPointer(memory), premultiplies = task.mayPremultiply && task.targetSize == size

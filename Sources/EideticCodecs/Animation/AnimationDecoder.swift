@@ -223,6 +223,10 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
     }
 
     package var retainedByteCount: Int { reading.bytes.capacity + reading.reader.retainedByteCount }
+
+    package var retainedByteLimit: Int { reading.bytes.capacity + reading.reader.retainedByteLimit }
+
+    package func firstFrameDrawn(for index: Int) -> Int { reading.reader.firstFrameDrawn(for: index) }
 }
 
 // MARK: Bytes
@@ -245,9 +249,16 @@ extension AnimationDecoder {
 
     private func parse(isComplete: Bool) throws(EideticError) -> AnimationInfo {
         reading.isFileComplete = isComplete
-        try detached(context: JobContext()) { [limits] reading throws(EideticError) in
-            try Self.update(reading, limits: limits)
-        }.map { header = $0 }
+        do throws(EideticError) {
+            try detached(context: JobContext()) { [limits] reading throws(EideticError) in
+                try Self.update(reading, limits: limits)
+            }.map { header = $0 }
+        } catch {
+            // Frames before the error have arrived.
+            refreshInfo()
+            info.durations = Array(info.durations.prefix(limits.frames))
+            throw error
+        }
         reading.bytes.releaseReplaced()
         refreshInfo()
         return info

@@ -16,12 +16,17 @@ protocol FrameReader: AnyObject {
     var colourProfile: [UInt8]? { get }
     /// The memory that the reader keeps between two calls.
     var retainedByteCount: Int { get }
+    /// The most memory that the reader keeps between two calls, whatever frames are decoded.
+    var retainedByteLimit: Int { get }
 
     /// The number of images at full size that decoding a frame needs memory for.
     var canvasCount: Int { get }
 
     /// Parses the bytes so far, which stay valid until the next call, and may move from one call to the next.
     func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError)
+
+    /// Returns the first of the frames that are drawn to decode a frame; the frame itself if it is not known.
+    func firstFrameDrawn(for index: Int) -> Int
 
     /// Decodes a frame of ``durations``.
     func frame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer
@@ -30,6 +35,10 @@ protocol FrameReader: AnyObject {
 extension FrameReader {
     /// The pixels of the frame, those of the result, and what scaling and conversions need.
     var canvasCount: Int { 4 }
+
+    var retainedByteLimit: Int { retainedByteCount }
+
+    func firstFrameDrawn(for index: Int) -> Int { index }
 }
 
 /// The frames of a format that composes them on a canvas.
@@ -41,7 +50,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     private var structure = Structure()
     private var frames: [AnimationFrame] = []
     private var canvas: Canvas?
-    /// The frame that was drawn last; -1 on an empty canvas, `nil` on one that is damaged.
+    /// The frame that was drawn last; -1 on an empty canvas, `nil` on one that shows no frame.
     private var drawnIndex: Int? = -1
     /// Copies of the canvas as the frame with this index finds it.
     private var copies: [Int: CanvasCopy] = [:]
@@ -67,18 +76,32 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         return canvasBytes * (savesCanvas ? 2 : 1) + copiedByteCount
     }
 
+    /// Two canvases, and copies of it, unless fewer are known to suffice.
+    var retainedByteLimit: Int {
+        let canvasBytes = 4 * structure.size.pixelCount
+        guard isComplete else { return 2 * canvasBytes + maximumCopyBytes }
+        return canvasBytes * (savesCanvas ? 2 : 1) + min(maximumCopyBytes, frames.count * canvasBytes)
+    }
+
     private var copiedByteCount: Int { copies.values.reduce(0) { $0 + $1.bytes.count } }
 
     func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
         let size = structure.size
-        try structure.update(bytes, isFileComplete: isFileComplete)
+        var failure: EideticError?
+        do throws(EideticError) {
+            try structure.update(bytes, isFileComplete: isFileComplete)
+        } catch {
+            failure = error
+        }
         if size != structure.size {
             canvas = nil
             (drawnIndex, copies) = (-1, [:])
         }
-        let isWhole = isFileComplete || structure.isComplete
+        let isWhole = (isFileComplete || structure.isComplete) && failure == nil
+        // Those before an error can be decoded.
         addFrames(upTo: isWhole ? structure.frameCount : structure.wholeFrameCount)
         isComplete = isWhole
+        if let failure { throw failure }
     }
 
     /// Adds frames that have arrived; those that are there stay, whatever follows them.
@@ -97,8 +120,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         }
         let canvas = if let canvas { canvas } else { try Canvas(size: structure.size) }
         self.canvas = canvas
-        prepare(canvas, for: index)
-        let start = (drawnIndex ?? -1) + 1
+        let start = prepare(canvas, for: index)
         if start <= index {
             for next in start...index { try draw(next, on: canvas, for: task) }
         }
@@ -112,25 +134,50 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         init(size: PixelSize) throws(EideticError) { content = try AnimationCanvas(size: size) }
     }
 
-    /// Brings the canvas to the latest state from which the frame can be drawn.
-    private func prepare(_ canvas: Canvas, for index: Int) {
-        if let drawnIndex, (index - 1...index).contains(drawnIndex) { return }
-        let key = (0...index).last { isIndependent($0) } ?? 0
-        let copy = copies.keys.filter { $0 <= index }.max() ?? 0
-        let current = drawnIndex.map { $0 <= index ? $0 : -1 } ?? -1
-        guard drawnIndex == nil || current + 1 < max(key, copy) || drawnIndex.map({ $0 > index }) == true else {
-            return
-        }
-        if index - max(key, copy) > Self.replayLimit { keepsCopies = true }
-        if copy > key, let pixels = copies[copy] {
-            canvas.content.restore(pixels)
-            drawnIndex = copy - 1
-        } else {
-            canvas.content.clear()
-            drawnIndex = key - 1
+    /// The state of the canvas from which a frame is drawn.
+    private enum Origin {
+        /// The present one.
+        case present
+        /// An empty canvas, or a copy, before the frame with this index.
+        case empty(before: Int), copy(before: Int)
+    }
+
+    func firstFrameDrawn(for index: Int) -> Int {
+        switch origin(of: index) {
+        case .present: min(index, (drawnIndex ?? -1) + 1)
+        case .empty(let first), .copy(let first): first
         }
     }
 
+    /// Returns the latest state from which a frame can be drawn.
+    private func origin(of index: Int) -> Origin {
+        if let drawnIndex, (index - 1...index).contains(drawnIndex) { return .present }
+        let key = (0...index).last { isIndependent($0) } ?? 0
+        let copy = copies.keys.filter { $0 <= index }.max() ?? 0
+        if let drawnIndex, drawnIndex <= index, drawnIndex + 1 >= max(key, copy) { return .present }
+        return copy > key ? .copy(before: copy) : .empty(before: key)
+    }
+
+    /// Brings the canvas to the latest state from which the frame can be drawn, and returns the frame to draw first.
+    private func prepare(_ canvas: Canvas, for index: Int) -> Int {
+        switch origin(of: index) {
+        case .present: return (drawnIndex ?? -1) + 1
+        case .empty(let first):
+            keepCopies(after: index - first)
+            canvas.content.clear()
+            drawnIndex = nil
+            return first
+        case .copy(let first):
+            keepCopies(after: index - first)
+            if let pixels = copies[first] { canvas.content.restore(pixels) }
+            drawnIndex = nil
+            return first
+        }
+    }
+
+    private func keepCopies(after replayedFrameCount: Int) {
+        if replayedFrameCount > Self.replayLimit { keepsCopies = true }
+    }
     /// Returns `true` if a frame can be drawn on an empty canvas; otherwise, `false`.
     private func isIndependent(_ index: Int) -> Bool {
         guard index > 0 else { return true }
@@ -143,11 +190,14 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     private func draw(_ index: Int, on canvas: Canvas, for task: DecodeTask) throws(EideticError) {
         try task.checkpoint()
         let frame = frames[index]
+        let pixels = frame.area == nil ? nil : try structure.decodeFrame(at: index, for: task)
+        // From here on the previous frame may be disposed of.
+        drawnIndex = nil
         if keepsCopies { try copy(canvas, before: index) }
-        if let area = frame.area {
-            let pixels = try structure.decodeFrame(at: index, for: task)
-            drawnIndex = nil
+        if let pixels, let area = frame.area {
             try canvas.content.draw(pixels, at: area, blends: frame.blends, disposal: frame.disposal)
+        } else {
+            canvas.content.drawNothing()
         }
         drawnIndex = index
     }

@@ -10,7 +10,8 @@
 /// }
 /// ```
 ///
-/// Frames are decoded one at a time, on decoding threads. A frame that cannot be decoded ends the animation before it.
+/// Frames are decoded one at a time, on decoding threads. A frame that is corrupt ends the animation before it. After
+/// an error that may pass, such as a time limit or missing memory, waiting callers have it, and views try again later.
 public final class AnimatedImage: Sendable {
     /// A function that runs an operation on a thread that may block.
     package typealias Schedule =
@@ -25,33 +26,10 @@ public final class AnimatedImage: Sendable {
     /// The end of a line of a trace, about the process that decodes the frames.
     package let note: String
 
-    private let source: (any FrameSource)?
-    private let schedule: Schedule
-    private let state: Guarded<State>
-
-    private struct Viewer {
-        var wanted: [Int]
-        let frameArrived: @Sendable () -> Void
-    }
-
-    private struct Request {
-        let index: Int
-        let waiter: Waiter<Result<PixelBuffer, EideticError>>
-    }
-
-    private struct State {
-        var info: AnimationInfo
-        var window: FrameWindow
-        var viewers: [ObjectIdentifier: Viewer] = [:]
-        var requests: [Request] = []
-        var arrivedBytes: [UInt8] = []
-        var hasNewBytes = false
-        var isFileComplete: Bool
-        var isWorking = false
-        var failure: EideticError?
-        var decodedFrameCount = 0
-        var retainedByteCount: Int
-    }
+    let source: (any FrameSource)?
+    let schedule: Schedule
+    let time: any TimeSource
+    let state: Guarded<State>
 
     /// Creates an animation from its source and its first frame.
     ///
@@ -60,31 +38,27 @@ public final class AnimatedImage: Sendable {
     ///   - poster: The first frame, as `source` has decoded it.
     ///   - window: The limit of decoded frames in bytes.
     ///   - note: The end of a line of a trace, about the process that decodes the frames.
+    ///   - time: Measures the pause after an error that may pass.
     ///   - schedule: Runs the source.
     package init(
         source: any FrameSource,
         poster: PixelBuffer,
         window: ByteCount = AnimatedImage.standardWindow,
         note: String = "",
+        time: any TimeSource = SystemTime(),
         schedule: @escaping Schedule
     ) {
-        (self.source, self.poster, self.schedule, self.note) = (source, poster, schedule, note)
+        (self.source, self.poster, self.schedule) = (source, poster, schedule)
+        (self.note, self.time) = (note, time)
         var frames = FrameWindow(limit: window.bytes)
         frames.insert(poster, at: 0, wanted: [])
-        let info = source.info
-        state = Guarded(
-            State(
-                info: info,
-                window: frames,
-                isFileComplete: info.isComplete,
-                retainedByteCount: source.retainedByteCount
-            )
-        )
+        state = Guarded(State(info: source.info, window: frames, sourceByteLimit: source.retainedByteLimit))
     }
 
     /// Creates an animation of which all frames are decoded.
     init(frames: [Image.Frame], attributes: Image.Attributes) {
-        (source, poster, note, schedule) = (nil, frames[0].pixels, "", { _, _ in })
+        (source, poster, schedule) = (nil, frames[0].pixels, { _, _ in })
+        (note, time) = ("", SystemTime())
         var window = FrameWindow(limit: .max)
         for (index, frame) in frames.enumerated() { window.insert(frame.pixels, at: index, wanted: []) }
         let info = AnimationInfo(
@@ -95,7 +69,7 @@ public final class AnimatedImage: Sendable {
             loopCount: attributes.loopCount,
             isComplete: true
         )
-        state = Guarded(State(info: info, window: window, isFileComplete: true, retainedByteCount: 0))
+        state = Guarded(State(info: info, window: window, sourceByteLimit: 0))
     }
 }
 
@@ -122,14 +96,17 @@ extension AnimatedImage {
     /// The decoded frames that are kept now.
     public var decodedByteCount: ByteCount { state.withLock { ByteCount($0.window.byteCount) } }
 
-    /// The memory that the animation may occupy: its window, the encoded bytes, and what composing its frames needs.
+    /// The most memory that the animation occupies with the bytes so far: its window, the encoded bytes, and what
+    /// composing its frames needs.
+    ///
+    /// The frames that views show are theirs.
     public var cost: ByteCount {
         state.withLock { state in
-            let frame = 4 * poster.size.pixelCount
             guard source != nil else { return ByteCount(state.window.byteCount) }
-            let limit = max(state.window.limit, FrameWindow.minimumCount * frame)
+            let frame = frameByteCount, limit = max(state.window.limit, FrameWindow.minimumCount * frame)
             let all = state.info.isComplete ? frame * state.info.frameCount : limit
-            return ByteCount(min(all, limit) + state.retainedByteCount)
+            let received = state.arrivedBytes.count + state.parsedByteCount
+            return ByteCount(min(all, limit) + state.sourceByteLimit + received)
         }
     }
 
@@ -137,12 +114,17 @@ extension AnimatedImage {
     package var decodedFrameCount: Int { state.withLock { $0.decodedFrameCount } }
 
     /// The number of frames that fit into the window.
-    package var windowCapacity: Int {
-        state.withLock { $0.window.capacity(frameByteCount: 4 * poster.size.pixelCount) }
+    package var windowCapacity: Int { state.withLock { $0.window.capacity(frameByteCount: frameByteCount) } }
+
+    /// A Boolean value indicating whether all frames have arrived, and stay in the window.
+    package var isFullyDecoded: Bool {
+        state.withLock { $0.info.isComplete && $0.window.frames.count >= $0.info.frameCount }
     }
 
     /// The properties so far.
     package var info: AnimationInfo { state.withLock { $0.info } }
+
+    var frameByteCount: Int { 4 * poster.size.pixelCount }
 }
 
 // MARK: Frames
@@ -153,12 +135,12 @@ extension AnimatedImage {
     ///
     /// - Parameter index: The index of the frame, from 0.
     /// - Returns: The frame.
-    /// - Throws: `invalidArgument` if there is no such frame; the error that has ended the animation before it;
-    ///   `cancelled`.
+    /// - Throws: `invalidArgument` if there is no such frame; the error of its decode, or the one that has ended the
+    ///   animation before it; `cancelled`.
     public func frame(at index: Int) async throws(EideticError) -> PixelBuffer {
         let waiter = Waiter<Result<PixelBuffer, EideticError>>()
         let outcome = state.withLock { state -> Result<PixelBuffer, EideticError>? in
-            if let known = knownResult(for: index, in: state) { return known }
+            if let known = state.knownResult(for: index) { return known }
             state.requests.append(Request(index: index, waiter: waiter))
             return nil
         }
@@ -171,17 +153,6 @@ extension AnimatedImage {
 
     /// Returns a frame if it is in the window now; otherwise, `nil`.
     package func decodedFrame(at index: Int) -> PixelBuffer? { state.withLock { $0.window.frames[index] } }
-
-    /// Returns what a request for a frame ends with; `nil` if the frame must be decoded, or has not arrived.
-    private func knownResult(for index: Int, in state: State) -> Result<PixelBuffer, EideticError>? {
-        if let pixels = state.window.frames[index] { return .success(pixels) }
-        guard index < 0 || (index >= state.info.frameCount && state.info.isComplete) else { return nil }
-        let count = state.info.frameCount
-        return .failure(
-            state.failure
-                ?? EideticError(.invalidArgument, message: "there is no frame \(index); the animation has \(count)")
-        )
-    }
 }
 
 // MARK: Viewers
@@ -189,12 +160,24 @@ extension AnimatedImage {
     /// Records the frames that a viewer shows next; they are decoded in this order, as far as the window has room.
     ///
     /// - Parameters:
-    ///   - indices: The frames, the one on the screen first.
+    ///   - demand: The frames.
     ///   - viewer: The viewer, until ``removeViewer(_:)``; it is not retained.
-    ///   - frameArrived: Called after each decoded frame, and when frames were received, on a decoding thread.
-    package func show(_ indices: [Int], in viewer: AnyObject, frameArrived: @escaping @Sendable () -> Void) {
-        state.withLock { $0.viewers[ObjectIdentifier(viewer)] = Viewer(wanted: indices, frameArrived: frameArrived) }
+    ///   - frameArrived: Called on a decoding thread when a frame that the viewer waits for was decoded, and when
+    ///     frames were received.
+    package func show(_ demand: FrameDemand, in viewer: AnyObject, frameArrived: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            var entry = Viewer(demand: demand, frameArrived: frameArrived)
+            if let due = demand.frames.first, let pixels = state.window.frames[due] {
+                entry.receive(pixels, at: due, count: state.info.frameCount)
+            }
+            state.viewers[ObjectIdentifier(viewer)] = entry
+        }
         startWork()
+    }
+
+    /// Returns the frame that was decoded for a viewer since it called ``show(_:in:frameArrived:)``.
+    package func arrivedFrame(for viewer: AnyObject) -> (index: Int, pixels: PixelBuffer)? {
+        state.withLock { $0.viewers[ObjectIdentifier(viewer)]?.arrivedFrame }
     }
 
     /// Removes a viewer; without viewers nothing is decoded in advance.
@@ -221,132 +204,14 @@ extension AnimatedImage {
     }
 
     /// Ends the animation after the frames that have arrived, because its download has failed.
+    ///
+    /// Bytes that were added are parsed before.
     package func end(after error: EideticError) {
-        let (requests, viewers) = state.withLock { state -> ([Request], [Viewer]) in
-            guard !state.info.isComplete else { return ([], []) }
-            (state.isFileComplete, state.info.isComplete) = (true, true)
-            state.failure = state.failure ?? error
-            defer { state.requests.removeAll { $0.index >= state.info.frameCount } }
-            return (state.requests.filter { $0.index >= state.info.frameCount }, Array(state.viewers.values))
+        let finished = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.isFileComplete else { return nil }
+            (state.isFileComplete, state.downloadFailure) = (true, error)
+            return state.isParsing || state.hasNewBytes ? nil : state.endAfterDownload()
         }
-        for request in requests { request.waiter.resume(returning: .failure(error)) }
-        for viewer in viewers { viewer.frameArrived() }
-    }
-}
-
-// MARK: Decoding
-extension AnimatedImage {
-    private enum Work {
-        case append([UInt8], isComplete: Bool)
-        case decode(Int, isUrgent: Bool)
-    }
-
-    /// Starts the next piece of work, unless one runs already.
-    private func startWork() {
-        guard let source else { return }
-        let work = state.withLock { state -> Work? in
-            guard !state.isWorking, let work = nextWork(&state) else { return nil }
-            state.isWorking = true
-            return work
-        }
-        if let work { start(work, with: source) }
-    }
-
-    private func start(_ work: Work, with source: any FrameSource) {
-        var context = JobContext()
-        // A frame that is due comes with the images of views, one in advance after them.
-        if case .decode(_, isUrgent: false) = work { context = JobContext(priority: .low) }
-        schedule(context) { [weak self] in self?.perform(work, with: source) }
-    }
-
-    private func nextWork(_ state: inout State) -> Work? {
-        if state.hasNewBytes {
-            defer { (state.arrivedBytes, state.hasNewBytes) = ([], false) }
-            return .append(state.arrivedBytes, isComplete: state.isFileComplete)
-        }
-        if let index = state.requests.first(where: { $0.index < state.info.frameCount })?.index {
-            return .decode(index, isUrgent: true)
-        }
-        let wanted = state.viewers.values.map(\.wanted)
-        let bytes = 4 * poster.size.pixelCount
-        return state.window.next(wanted: wanted, count: state.info.frameCount, frameByteCount: bytes)
-            .map { .decode($0.index, isUrgent: $0.rank < 2) }
-    }
-
-    private func perform(_ work: Work, with source: any FrameSource) {
-        let finished: () -> Void
-        switch work {
-        case .append(let bytes, let isComplete): finished = append(bytes, isComplete: isComplete, to: source)
-        case .decode(let index, _): finished = decode(index, with: source)
-        }
-        let next = state.withLock { state -> Work? in
-            let next = nextWork(&state)
-            state.isWorking = next != nil
-            return next
-        }
-        finished()
-        if let next { start(next, with: source) }
-    }
-
-    /// Appends bytes; returns a function that tells the viewers.
-    private func append(_ bytes: [UInt8], isComplete: Bool, to source: any FrameSource) -> () -> Void {
-        do throws(EideticError) {
-            let info = try source.append(bytes, isComplete: isComplete)
-            return record(info, retained: source.retainedByteCount, failure: nil)
-        } catch {
-            var info = info
-            info.isComplete = true
-            return record(info, retained: source.retainedByteCount, failure: error)
-        }
-    }
-
-    /// Decodes a frame into the window; returns a function that tells those who wait for it.
-    private func decode(_ index: Int, with source: any FrameSource) -> () -> Void {
-        do throws(EideticError) {
-            let pixels = try source.frame(at: index, context: JobContext())
-            let retained = source.retainedByteCount
-            let (requests, viewers) = state.withLock { state -> ([Request], [Viewer]) in
-                state.window.insert(pixels, at: index, wanted: state.viewers.values.map(\.wanted))
-                state.decodedFrameCount += 1
-                state.retainedByteCount = retained
-                let requests = state.requests.filter { $0.index == index }
-                state.requests.removeAll { $0.index == index }
-                return (requests, Array(state.viewers.values))
-            }
-            return {
-                for request in requests { request.waiter.resume(returning: .success(pixels)) }
-                for viewer in viewers { viewer.frameArrived() }
-            }
-        } catch {
-            var info = info
-            info.durations = Array(info.durations.prefix(index))
-            info.isComplete = true
-            return record(info, retained: source.retainedByteCount, failure: error)
-        }
-    }
-
-    /// Records new properties; returns a function that ends requests for frames that will not come.
-    private func record(_ info: AnimationInfo, retained: Int, failure: EideticError?) -> () -> Void {
-        let (results, viewers) = state.withLock { state -> ([(Request, Result<PixelBuffer, EideticError>)], [Viewer]) in
-            let previous = (state.info.frameCount, state.info.isComplete)
-            if state.failure == nil { state.info = info }
-            if let failure, state.failure == nil {
-                state.failure = failure
-                state.isFileComplete = true
-                (state.arrivedBytes, state.hasNewBytes) = ([], false)
-            }
-            state.retainedByteCount = retained
-            let results = state.requests.compactMap { request in
-                self.knownResult(for: request.index, in: state).map { (request, $0) }
-            }
-            let ended = results.map(\.0.waiter)
-            state.requests.removeAll { request in ended.contains { $0 === request.waiter } }
-            let isNew = previous != (state.info.frameCount, state.info.isComplete)
-            return (results, isNew ? Array(state.viewers.values) : [])
-        }
-        return {
-            for (request, result) in results { request.waiter.resume(returning: result) }
-            for viewer in viewers { viewer.frameArrived() }
-        }
+        finished?()
     }
 }

@@ -36,13 +36,13 @@ package struct AnimationInfo: Sendable, Hashable {
 ///
 /// - *Threads:* One call at a time, on any thread that may block; the caller sees to that.
 /// - *Errors:* An error of ``frame(at:context:)`` concerns that frame and those after it; the source stays usable for
-///   the frames before. `cancelled` concerns that call only.
+///   the frames before. `cancelled`, `limitExceeded`, `outOfMemory` and `sandboxUnavailable` concern that call only.
 package protocol FrameSource: AnyObject, Sendable {
     /// The properties of the animation from the bytes so far.
     var info: AnimationInfo { get }
 
-    /// The memory that the source keeps between two calls: encoded bytes, canvases and copies of them.
-    var retainedByteCount: Int { get }
+    /// The most memory that the source keeps between two calls: encoded bytes, canvases and copies of them.
+    var retainedByteLimit: Int { get }
 
     /// Adds bytes that have arrived.
     ///
@@ -52,6 +52,11 @@ package protocol FrameSource: AnyObject, Sendable {
     /// - Returns: The properties from all bytes so far.
     /// - Throws: `corrupt` or `limitExceeded` if the new bytes cannot be used; frames before them still can.
     func append(_ bytes: [UInt8], isComplete: Bool) throws(EideticError) -> AnimationInfo
+
+    /// Returns the first of the frames that are drawn in order to decode a frame.
+    ///
+    /// - Returns: The index; `index` itself if no others are drawn, or if it is not known which.
+    func firstFrameDrawn(for index: Int) -> Int
 
     /// Decodes a frame.
     ///
@@ -64,4 +69,8 @@ package protocol FrameSource: AnyObject, Sendable {
     /// - Returns: The frame.
     /// - Throws: `truncated`, `corrupt`, `limitExceeded`, `outOfMemory` or `cancelled`.
     func frame(at index: Int, context: JobContext) throws(EideticError) -> PixelBuffer
+}
+
+extension FrameSource {
+    package func firstFrameDrawn(for index: Int) -> Int { index }
 }

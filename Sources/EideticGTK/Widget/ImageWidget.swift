@@ -147,6 +147,10 @@ public struct ImageWidget {
     /// Returns the running task of a part, which reports its progress and whose priority can be changed.
     public func task(for part: Part = .normal) -> ImageTask? { state.existingSlot(for: part)?.imageSlot.task }
 
+    /// Returns the player of the animation that a part plays, to pause it or to move to a frame; `nil` if it shows a
+    /// still image, or the user wants no motion.
+    public func player(for part: Part = .normal) -> AnimationPlayer? { state.existingSlot(for: part)?.player }
+
     /// Sets the playback of animated images in a part.
     public func setAnimationPlayback(_ playback: AnimationPlayback, for part: Part = .normal) {
         guard state.widget != nil else { return }

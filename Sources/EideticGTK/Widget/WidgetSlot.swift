@@ -9,18 +9,15 @@ final class WidgetSlot: PlayingDisplay {
     let paintable: ObjectReference
     /// The pipeline of all loads; `nil` for the shared one at the start of each.
     let ownPipeline: ImagePipeline?
-    var playback = AnimationPlayback() {
-        didSet {
-            player?.playback = playback
-            state?.restartTick()
-        }
-    }
+    var playback = AnimationPlayback() { didSet { player?.playback = playback } }
     private(set) lazy var imageSlot = ImageSlot(display: self, pipeline: ownPipeline)
     private weak var state: WidgetState?
     private var image: Image?
     private(set) var player: AnimationPlayer?
     /// The textures of the frames that were shown, by their number, of an animation whose frames all stay in memory.
     private var textures: [Int: ObjectReference] = [:]
+    /// The frame that is drawn.
+    private var drawnPixels: PixelBuffer?
     /// The time of the player: that of the frames in which the widget was drawn.
     private var playedTime = Duration.zero
     private var fade: Fade?
@@ -101,6 +98,7 @@ extension WidgetSlot {
         if let animation = image?.streamed, player?.animation === animation {
             // The download is finished, and its animation goes on.
             self.image = image
+            state?.restartTick()
             return completion()
         }
         MainThreadWatch.measure {
@@ -143,16 +141,17 @@ extension WidgetSlot {
         finishFade()
         self.image = image
         player = nil
-        textures = [:]
+        (textures, drawnPixels) = ([:], nil)
         return image.map { texture(for: $0.pixels, ofFrame: 0) }
     }
 
     /// Returns the texture of a frame, which is kept if the pixels are.
     private func texture(for pixels: PixelBuffer, ofFrame number: Int) -> ObjectReference {
+        drawnPixels = pixels
         let texture = TextureCache.texture(for: pixels)
-        guard let image, let animation = image.animation else { return texture }
-        let isKept = pixels.byteCount.bytes * animation.frameCount <= AnimatedImage.standardWindow.bytes
-        if isKept || image.frames.count > 1 { textures[number] = texture }
+        let window = AnimatedImage.standardWindow.bytes
+        let isKept = image?.streamed.map { pixels.byteCount.bytes * $0.frameCount <= window }
+        if isKept ?? (image?.isAnimated == true) { textures[number] = texture }
         return texture
     }
 
@@ -207,35 +206,48 @@ extension WidgetSlot {
         imageSlot.task?.priority = .low
     }
 
-    /// Restores the priority of the load after the widget was mapped.
+    /// Restores the priority of the load after the widget was mapped, and shows what has arrived meanwhile.
     func didMap() {
+        if player != nil { showChange() }
         guard let task = imageSlot.task else { return }
         task.priority = task.request.priority
     }
 
     func motionChanged() {
         finishFade()
-        let isMoved = player.map { $0.frameIndex != 0 } ?? false
         play()
-        if isMoved { showFrame() }
+        showFrame()
     }
 
     /// Plays the image from its start, if it is animated and motion is allowed.
     private func play() {
         player = state?.allowsMotion == true ? image?.animation.map { AnimationPlayer($0, playback: playback) } : nil
         // The frame clock stands still while the frames of a download are missing.
-        player?.frameArrived = { [weak state] in state?.restartTick() }
+        player?.frameArrived = { [weak self] in self?.showChange() }
+        player?.changed = { [weak self] in self?.showChange() }
         state?.restartTick()
+    }
+
+    /// Shows a frame that has arrived, or that was sought, and waits for the next one.
+    private func showChange() {
+        if let state, state.isMapped, state.allowsMotion {
+            advancePlayer(by: .zero)
+            state.restartTick()
+        } else {
+            player?.suspend()
+        }
     }
 
     private func advancePlayer(by time: Duration) {
         guard fade == nil, let player else { return }
         playedTime += time
-        if player.advance(to: playedTime) { showFrame() }
+        _ = player.advance(to: playedTime)
+        showFrame()
     }
 
+    /// Shows the player's frame, or the first one without a player, if another one is drawn.
     private func showFrame() {
-        guard let pixels = player?.pixels ?? image?.pixels else { return }
+        guard let pixels = player?.pixels ?? image?.pixels, pixels !== drawnPixels else { return }
         show(texture(for: pixels, ofFrame: player?.frameIndex ?? 0))
     }
 

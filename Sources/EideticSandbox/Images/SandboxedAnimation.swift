@@ -4,7 +4,7 @@ package import EideticCore
 /// Decodes the frames of an animation in a decoding process.
 ///
 /// The bytes are handed over once. A process that ends is replaced once for a frame; if its successor ends as well, or
-/// a frame takes longer than the time limit, the animation ends before that frame. Transforms run in this process.
+/// a frame takes longer than the time limit, the call for that frame fails. Transforms run in this process.
 ///
 /// Unchecked, because its user makes one call at a time, as `FrameSource` demands.
 package final class SandboxedAnimation: FrameSource, @unchecked Sendable {
@@ -70,10 +70,11 @@ package final class SandboxedAnimation: FrameSource, @unchecked Sendable {
         info.isComplete = info.isComplete || isComplete
     }
 
-    /// The encoded bytes, and what the process keeps, as far as an honest one may.
-    package var retainedByteCount: Int {
+    /// The encoded bytes, and what the process keeps, as far as an honest one may; at least two canvases, and copies.
+    package var retainedByteLimit: Int {
         let canvas = 4 * info.sourceSize.pixelCount
-        return decoder.byteCount + min(usage.retainedByteCount, 8 * canvas + maximumCopyBytes)
+        let copies = info.isComplete ? min(maximumCopyBytes, info.frameCount * canvas) : maximumCopyBytes
+        return decoder.byteCount + max(2 * canvas + copies, min(usage.retainedByteCount, 8 * canvas + maximumCopyBytes))
     }
 
     /// The memory of decoding a frame, as in `AnimationDecoder`.

@@ -13,9 +13,26 @@ struct GroundTruth: Decodable, Sendable, CustomStringConvertible {
     let height: Int?
     let grid: String?
     let tolerance: Int?
+    /// The number of frames, their durations in milliseconds as stored, and the number of loops as stored.
+    let frames: Int?
+    let durations: [Double?]?
+    let loops: Int?
+    /// The premultiplied means of the first frames in hexadecimal digits, whether decoders agree on them, and by how
+    /// much they differ.
+    let frameMeans: [String]?
+    let frameMeansAgree: Bool?
+    let frameSpread: Int?
+    /// A Boolean value indicating whether the animation breaks a rule, so that its default image is as right.
+    let isDamagedAnimation: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case path, kind, format, bytes, grid
+        case path, kind, format, bytes, grid, frames
+        case durations = "durations_ms"
+        case loops = "loop"
+        case frameMeans = "frame_means"
+        case frameMeansAgree = "frames_agree"
+        case frameSpread = "frame_spread"
+        case isDamagedAnimation = "anim_damaged"
         case width = "w"
         case height = "h"
         case tolerance = "tol"
@@ -51,8 +68,16 @@ struct GroundTruth: Decodable, Sendable, CustomStringConvertible {
 
 /// Returns the premultiplied means of 8 x 8 cells of an image, four bytes each, as `truth.jsonl` has them.
 func cellMeans(of pixels: PixelBuffer) -> [UInt8] {
+    means(of: pixels, rows: cellRanges(length: pixels.size.height), columns: cellRanges(length: pixels.size.width))
+}
+
+/// Returns the premultiplied mean of a whole image, four bytes.
+func mean(of pixels: PixelBuffer) -> [UInt8] {
+    means(of: pixels, rows: [0..<pixels.size.height], columns: [0..<pixels.size.width])
+}
+
+private func means(of pixels: PixelBuffer, rows: [Range<Int>], columns: [Range<Int>]) -> [UInt8] {
     let isStraight = pixels.alpha == .straight
-    let (rows, columns) = (cellRanges(length: pixels.size.height), cellRanges(length: pixels.size.width))
     return pixels.withUnsafeBytes { bytes in
         rows.flatMap { rows in
             columns.flatMap { columns in

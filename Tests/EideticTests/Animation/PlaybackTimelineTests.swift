@@ -37,6 +37,14 @@ struct PlaybackTimelineTests {
         #expect(single.frameIndex == frame && many.frameIndex == frame)
     }
 
+    @Test("F03 a loop is exact after a very long time", arguments: [0, 1, 299])
+    func longTime(milliseconds: Int) {
+        var timeline = timeline()
+        timeline.advance(by: .milliseconds(300) * 10_000_000_000 + .milliseconds(milliseconds))
+        #expect(timeline.frameIndex == (milliseconds == 299 ? 2 : 0))
+        #expect(timeline.timeToNextFrame == .milliseconds(milliseconds == 299 ? 1 : 100 - milliseconds))
+    }
+
     @Test("F03 an animation ends at the last frame of its last loop", arguments: [1, 2, 3])
     func loops(count: Int) {
         var timeline = timeline(loops: .times(count))

@@ -27,8 +27,11 @@ final class AVIFFrameReader: FrameReader {
     var retainedByteCount: Int { header.map { 8 * 2 * $0.size.pixelCount } ?? 0 }
 
     func update(_ bytes: UnsafeRawBufferPointer, isFileComplete: Bool) throws(EideticError) {
-        file = nil
-        guard let opened = try AVIFCodec.openSequence(bytes, isComplete: isFileComplete, limits: limits) else { return }
+        // The file so far remains, should this fail.
+        guard let opened = try AVIFCodec.openSequence(bytes, isComplete: isFileComplete, limits: limits) else {
+            file = nil
+            return
+        }
         let header = opened.makeHeader(from: bytes)
         let count = min(header.frameCount, opened.availableFrameCount(from: durations.count))
         (durations, isComplete) = (Array(header.durations.prefix(count)), count == header.frameCount || isFileComplete)

@@ -79,6 +79,8 @@ enum GIFCodec: ImageCodec {
                 let pixels: PixelBuffer
                 (pixels, damage) = try paint(frame, number: frames.count + 1, in: visible, hasAlpha: true, for: task)
                 try canvas.draw(pixels, at: visible, blends: true, disposal: frame.disposal)
+            } else {
+                canvas.drawNothing()
             }
             let snapshot = try canvas.snapshot(for: task, hasAlpha: structure.hasAlpha || damage != nil)
             frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.clampedForPlayback))

@@ -142,7 +142,9 @@ struct PNGStructure {
         case "PLTE" where palette == nil: palette = chunk.content; paletteColours = expandedPalette()
         case "tRNS" where transparency == nil && (palette != nil || colorType != 3):
             transparency = chunk.content; paletteColours = expandedPalette()
-        case "eXIf" where orientation == .up: orientation = Exif.orientation(in: chunk.content)
+        // An animation does not turn while it plays.
+        case "eXIf" where orientation == .up && (data.isEmpty || !announcesFrames):
+            orientation = Exif.orientation(in: chunk.content)
         case "sRGB": hasSRGB = true; compressedProfile = nil
         case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.compressedProfile(in: chunk.content)
         case "acTL": if data.isEmpty { animation.readAnimationControl(chunk.content) }

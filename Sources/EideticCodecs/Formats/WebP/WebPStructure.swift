@@ -53,7 +53,9 @@ struct WebPStructure {
         isComplete = bytes.count - 8 >= declaredSize
         let end = min(bytes.count, 8 + declaredSize)
         while try readChunk(before: end) {}
-        hasHeader = size.isPositive && (!expectsExif || isComplete) && (!isAnimated || !frames.isEmpty || isComplete)
+        // The orientation of an animation is known with its first frame, behind which its EXIF stands by the standard.
+        let isOriented = !expectsExif || isAnimated || isComplete
+        hasHeader = size.isPositive && isOriented && (!isAnimated || !frames.isEmpty || isComplete)
     }
 
     /// Lets everything that was parsed refer to the bytes at their present address.
@@ -98,7 +100,7 @@ struct WebPStructure {
         case "ANMF" where isAnimated && isChunkComplete: try readFrame(body, at: offset)
         case "ICCP" where isChunkComplete && iccProfile == nil: iccProfile = Array(body)
         case "EXIF" where isChunkComplete:
-            orientation = Exif.orientation(in: body)
+            if !isAnimated || frames.isEmpty { orientation = Exif.orientation(in: body) }
             expectsExif = false
         default: break
         }
