@@ -23,9 +23,9 @@ struct PNGWriter {
 
     func bigEndian(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
 
-    /// Returns a zlib stream of stored blocks.
-    static func zlibStream(of content: [UInt8]) -> [UInt8] {
-        var stream: [UInt8] = [0x78, 0x01]
+    /// Returns content as stored blocks of a deflate stream.
+    static func storedBlocks(of content: [UInt8]) -> [UInt8] {
+        var stream: [UInt8] = []
         var start = 0
         repeat {
             let end = min(start + 65_535, content.count), length = end - start
@@ -33,12 +33,18 @@ struct PNGWriter {
             stream += [~UInt8(length & 255), ~UInt8(length >> 8)] + content[start..<end]
             start = end
         } while start < content.count
+        return stream
+    }
+
+    /// Returns a zlib stream of stored blocks.
+    static func zlibStream(of content: [UInt8]) -> [UInt8] {
         var low = 1, high = 0
         for byte in content {
             low = (low + Int(byte)) % 65_521
             high = (high + low) % 65_521
         }
-        return stream + [high >> 8, high, low >> 8, low].map { UInt8(truncatingIfNeeded: $0) }
+        return [0x78, 0x01] + storedBlocks(of: content)
+            + [high >> 8, high, low >> 8, low].map { UInt8(truncatingIfNeeded: $0) }
     }
 
     static func checksum(of bytes: [UInt8]) -> UInt32 {
