@@ -32,7 +32,7 @@ struct Options {
                                      eidetic/transfers in XDG_STATE_HOME by default
           --limit NAME=MILLISECONDS  launch, callback, background, termination, expiration, wake, idle, freeze,
                                      freeze-retry, budget, reconnection, quit, forget,
-                                     terminal, silence, processor
+                                     terminal, silence, processor, progress, unread
           --processor-share PERCENT  what an application may use of one processor in the background; 80 by default
           --bus ADDRESS              message bus of the user, or none; that of DBUS_SESSION_BUS_ADDRESS by default
           --system-bus ADDRESS       message bus of the location service, or none; the system's by default
@@ -160,6 +160,7 @@ extension SupervisorConfiguration {
         case "silence": silenceLimit = limit
         case "processor": processorWindow = limit
         case "progress": progressLimit = limit
+        case "unread": unreadDataPause = limit
         default: return false
         }
         return true

@@ -56,6 +56,18 @@ struct SubprocessTests {
         #expect(await process.waitForOutput("else") == false)
     }
 
+    @Test("waiting for missing text ends when the task is cancelled, and after its limit")
+    func waitIsLimited() async throws {
+        let process = try Subprocess("sh", arguments: ["-c", "echo ready; exec sleep 60"])
+        #expect(await process.waitForOutput("ready"))
+        let wait = Task { await process.waitForOutput("else") }
+        wait.cancel()
+        #expect(await wait.value == false)
+        #expect(await process.waitForOutput("else", limit: .milliseconds(1)) == false)
+        process.kill()
+        _ = await process.waitUntilExit()
+    }
+
     @Test("a missing program is an error with its name")
     func refusesMissing() throws {
         #expect(throws: SystemError(.open, errorNumber: ENOENT, path: "no-such-program-here")) {

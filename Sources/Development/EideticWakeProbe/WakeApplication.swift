@@ -13,6 +13,7 @@ final class WakeApplication: ApplicationDelegate {
     private var socket: Int32 = -1
     /// The units that work has completed.
     private var progress = AsyncStream<Int>.makeStream()
+    private var work: ContinuedProcessingTask?
 
     init(name: String, options: [String]) { (self.name, self.options) = (name, options) }
 
@@ -109,6 +110,7 @@ final class WakeApplication: ApplicationDelegate {
             say("ends for \(wake.name)")
             exit(3)
         }
+        if options.contains("--reads-nothing") { return say("voip \(wake.name) ignored") }
         let count = max(0, recv(descriptor, &bytes, 64, Int32(MSG_DONTWAIT)))
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         say("voip \(wake.name) \(String(decoding: wake.payload, as: UTF8.self)) read \(text)")
@@ -165,6 +167,8 @@ final class WakeApplication: ApplicationDelegate {
                 try application.keepSocketInBackground(socket, named: words[2])
             case "continue": continueWork(named: words[1])
             case "progress": progress.continuation.yield(Int(words[1]) ?? 0)
+            case "reports": reportOften(count: Int(words[1]) ?? 0)
+            case "burn": await Self.useProcessor(for: .milliseconds(Int(words[1]) ?? 0))
             case "task": _ = application.beginBackgroundTask(withName: "task")
             case "delivers": say("delivers \(UserNotificationCenter.shared.deliversWithoutApplication)")
             default: break
@@ -183,21 +187,46 @@ final class WakeApplication: ApplicationDelegate {
         )
         Task {
             do {
-                let last = try await BackgroundTaskScheduler.shared.perform(request) { [name] task in
+                let isStubborn = options.contains("--ignores-cancellation")
+                let last = try await BackgroundTaskScheduler.shared.perform(request) { [weak self, name] task in
+                    await self?.keep(task)
                     printLine("\(name) work \(identifier) begins")
-                    var last = 0
-                    for await count in stream {
-                        task.updateProgress(completed: count, of: 10)
-                        last = count
-                        if count == 10 { break }
-                    }
-                    return last
+                    // The value of another task is waited for also when this one is cancelled.
+                    guard isStubborn else { return await Self.follow(stream, of: task) }
+                    return await Task.detached { await Self.follow(stream, of: task) }.value
                 }
                 say("work \(identifier) ended at \(last)")
             } catch {
                 say("work \(identifier) refused: \(error)")
             }
         }
+    }
+
+    private func keep(_ task: ContinuedProcessingTask) { work = task }
+
+    nonisolated private static func follow(
+        _ stream: AsyncStream<Int>,
+        of task: ContinuedProcessingTask
+    ) async -> Int {
+        var last = 0
+        for await count in stream {
+            task.updateProgress(completed: count, of: 10)
+            last = count
+            if count == 10 { break }
+        }
+        return last
+    }
+
+    /// Reports progress that often without a total, and then that nine of ten units are completed.
+    private func reportOften(count: Int) {
+        for number in 1...max(1, count) { work?.updateProgress(completed: number, of: 0) }
+        work?.updateProgress(completed: 9, of: 10)
+    }
+
+    @concurrent
+    private static func useProcessor(for duration: Duration) async {
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end {}
     }
 
     /// Adds a notification: `notify ID SECONDS TITLE`, at once for 0 seconds.

@@ -51,8 +51,10 @@ final class StandaloneNotifications {
     private func handle(_ command: WakeCommand) {
         let center = performer.application.wakeCenter
         switch command {
-        case .submit(_, let number), .beginContinued(_, let number):
-            center.answer(.task(.unavailable, number: number))
+        case .submit(_, let number): center.answer(.task(.unavailable, number: number))
+        case .beginContinued(let work, let number):
+            let isRefused = performer.application.state == .background && !work.isResumed
+            center.answer(.task(isRefused ? .notInForeground : .unavailable, number: number))
         case .addNotification(let request, let number):
             let isAdded = table.add(request, at: now)
             let fault = isAdded ? nil : "\(NotificationTable.pendingLimit) notifications wait already"

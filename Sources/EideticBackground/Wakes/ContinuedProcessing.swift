@@ -35,34 +35,38 @@ public final class ContinuedProcessingTask: Sendable {
     /// The identifier of its request.
     public let identifier: String
     private let center: WakeCenter
-    private let reported = Guarded<(completed: UInt64, time: Duration)?>(nil)
+    private let reports = Guarded(ProgressThrottle(interval: .seconds(1)))
     private let clock = SystemTime()
-
-    /// The shortest time between two reports to the supervisor.
-    private static let interval: Duration = .milliseconds(250)
 
     init(identifier: String, center: WakeCenter) { (self.identifier, self.center) = (identifier, center) }
 
     /// Reports progress, which the user sees while the application is in the background.
     ///
-    /// There, work without progress for 30 s is cancelled.
+    /// There, work without progress for 30 s is cancelled. Another total begins the next part of the work, and counts
+    /// as progress. The supervisor is told once a second, so that it may be called for each unit.
     ///
     /// - Parameters:
     ///   - completed: The number of completed units.
-    ///   - total: The number of all units.
+    ///   - total: The number of all units; 0 while it is not known.
     public func updateProgress(completed: Int, of total: Int) {
-        let (completed, total) = (UInt64(max(0, completed)), UInt64(max(0, total)))
-        let isReported = reported.withLock { last in
-            let now = clock.uptime
-            if let last, completed < total, completed == last.completed || now < last.time + Self.interval {
-                return false
-            }
-            last = (completed, now)
-            return true
+        let progress = WorkProgress(completed: UInt64(max(0, completed)), total: UInt64(max(0, total)))
+        switch reports.withLock({ $0.record(progress, at: clock.uptime) }) {
+        case .send: center.reportContinued(identifier, progress: progress)
+        case .delay(let delay): sendDelayedReport(after: delay)
+        case .ignore: break
         }
-        guard isReported else { return }
-        center.reportContinued(identifier, completed: completed, total: total)
     }
+
+    private func sendDelayedReport(after delay: Duration) {
+        Task {
+            try? await Task.sleep(for: delay)
+            guard let progress = reports.withLock({ $0.takeDelayed(at: clock.uptime) }) else { return }
+            center.reportContinued(identifier, progress: progress)
+        }
+    }
+
+    /// Ends the reports, as the operation has returned.
+    fileprivate func end() { reports.withLock { $0.end() } }
 }
 
 extension BackgroundTaskScheduler {
@@ -70,7 +74,10 @@ extension BackgroundTaskScheduler {
     ///
     /// In the background a notification shows the progress, and cancels the work at the user's wish. Background time
     /// stands still meanwhile. Work that reports no progress for 30 s there is cancelled, and the application suspended
-    /// like others. Without a supervisor the work is a background task.
+    /// like others. It is cancelled, too, with everything else of the application when a wake is not completed in time,
+    /// or processing loses its conditions. Without a supervisor the work is a background task.
+    ///
+    /// The operation is cancelled from the start if no background task can be opened.
     ///
     /// - Parameters:
     ///   - request: The description for the user.
@@ -88,16 +95,29 @@ extension BackgroundTaskScheduler {
             throw EideticError(.invalidArgument, message: "\(request.identifier) is under way already")
         }
         defer { center.removeContinued(request.identifier) }
+        // Before the answer, as the application may leave the foreground meanwhile.
+        let assertion = application.beginBackgroundTask(named: request.title) {
+            center.stopContinued(message.identifier)
+        }
+        defer { application.endBackgroundTask(assertion) }
         let isAccepted = try await begin(message)
-        let work = Task { try await operation(ContinuedProcessingTask(identifier: message.identifier, center: center)) }
-        center.startContinued(message.identifier, isAccepted: isAccepted) { work.cancel() }
-        let assertion = application.beginBackgroundTask(named: request.title) { work.cancel() }
+        if assertion == .invalid { center.stopContinued(message.identifier) }
         if isAccepted { application.count(.continued, change: 1) }
         defer {
             if isAccepted { application.count(.continued, change: -1) }
             center.post(.endContinued(message.identifier))
-            application.endBackgroundTask(assertion)
         }
+        return try await run(operation, as: ContinuedProcessingTask(identifier: message.identifier, center: center))
+    }
+
+    /// Runs the operation in a task that the supervisor can cancel.
+    private func run<Value: Sendable>(
+        _ operation: @escaping @Sendable (ContinuedProcessingTask) async throws -> Value,
+        as task: ContinuedProcessingTask
+    ) async throws -> Value {
+        let work = Task { try await operation(task) }
+        application.wakeCenter.startContinued(task.identifier) { work.cancel() }
+        defer { task.end() }
         return try await withTaskCancellationHandler {
             try await work.value
         } onCancel: {

@@ -16,7 +16,7 @@ final class WakeCenter: Sendable {
         /// A Boolean value indicating whether a supervisor has accepted it.
         var isAccepted = false
         var isStopped = false
-        var progress: (completed: UInt64, total: UInt64)?
+        var progress: WorkProgress?
         var cancel: (@Sendable () -> Void)?
     }
 
@@ -71,7 +71,7 @@ final class WakeCenter: Sendable {
         state.withLock { state in
             let known = Set(state.requests.compactMap(\.command.number))
             for (number, command) in state.unanswered.sorted(by: { $0.key < $1.key }) where !known.contains(number) {
-                state.requests.append(Request(command: command))
+                state.requests.append(Request(command: command.resumed))
             }
             // First, as reports that were not sent refer to it.
             state.requests.insert(contentsOf: Self.requestsToResume(state.continued), at: 0)
@@ -89,7 +89,11 @@ final class WakeCenter: Sendable {
                 let all = state.identifiers.removeValue(forKey: number) ?? []
                 answer = .notifications(all, number: number, isLast: true)
             }
-            state.unanswered[number] = nil
+            if case .beginContinued(let work, _)? = state.unanswered.removeValue(forKey: number),
+                case .task(nil, _) = reply
+            {
+                state.continued[work.identifier]?.isAccepted = true
+            }
             return state.waiters.removeValue(forKey: number).map { ($0, answer) }
         }
         waiter?.0.resume(returning: waiter?.1 ?? reply)
@@ -117,19 +121,18 @@ final class WakeCenter: Sendable {
     }
 
     /// Keeps the means to cancel the work; cancels it at once if the supervisor has stopped it already.
-    func startContinued(_ identifier: String, isAccepted: Bool, cancel: @escaping @Sendable () -> Void) {
+    func startContinued(_ identifier: String, cancel: @escaping @Sendable () -> Void) {
         let isStopped = state.withLock { state -> Bool in
             state.continued[identifier]?.cancel = cancel
-            state.continued[identifier]?.isAccepted = isAccepted
             return state.continued[identifier]?.isStopped ?? true
         }
         if isStopped { cancel() }
     }
 
     /// Reports progress, now and to later supervisors.
-    func reportContinued(_ identifier: String, completed: UInt64, total: UInt64) {
-        state.withLock { $0.continued[identifier]?.progress = (completed, total) }
-        post(.reportContinued(identifier, completed: completed, total: total))
+    func reportContinued(_ identifier: String, progress: WorkProgress) {
+        state.withLock { $0.continued[identifier]?.progress = progress }
+        post(.reportContinued(identifier, completed: progress.completed, total: progress.total))
     }
 
     /// Returns the requests that tell another supervisor of the work that was accepted, and of its progress.
@@ -138,7 +141,8 @@ final class WakeCenter: Sendable {
             var message = entry.message
             message.isResumed = true
             let begin = Request(command: .beginContinued(message, number: 0))
-            guard let (completed, total) = entry.progress else { return [begin] }
+            guard let progress = entry.progress else { return [begin] }
+            let (completed, total) = (progress.completed, progress.total)
             return [begin, Request(command: .reportContinued(identifier, completed: completed, total: total))]
         }
     }
@@ -174,6 +178,13 @@ extension WakeCommand {
             number
         default: nil
         }
+    }
+
+    /// The request for another supervisor: the earlier one may have accepted the work without an answer.
+    fileprivate var resumed: WakeCommand {
+        guard case .beginContinued(var work, let number) = self else { return self }
+        work.isResumed = true
+        return .beginContinued(work, number: number)
     }
 }
 

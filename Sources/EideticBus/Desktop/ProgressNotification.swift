@@ -54,9 +54,14 @@ extension NotificationInterface {
                 ("title", .string(progress.title)), ("body", .string(text)), ("default-action", .string("default")),
                 ("buttons", .array(signature: "a{sv}", [button])),
             ]
-            let reference = Self.portalName(of: progress.work, application: progress.identifier)
+            let reference = Self.portalName(ofWork: progress.work, application: progress.identifier)
             return ("AddNotification", [.string(reference), .dictionary(entries)])
         }
+    }
+
+    /// Returns the name by which the portal knows a notification of progress, other than that of any other one.
+    package static func portalName(ofWork work: String, application: String) -> String {
+        "work:" + portalName(of: work, application: application)
     }
 
     /// Returns the call that removes a notification of progress.
@@ -65,7 +70,7 @@ extension NotificationInterface {
     ) {
         switch self {
         case .desktop: ("CloseNotification", [.uint32(number)])
-        case .portal: ("RemoveNotification", [.string(Self.portalName(of: work, application: application))])
+        case .portal: ("RemoveNotification", [.string(Self.portalName(ofWork: work, application: application))])
         }
     }
 }

@@ -54,7 +54,8 @@ struct SupervisorClient {
             do throws(EideticError) {
                 return try SupervisorClient(runtimeDirectory: runtimeDirectory)
             } catch {
-                guard error.code == .notFound else { throw error }
+                // One that has just started may be busy.
+                guard error.code == .notFound || error.code == .timedOut else { throw error }
             }
             guard SystemTime().uptime < end else {
                 throw EideticError(

@@ -149,6 +149,23 @@ extension WakeSchedule {
         }
     }
 
+    /// Counts a wake as under way again that an earlier supervisor has begun.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the request; `nil` for a fetch.
+    ///   - identifier: The identifier of the request.
+    /// - Returns: The wake, which is to be completed or postponed; `nil` if it is not planned.
+    package mutating func resume(_ kind: TaskRequest.Kind?, identifier: String) -> Wake? {
+        guard let kind else {
+            isFetching = true
+            return .fetch
+        }
+        let index = tasks.firstIndex { $0.request.identifier == identifier && $0.request.kind == kind }
+        guard let index else { return nil }
+        tasks[index].isRunning = true
+        return .task(tasks[index].request)
+    }
+
     /// Plans the wakes again that were under way when the supervisor ended, and are not any more.
     package mutating func restart(at now: ScheduleTime, isStillRunning: (Wake) -> Bool) {
         if isFetching, !isStillRunning(.fetch) { postpone(.fetch, by: .minute, at: now) }

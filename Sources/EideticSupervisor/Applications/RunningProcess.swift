@@ -58,6 +58,8 @@ final class RunningProcess {
     var sound = SoundClaim()
     /// The work that the user has started, by the identifiers of the application.
     var continuedWork: [String: ContinuedWork] = [:]
+    /// A Boolean value indicating whether an earlier supervisor has accepted such work of it, which it may name again.
+    var resumesWork = false
     /// The time since which it asserts such work, and has named none.
     var unnamedWorkSince: Duration?
     var memoryPriorities = MemoryPriorities()

@@ -39,11 +39,15 @@ extension SupervisedApplication {
         // The application knows best; the record knows what was on its way.
         let (wakes, intention) = (running.wakes, adoptedRecord?.intention)
         process.sound.isMade = running.assertions.contains(.audio)
+        process.resumesWork = adoptedRecord?.assertions.contains(.continued) ?? false
+        // Only a supervisor makes it.
+        let assertions = process.resumesWork ? running.assertions : running.assertions.subtracting([.continued])
         log("adopted: \(running.state), process \(process.handle.identifier)")
+        for wake in wakes { adoptWake(wake) }
         let state = running.state == .suspended ? AdoptedProcess.State.background : running.state
         take(
             process,
-            as: AdoptedProcess(state, openTasks: process.openTasks, wakes: wakes, assertions: running.assertions)
+            as: AdoptedProcess(state, openTasks: process.openTasks, wakes: wakes, assertions: assertions)
         )
         if let intention { resume(intention, presentation: presentation, launchesInBackground: false) }
         handleWaitingRequests()
@@ -72,6 +76,7 @@ extension SupervisedApplication {
         for url in intention.urls { handle(.openURL(renumbered(url))) }
         let received = Set(lifecycle.openWakes.map(\.id))
         for wake in intention.wakes where !received.contains(wake.reason.id) {
+            adoptWake(wake.reason)
             handle(.wake(wake.reason, allowance: wake.allowance))
         }
     }
@@ -104,6 +109,7 @@ extension SupervisedApplication {
             if process == nil, !request.isStart {
                 refuse(request, because: .processEnded)
             } else {
+                if case .wake(let reason, _) = request { adoptWake(reason) }
                 handle(request)
             }
         }

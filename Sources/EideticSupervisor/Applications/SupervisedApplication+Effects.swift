@@ -211,7 +211,8 @@ extension LifecycleEffect.Refusal {
         case .allowanceExhausted: "the time for background work is used up"
         case .repeatedLaunchCrashes: "the application crashed during its last launches"
         case .repeatedWakeCrashes:
-            "the application ended in the middle of its last wakes of this kind; it is woken again when the user has used it"
+            "the application ended in the middle of its last wakes of this kind; it is woken again when the user has used it, "
+                + "after a day, or with another version of its program"
         case .terminating: "the application is terminating"
         case .alreadyRunning: "another process of the application is running"
         case .processEnded: "the process ended before it was asked"

@@ -7,12 +7,15 @@ import LifecycleCore
 extension SupervisedApplication {
     /// Restores what an earlier supervisor has recorded, and takes over its process if it runs.
     func restore(_ record: ApplicationRecord) {
-        (program, processNumber) = (record.program, record.processNumber)
-        lifecycle.wasForceQuit = record.wasForceQuit
+        (program, processNumber) = (record.program ?? program, record.processNumber)
+        lifecycle.wasForceQuit = lifecycle.wasForceQuit || record.wasForceQuit
         lifecycle.launchCrashCount = Int(record.launchCrashCount)
-        lifecycle.wakeCrashCounts = record.wakeCrashCounts.mapValues { Int($0) }
+        restoreWakeCrashes(record.wakeCrashCounts)
+        // Numbers that an earlier call has given.
+        urlTokens = [:]
         waitingRequests = requests(waitingIn: record)
         guard let found = record.process else { return }
+        strayProgress = found.progressNumbers
         guard let process = openProcess(found) else { return lostProcess = found }
         process.killReport = found.killReport
         process.memoryPriorities = MemoryPriorities(chosen: found.memoryPriorities)

@@ -75,7 +75,7 @@ extension SupervisedApplication {
     private var wakeCrashLines: [String] {
         lifecycle.wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, count in
             "it ended during \(count) \(kind) wakes, one after the other; above \(lifecycle.rules.wakeCrashLimit), "
-                + "it is not woken for another one until the user has used it"
+                + "it is not woken for another one until the user has used it, a day has passed, or its program changes"
         }
     }
 

@@ -69,8 +69,12 @@ final class SupervisedApplication {
     var writtenWakeRecord: WakeRecord?
     /// The wakes that were begun and have no result, by their numbers.
     var activeWakes: [UInt64: ActiveWake] = [:]
+    /// The numbers of the notifications of progress that an earlier supervisor has shown, by the work's identifiers.
+    var strayProgress: [String: UInt32] = [:]
     /// The sockets that the application has left, by their names.
     var keptSockets: [String: KeptSocket] = [:]
+    /// The time of the next look whether the ends of the application during wakes are forgiven.
+    var crashCheck: Duration?
     /// The time of the next look at the conditions of processing that runs.
     var conditionCheck: Duration?
     /// The reports that the conditions of processing that runs may have changed.
@@ -111,6 +115,7 @@ final class SupervisedApplication {
 
     private func apply(_ event: LifecycleEvent) {
         let now = Clock.now
+        if case .wake = event { forgiveWakeCrashes() }
         if event != .deadlineReached, let deadline = lifecycle.nextDeadline, deadline <= now {
             perform(transition(on: .deadlineReached, at: now))
         }
@@ -161,7 +166,7 @@ final class SupervisedApplication {
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
             launchAnswerTime, namesTime, forgetTime, terminalCheck, urlAnswerTime,
-            memoryEndTime, conditionCheck, soundCheck, continuedCheck,
+            memoryEndTime, conditionCheck, soundCheck, continuedCheck, crashCheck, socketCheck,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -185,6 +190,12 @@ final class SupervisedApplication {
         answerOverdueSenders(at: now)
         if let check = soundCheck, check <= now { checkSound(at: now) }
         if let check = continuedCheck, check <= now { followContinued(at: now) }
+        if let check = crashCheck, check <= now {
+            crashCheck = nil
+            forgiveWakeCrashes()
+            updateWakes()
+        }
+        if let check = socketCheck, check <= now { watchSockets(at: now) }
         if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let time = memoryEndTime, time <= now { enforceMemoryEnd() }
         if let time = conditionCheck, time <= now {
@@ -234,6 +245,7 @@ final class SupervisedApplication {
         record.groupPath = (process.freezer as? GroupFreezer)?.path
         record.memoryPriorities = process.memoryPriorities.chosen
         record.intention = intention
+        record.progressNumbers = shownProgress
         return record
     }
 

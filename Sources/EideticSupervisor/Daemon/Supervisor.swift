@@ -55,8 +55,9 @@ package final class Supervisor {
         eidetic_become_subreaper()
         supervisorSocket = try directory.listen(at: directory.supervisorSocket)
         controlSocket = try directory.listen(at: directory.controlSocket)
-        recover()
+        // First, as a process that is taken over may be handling a wake.
         recoverSchedules()
+        recover()
         watchSockets()
         desktop = DesktopServices(supervisor: self)
         context.desktop = desktop
@@ -88,6 +89,8 @@ package final class Supervisor {
             reportChanges()
         }
         for application in applications.values { application.release() }
+        // The notifications that it withdraws.
+        context.desktop?.session?.process()
         context.transfers?.stop()
         context.log.save()
     }
@@ -153,7 +156,7 @@ package final class Supervisor {
         var (steady, wall): (Int64?, Int64?)
         for application in Array(applications.values) where !application.wakeRecord.isEmpty {
             application.performDueWakes(at: now)
-            let next = application.wakeRecord.nextTime(at: now)
+            let next = application.nextWakeTime(at: now)
             steady = [steady, next].compactMap(\.self).min()
             let delay = application.wakeRecord.notifications.nextDelays(at: now).wall
             wall = [wall, delay.map { now.universal + $0 }].compactMap(\.self).min()
@@ -257,6 +260,7 @@ extension SupervisedApplication {
     /// Continues the application, which then runs without a supervisor.
     func release() {
         guard let process else { return }
+        endContinuedWork(of: process)
         if process.freezer.isFreezeRequested { process.freezer.thaw() }
         try? process.page.setPhase(.foreground, deadline: nil)
         process.setMemoryPriority(MemoryPriorities.foreground)

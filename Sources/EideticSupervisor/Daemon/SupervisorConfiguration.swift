@@ -37,6 +37,9 @@ package struct SupervisorConfiguration: Sendable {
     /// The time without progress after which work that the user has started is stopped in the background; 30 s by
     /// default.
     package var progressLimit: Duration = .seconds(30)
+    /// The time after which an application is woken again for data on a socket that it has not read, and twice that
+    /// before the next time; 10 s by default.
+    package var unreadDataPause: Duration = .seconds(10)
     /// The share of one processor that an application in the background may use, in percent; 80 by default.
     package var processorShare = 80
     /// The time for which an application uses more before it is slowed down, and again before its background time ends;

@@ -17,6 +17,8 @@ extension SupervisedApplication {
                 "used \(percent) % of a processor for \(window) in the background: slowed down (\(means))",
                 of: process
             )
+        // It is limited by its progress.
+        case .callIn where !process.continuedWork.isEmpty: break
         case .callIn(let percent):
             tell("used \(percent) % of a processor for \(window) in the background: called in early", of: process)
             handle(.backgroundTimeRevoked)

@@ -68,6 +68,12 @@ extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
         if let groupPath { writer.append(field: 10) { $0.append(groupPath) } }
         writer.append(field: 11) { $0.append(intention) }
         writer.append(field: 12) { $0.append(list: memoryPriorities) { $0.append($1) } }
+        writer.append(field: 13) { writer in
+            writer.append(list: progressNumbers.sorted { $0.key < $1.key }) {
+                $0.append($1.key)
+                $0.append($1.value)
+            }
+        }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -94,6 +100,10 @@ extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
         memoryPriorities = try fields.take(12, or: []) { (reader) throws(WireError) in
             try reader.list { (reader) throws(WireError) in try .init(from: &reader) }
         }
+        let numbers = try fields.take(13, or: []) { (reader) throws(WireError) in
+            try reader.list { (reader) throws(WireError) in (try reader.text(), try reader.integer(UInt32.self)) }
+        }
+        progressNumbers = Dictionary(numbers) { $1 }
     }
 }
 

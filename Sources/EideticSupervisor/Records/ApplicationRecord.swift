@@ -88,6 +88,8 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var memoryPriorities: [MemoryPriority] = []
         /// The requests that were accepted and not carried out.
         package var intention = Intention()
+        /// The numbers of the notifications of progress on the screen, by the identifiers of the work.
+        package var progressNumbers: [String: UInt32] = [:]
 
         package init() {}
     }

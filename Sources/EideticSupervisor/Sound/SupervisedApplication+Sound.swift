@@ -16,8 +16,8 @@ extension SupervisedApplication {
     /// Receives the assertion of the application.
     func assert(_ assertion: ContinuousAssertion, isHeld: Bool, by process: RunningProcess) {
         if assertion == .audio { process.sound = SoundClaim(isMade: isHeld) }
-        // It is held by the work that the application has named.
-        if assertion == .continued, isHeld, process.continuedWork.isEmpty { return }
+        // It is held by the work that the application has named, for as long as there is some.
+        if assertion == .continued, isHeld || !process.continuedWork.isEmpty { return }
         handle(.assertionChanged(assertion, isHeld: isHeld, process: process.identity))
     }
 

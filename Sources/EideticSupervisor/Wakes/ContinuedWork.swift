@@ -1,4 +1,5 @@
 import EideticBus
+import EideticScheduler
 import EideticWire
 import LifecycleCore
 
@@ -10,13 +11,26 @@ struct ContinuedWork {
         var isUnderWay = false
         /// A Boolean value indicating whether the work has ended, or the user does not want to see it.
         var isUnwanted = false
+        /// The progress on the screen; -1 if it is not there, or the server has not taken it.
         var shownPercent = -1
+        /// A Boolean value indicating whether the server has shown it.
+        var wasShown = false
+        /// The time before which it is not shown again, as the server has refused it.
+        var retryTime: Duration?
+
+        /// Records the answer of the server.
+        func record(_ result: Result<[BusValue], BusError>, retryTime: Duration) {
+            isUnderWay = false
+            switch result {
+            case .success(let values): (wasShown, number) = (true, values.first?.number ?? 0)
+            case .failure: (shownPercent, self.retryTime) = (-1, retryTime)
+            }
+        }
     }
 
     let title: String
     let subtitle: String
-    private(set) var completed: UInt64 = 0
-    private(set) var total: UInt64 = 0
+    private(set) var progress = WorkProgress()
     /// The time of the last progress; `nil` while nobody waits for any, as the application is not in the background.
     var progressTime: Duration?
     var notification = Notification()
@@ -24,11 +38,10 @@ struct ContinuedWork {
     init(_ message: ContinuedWorkMessage) { (title, subtitle) = (message.title, message.subtitle) }
 
     /// The progress, 0 to 100.
-    var percent: Int { total == 0 ? 0 : Int(Double(min(completed, total)) / Double(total) * 100) }
+    var percent: Int { progress.percent }
 
     /// Records a report; one without progress changes nothing.
-    mutating func report(completed: UInt64, total: UInt64, at now: Duration) {
-        if completed > self.completed, progressTime != nil { progressTime = now }
-        (self.completed, self.total) = (max(completed, self.completed), total)
+    mutating func report(_ report: WorkProgress, at now: Duration) {
+        if progress.record(report), progressTime != nil { progressTime = now }
     }
 }

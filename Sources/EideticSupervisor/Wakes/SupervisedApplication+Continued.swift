@@ -8,27 +8,38 @@ import LifecycleCore
 extension SupervisedApplication {
     private static let continuedWorkLimit = 8
     private static let answerLimit: Duration = .seconds(10)
+    /// The pause after which a notification is shown again that the server has not taken.
+    private static let notificationPause: Duration = .seconds(10)
 
     /// Accepts work, or refuses it with the reason.
     func beginContinued(_ message: ContinuedWorkMessage, number: UInt64, from process: RunningProcess) {
         guard declares(.continued, number: number) else { return }
-        guard isUsed || message.isResumed && lifecycle.heldAssertions.contains(.continued) else {
+        // The application names it again when it has lost the connection.
+        guard process.continuedWork[message.identifier] == nil else {
+            return send(.wakes(.task(nil, number: number)))
+        }
+        guard isUsed || message.isResumed && process.resumesWork else {
             log("refused: \(message.title) is to go on in the background, but was not begun in the foreground")
             return send(.wakes(.task(.notInForeground, number: number)))
         }
         guard process.continuedWork.count < Self.continuedWorkLimit else {
             return send(.wakes(.task(.tooManyPendingTaskRequests, number: number)))
         }
-        process.continuedWork[message.identifier] = ContinuedWork(message)
+        let work = ContinuedWork(message)
+        if let number = strayProgress.removeValue(forKey: message.identifier) {
+            (work.notification.number, work.notification.wasShown) = (number, true)
+        }
+        process.continuedWork[message.identifier] = work
+        // Recorded before the answer, for a supervisor that follows.
+        handle(.assertionChanged(.continued, isHeld: true, process: process.identity))
         send(.wakes(.task(nil, number: number)))
-        followContinued(at: Clock.now)
     }
 
     /// A Boolean value indicating whether the user can have started something.
     private var isUsed: Bool { [.launching, .inactive, .active].contains(lifecycle.reachedState) }
 
     func reportContinued(_ identifier: String, completed: UInt64, total: UInt64, from process: RunningProcess) {
-        process.continuedWork[identifier]?.report(completed: completed, total: total, at: Clock.now)
+        process.continuedWork[identifier]?.report(WorkProgress(completed: completed, total: total), at: Clock.now)
         show(identifier, of: process)
     }
 
@@ -37,6 +48,12 @@ extension SupervisedApplication {
         guard let work = process.continuedWork.removeValue(forKey: identifier) else { return }
         withdraw(work, named: identifier)
         guard process.continuedWork.isEmpty else { return }
+        dropWorkAssertion(of: process)
+    }
+
+    private func dropWorkAssertion(of process: RunningProcess) {
+        process.resumesWork = false
+        withdrawStrayProgress()
         handle(.assertionChanged(.continued, isHeld: false, process: process.identity))
     }
 
@@ -52,6 +69,7 @@ extension SupervisedApplication {
     func endContinuedWork(of ended: RunningProcess) {
         for (identifier, work) in ended.continuedWork { withdraw(work, named: identifier) }
         ended.continuedWork = [:]
+        withdrawStrayProgress()
     }
 
     // MARK: Progress
@@ -69,6 +87,7 @@ extension SupervisedApplication {
             guard let time = work.progressTime, time + limit <= now else { continue }
             stopContinued(identifier, because: "it has made no progress for \(limit.inSeconds) s")
         }
+        showRefusedNotifications(of: process, at: now)
         dropUnfoundedAssertion(of: process, at: now)
     }
 
@@ -80,14 +99,16 @@ extension SupervisedApplication {
         let since = process.unnamedWorkSince ?? now
         process.unnamedWorkSince = since
         guard now >= since + context.configuration.progressLimit else { return }
-        handle(.assertionChanged(.continued, isHeld: false, process: process.identity))
+        dropWorkAssertion(of: process)
     }
 
     /// The time of the next ``followContinued(at:)``; `nil` if only a message can change anything.
     var continuedCheck: Duration? {
         guard let process else { return nil }
-        let times = process.continuedWork.values.map(\.progressTime) + [process.unnamedWorkSince]
-        return times.compactMap(\.self).min().map { $0 + context.configuration.progressLimit }
+        let works = process.continuedWork.values
+        let starts = works.map(\.progressTime) + [process.unnamedWorkSince]
+        let ends = starts.map { $0.map { $0 + context.configuration.progressLimit } }
+        return (ends + works.map(\.notification.retryTime)).compactMap(\.self).min()
     }
 
     /// The lines for `eidetic app why`.
@@ -105,15 +126,28 @@ extension SupervisedApplication {
 
     /// Shows all work whose progress the screen does not show, because there was no connection to the bus.
     func showContinuedWork() {
-        guard let process else { return }
-        for identifier in process.continuedWork.keys { show(identifier, of: process) }
+        guard let process else { return withdrawStrayProgress() }
+        for (identifier, work) in process.continuedWork {
+            // The server may be another one.
+            (work.notification.retryTime, work.notification.shownPercent) = (nil, -1)
+            show(identifier, of: process)
+        }
+    }
+
+    private func showRefusedNotifications(of process: RunningProcess, at now: Duration) {
+        for (identifier, work) in process.continuedWork {
+            guard let time = work.notification.retryTime, time <= now else { continue }
+            work.notification.retryTime = nil
+            show(identifier, of: process)
+        }
     }
 
     /// Shows the progress of work in the background, unless the screen shows it already.
     private func show(_ identifier: String, of process: RunningProcess) {
         guard let work = process.continuedWork[identifier], work.progressTime != nil, let desktop = context.desktop,
             let bus = desktop.session?.connection, case let notification = work.notification,
-            !notification.isUnderWay, !notification.isUnwanted, notification.shownPercent != work.percent
+            !notification.isUnderWay, !notification.isUnwanted, notification.shownPercent != work.percent,
+            notification.retryTime == nil
         else { return }
         (notification.isUnderWay, notification.shownPercent) = (true, work.percent)
         let progress = ProgressNotification(
@@ -128,9 +162,9 @@ extension SupervisedApplication {
         let (member, values) = desktop.notificationsInterface.call(for: progress, replacing: notification.number)
         bus.call(member, on: desktop.notificationsInterface.target, with: values, timeout: Self.answerLimit) {
             [weak self, weak process] result in
-            notification.isUnderWay = false
-            if case .success(let values) = result { notification.number = values.first?.number ?? 0 }
+            notification.record(result, retryTime: Clock.now + Self.notificationPause)
             guard let self else { return }
+            self.saveRecord()
             if notification.isUnwanted { return self.withdraw(work, named: identifier) }
             if let process { self.show(identifier, of: process) }
         }
@@ -145,15 +179,31 @@ extension SupervisedApplication {
     private func withdraw(_ work: ContinuedWork, named identifier: String) {
         let notification = work.notification
         notification.isUnwanted = true
-        guard notification.shownPercent >= 0, !notification.isUnderWay, let desktop = context.desktop,
-            let bus = desktop.session?.connection
-        else { return }
+        guard notification.wasShown, !notification.isUnderWay else { return }
+        _ = withdrawProgress(notification.number, of: identifier)
+    }
+
+    /// Withdraws a notification; returns `false` without a connection to the bus.
+    private func withdrawProgress(_ number: UInt32, of work: String) -> Bool {
+        guard let desktop = context.desktop, let bus = desktop.session?.connection else { return false }
         let (member, values) = desktop.notificationsInterface.removal(
-            ofWork: identifier,
-            number: notification.number,
-            application: self.identifier
+            ofWork: work,
+            number: number,
+            application: identifier
         )
         bus.call(member, on: desktop.notificationsInterface.target, with: values)
+        return true
+    }
+
+    /// Withdraws the notifications of an earlier supervisor whose work nobody has named.
+    private func withdrawStrayProgress() {
+        strayProgress = strayProgress.filter { !withdrawProgress($1, of: $0) }
+    }
+
+    /// The numbers of the notifications on the screen, for another supervisor.
+    var shownProgress: [String: UInt32] {
+        let shown = process?.continuedWork.filter(\.value.notification.wasShown).mapValues(\.notification.number)
+        return strayProgress.merging(shown ?? [:]) { $1 }
     }
 
     /// Obeys a click on a notification of progress; returns `false` if it is none of this application.
@@ -162,7 +212,7 @@ extension SupervisedApplication {
             switch response.reference {
             case .number(let number): work.notification.number == number && number != 0
             case .name(let name):
-                name == NotificationInterface.portalName(of: identifier, application: self.identifier)
+                name == NotificationInterface.portalName(ofWork: identifier, application: self.identifier)
             }
         }
         guard let (identifier, work) = found else { return false }

@@ -67,9 +67,9 @@ extension SupervisedApplication {
         if !lifecycle.rules.declaredWakeKinds.contains(.push) {
             throw refuseMessage(.undeclaredMode, because: explanation(ofUndeclared: .remoteNotification))
         }
-        if lifecycle.wasForceQuit {
-            throw refuseMessage(.forceQuit, because: LifecycleEffect.Refusal.forceQuit.explanation)
-        }
+        forgiveWakeCrashes()
+        // Before the throttle, which counts what is delivered.
+        if let refusal = obstacle(toWakesFor: .push) { throw refuseMessage(refusal, because: refusal.explanation) }
         let now = context.clock.now
         guard let admitted = wakeRecord.throttle.admit(payload.bytes, at: now.steady) else {
             let delay = (wakeRecord.throttle.nextTime ?? now.steady) - now.steady
@@ -129,6 +129,8 @@ extension SupervisedApplication {
     /// Wakes the application for a location; returns the reason for which it is not woken, if there is one.
     func deliver(_ location: Location) -> String? {
         guard wakeRecord.wantsLocation else { return "the application has not asked for updates of the location" }
+        forgiveWakeCrashes()
+        if let refusal = obstacle(toWakesFor: .location) { return refusal.explanation }
         start(.location, payload: location.payload, at: context.clock.now)
         return nil
     }
@@ -138,7 +140,8 @@ extension SupervisedApplication {
     /// The lines about wakes and notifications for `eidetic app why`.
     var wakeLines: [String] {
         let now = context.clock.now
-        var lines = wakeRecord.schedule.explanation(at: now, conditions: MachineConditions.current)
+        var lines = refusedWakeLines
+        lines += wakeRecord.schedule.explanation(at: now, conditions: MachineConditions.current)
         if let time = wakeRecord.throttle.nextTime {
             lines.append("a message of a server waits for \(ScheduleText.duration(time - now.steady)) more")
         }
@@ -150,8 +153,21 @@ extension SupervisedApplication {
                 "notifications: \(waiting) wait, \(armed) of them armed, the next one in \(ScheduleText.duration(next))"
             )
         }
-        if wakeRecord.wantsLocation { lines.append("woken when the location changes") }
-        for name in keptSockets.keys.sorted() { lines.append("woken for data on the socket \(name)") }
+        if wakeRecord.wantsLocation { lines.append("\(word(for: .location)) when the location changes") }
+        for name in keptSockets.keys.sorted() { lines.append("\(word(for: .voip)) for data on the socket \(name)") }
         return lines + context.busLines
+    }
+
+    private func word(for kind: WakeReason.Kind) -> String { obstacle(toWakesFor: kind) == nil ? "woken" : "not woken" }
+
+    /// The reasons for which what is planned will not come, before its next chance.
+    private var refusedWakeLines: [String] {
+        var kinds: [LifecycleEffect.Refusal: [WakeReason.Kind]] = [:]
+        for kind in WakeReason.Kind.allCases {
+            if let refusal = obstacle(toWakesFor: kind) { kinds[refusal, default: []].append(kind) }
+        }
+        return kinds.sorted { $0.key.explanation < $1.key.explanation }.map { refusal, kinds in
+            "no chance of wakes for \(kinds.map { "\($0)" }.joined(separator: ", ")): \(refusal.explanation)"
+        }
     }
 }

@@ -19,7 +19,7 @@ extension SupervisedApplication {
     /// Performs what is due by the schedule.
     func performDueWakes(at now: ScheduleTime) {
         if let time = wakeRecord.schedule.nextTime, time <= now.steady { startDueWakes(at: now) }
-        if let time = wakeRecord.throttle.nextTime, time <= now.steady,
+        if lifecycle.mayBeWoken(for: .push), let time = wakeRecord.throttle.nextTime, time <= now.steady,
             let payload = wakeRecord.throttle.takeWaiting(at: now.steady)
         {
             log("the newest message that waited is delivered")
@@ -27,6 +27,11 @@ extension SupervisedApplication {
         }
         showDueNotifications(at: now)
         saveWakes()
+    }
+
+    /// The time of the next wake or notification by the steady clock; `nil` if there is none.
+    func nextWakeTime(at now: ScheduleTime) -> Int64? {
+        wakeRecord.nextTime(at: now, admitsMessages: lifecycle.mayBeWoken(for: .push))
     }
 
     private func startDueWakes(at now: ScheduleTime) {
@@ -70,6 +75,15 @@ extension SupervisedApplication {
         }
     }
 
+    /// Learns of a wake that an earlier supervisor has begun, so that it is neither begun again, nor its result lost.
+    func adoptWake(_ reason: WakeReason) {
+        guard activeWakes[reason.id] == nil, ![.session, .notification].contains(reason.kind) else { return }
+        let kind: TaskRequest.Kind? = reason.kind == .processing ? .processing : reason.session.isEmpty ? nil : .refresh
+        let isPlanned = reason.kind == .fetch || reason.kind == .processing
+        let wake = isPlanned ? wakeRecord.schedule.resume(kind, identifier: reason.session) : nil
+        activeWakes[reason.id] = ActiveWake(kind: reason.kind, wake: wake, start: context.clock.now)
+    }
+
     /// Passes the result of a wake to the schedule.
     func completeWake(_ wake: WakeReason, result: WakeResult) {
         guard let active = activeWakes.removeValue(forKey: wake.id) else { return }
@@ -92,7 +106,8 @@ extension SupervisedApplication {
     /// Follows a change of the application's state.
     func updateWakes() {
         recordUse()
-        watchSockets()
+        recordWakeCrashes()
+        watchSockets(at: Clock.now)
         watchConditions()
         saveWakes()
     }
@@ -143,6 +158,7 @@ extension SupervisedApplication {
             writtenWakeRecord = wakeRecord
             program = program ?? wakeRecord.program
             lifecycle.wasForceQuit = lifecycle.wasForceQuit || wakeRecord.wasForceQuit
+            restoreWakeCrashes(wakeRecord.crashes.counts)
             wakeRecord.schedule.restart(at: context.clock.now) { _ in false }
         } catch {
             log("its schedule is damaged: \(error)")

@@ -1,5 +1,6 @@
 package import EideticScheduler
 package import EideticWire
+import LifecycleCore
 
 // Fields with numbers, which never change.
 extension WakeRecord: WireEncodable, WireDecodable {
@@ -17,6 +18,7 @@ extension WakeRecord: WireEncodable, WireDecodable {
         writer.append(field: 8) { $0.append(optional: messageAddress) { $0.append($1) } }
         writer.append(field: 9) { $0.append(wantsLocation) }
         writer.append(field: 10) { $0.append(wasForceQuit) }
+        writer.append(field: 11) { $0.append(crashes) }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -44,6 +46,32 @@ extension WakeRecord: WireEncodable, WireDecodable {
         messageAddress = try fields.take(8, or: nil) { (reader) throws(WireError) in try reader.optionalText() }
         wantsLocation = try fields.take(9, or: false) { (reader) throws(WireError) in try reader.boolean() }
         wasForceQuit = try fields.take(10, or: false) { (reader) throws(WireError) in try reader.boolean() }
+        crashes = try fields.take(11, or: WakeCrashes()) { (reader) throws(WireError) in try WakeCrashes(from: &reader)
+        }
+    }
+}
+
+extension WakeCrashes: WireEncodable, WireDecodable {
+    package func write(to writer: inout WireWriter) {
+        writer.append(list: counts.sorted { $0.key.rawValue < $1.key.rawValue }) {
+            $0.append($1.key.rawValue)
+            $0.append($1.value)
+        }
+        writer.append(time)
+        writer.append(optional: program) { writer, program in
+            writer.append(program.inode)
+            writer.append(program.modificationTime)
+        }
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        let counts = try reader.list { (reader) throws(WireError) in
+            (try reader.enumeration(WakeReason.Kind.self), try reader.integer(UInt32.self))
+        }
+        self.init(counts: Dictionary(counts) { max($0, $1) }, time: try reader.integer())
+        program = try reader.optional { (reader) throws(WireError) in
+            ProgramFile(inode: try reader.integer(), modificationTime: try reader.integer())
+        }
     }
 }
 

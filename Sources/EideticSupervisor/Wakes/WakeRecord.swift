@@ -15,6 +15,7 @@ package struct WakeRecord: Sendable, Hashable {
     package var messageAddress: String?
     package var wantsLocation = false
     package var wasForceQuit = false
+    package var crashes = WakeCrashes()
 
     package init(schedule: WakeSchedule) { self.schedule = schedule }
 
@@ -22,11 +23,18 @@ package struct WakeRecord: Sendable, Hashable {
     package var isEmpty: Bool {
         schedule.fetchInterval == .never && schedule.tasks.isEmpty && notifications.pending.isEmpty
             && throttle.waiting == nil && messageToken == nil && !wantsLocation
+            && crashes.counts.isEmpty
     }
 
-    /// The time of the next wake or notification by the steady clock; `nil` if there is none.
-    func nextTime(at now: ScheduleTime) -> Int64? {
-        let delay = notifications.nextDelays(at: now).steady
-        return [schedule.nextTime, throttle.nextTime, delay.map { now.steady + $0 }].compactMap(\.self).min()
+    /// Returns the time of the next wake or notification.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - admitsMessages: A Boolean value indicating whether the application is woken for messages.
+    /// - Returns: The time by the steady clock; `nil` if there is none.
+    func nextTime(at now: ScheduleTime, admitsMessages: Bool) -> Int64? {
+        let delay = notifications.nextDelays(at: now).steady.map { now.steady + $0 }
+        let messageTime = admitsMessages ? throttle.nextTime : nil
+        return [schedule.nextTime, messageTime, delay].compactMap(\.self).min()
     }
 }

@@ -104,7 +104,14 @@ extension FuzzTarget {
         var request = NotificationRequest(identifier: "n", content: content)
         request.trigger = .daily(second: 60, weekday: 1)
         _ = record.notifications.add(request, at: now)
-        return [
+        let file = WakeCrashes.ProgramFile(inode: 3, modificationTime: 4)
+        record.crashes = WakeCrashes(counts: [.fetch: 2, .voip: 5], time: now.steady, program: file)
+        let work = ContinuedWorkMessage(identifier: "e", title: "Export", subtitle: "")
+        let commands: [WakeCommand] = [
+            .beginContinued(work, number: 2), .reportContinued("e", completed: 7, total: 10), .endContinued("e"),
+        ]
+        return commands.map { [1] + WireWriter.encode($0) } + [
+            [2] + WireWriter.encode(WakeReply.stopContinued("e", reason: "r")),
             [0] + WireWriter.encode(record), [1] + WireWriter.encode(WakeCommand.addNotification(request, number: 1)),
             [2] + WireWriter.encode(WakeReply.address("https://example.org", reason: "")),
         ]

@@ -32,7 +32,7 @@ struct SocketTests {
 
     @Test("B10 an application that ends each time it is woken for data is woken five times, and then left alone")
     func givenUp() async throws {
-        let harness = try await WakeHarness(ControlGroups.kinds[0])
+        let harness = try await WakeHarness(ControlGroups.kinds[0], WakeHarness.fast + ["--limit", "unread=5"])
         let directory = try TemporaryDirectory(named: "voip")
         let listener = try StreamListener(at: directory.path(of: "socket"))
         try await harness.launch("one", ["--ends-in-wakes"])
@@ -46,7 +46,31 @@ struct SocketTests {
         // The data waits, and nobody looks at it.
         #expect(try !harness.log("one").contains { $0.contains("refused") })
         #expect(harness.daemon.output.ranges(of: "one ends for call\n").count == 5)
+        #expect(try harness.why("one").contains("not woken for data on the socket call"))
         await harness.finish()
+    }
+
+    @Test("B10 an application that does not read the data, or cannot be started, is woken again after a pause only")
+    func unread() async throws {
+        for isRemoved in [false, true] {
+            let harness = try await WakeHarness(ControlGroups.kinds[0], WakeHarness.fast + ["--limit", "unread=60000"])
+            let directory = try TemporaryDirectory(named: "voip")
+            let listener = try StreamListener(at: directory.path(of: "socket"))
+            try await harness.launch("one", ["--reads-nothing"])
+            try await harness.send("connect \(listener.path) call", to: "one")
+            let peer = try listener.accept()
+            try await harness.bring("one", to: .dead)
+            if isRemoved {
+                let missing = ProgramDescription(executable: directory.path(of: "missing"))
+                try harness.daemon.perform(.install(identifier: "one", program: missing))
+            }
+            #expect(write(peer.rawValue, "ring", 4) == 4)
+            await harness.daemon.waitForStatuses { _ in
+                (try? harness.log("one"))?.contains { $0.contains("was not read") } ?? false
+            }
+            #expect(try harness.log("one").count { $0.contains("voip wake") && $0.contains("begins") } == 1)
+            await harness.finish()
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 import EideticSupervisor
 import EideticTestSupport
 import EideticWire
+import Glibc
 import LifecycleCore
 import Testing
 
@@ -100,6 +101,7 @@ struct WakeTests {
             await daemon.expectState(.notRunning, of: "one")
             #expect(try harness.why("one").contains { $0.contains("ended during \(count) fetch wakes") })
         }
+        #expect(try harness.why("one").contains { $0.hasPrefix("no chance of wakes for fetch: ") })
         // Its successor knows it, too.
         try await daemon.replace()
         guard case .refused(_, let message)? = try daemon.request(.simulate(identifier: "one", .fetch)).first else {
@@ -111,7 +113,33 @@ struct WakeTests {
         await daemon.expectOutput("one message in background")
         try daemon.perform(.foreground(identifier: "one"))
         await daemon.expectState(.active, of: "one")
+        // At the acknowledgement of the callback.
+        await daemon.waitForStatuses { _ in (try? harness.why("one"))?.contains { $0.contains("fetch wakes") } == false
+        }
         #expect(try !harness.why("one").contains { $0.contains("fetch wakes") })
+        await harness.finish()
+    }
+
+    @Test("B12 a fetch that is under way when the supervisor is replaced is not begun again, and its result counts")
+    func replacedDuringFetch() async throws {
+        let harness = try await WakeHarness(ControlGroups.kinds[0]), daemon = harness.daemon
+        try await harness.launch("one", ["--result", "none"])
+        try await harness.send("fetch-interval minimum", to: "one")
+        try await harness.bring("one", to: .suspended)
+        try daemon.perform(.simulate(identifier: "one", .fetch))
+        await daemon.expectOutput("one fetch in background\n")
+        try await daemon.replace()
+        // It has connected, and named its wake.
+        await daemon.waitForStatuses { _ in
+            (try? harness.log("one"))?.contains { $0.contains("adopted: background") } ?? false
+        }
+        let why = try harness.why("one")
+        #expect(why.contains { $0.hasPrefix("background fetch: under way") }, "\(why)")
+        // Its process ends before it is completed.
+        let process = try #require(try daemon.status(of: "one")?.process)
+        #expect(kill(process, SIGKILL) == 0)
+        await daemon.expectState(.notRunning, of: "one")
+        #expect(try harness.why("one").contains { $0.hasSuffix("score 50 of 100") })
         await harness.finish()
     }
 

@@ -26,12 +26,21 @@ enum SampleMessages {
         return hello
     }
 
+    private static var resumedWork: ContinuedWorkMessage {
+        var work = ContinuedWorkMessage(identifier: "e", title: "Export", subtitle: "of 3 films")
+        work.isResumed = true
+        return work
+    }
+
     static let fromApplication: [ApplicationMessage] =
         [
             .hello(Hello()), .hello(hello), .acknowledged(sequence: 9), .taskNames(["flush", "upload"], request: 3),
             .idle,
             .urlAnswered(7, isHandled: true), .presentation(PresentationMessage(isVisible: true, isFocused: true)),
             .assertion(.audio, isHeld: true), .leaving,
+            .wakes(.beginContinued(ContinuedWorkMessage(identifier: "e", title: "Export", subtitle: ""), number: 3)),
+            .wakes(.beginContinued(resumedWork, number: 0)),
+            .wakes(.reportContinued("e", completed: 7, total: .max)), .wakes(.endContinued("e")),
         ] + WakeResult.allCases.map { .wakeCompleted(5, $0) }
 
     static let fromSupervisor: [SupervisorMessage] =
@@ -40,6 +49,8 @@ enum SampleMessages {
             .welcome(Welcome(generation: 1, token: [], socketPath: "/run/eidetic/supervisor")),
             .expire(deadline: .milliseconds(1)), .memoryWarning(level: 2),
             .suspended(from: .seconds(1), to: .seconds(2)), .taskNames(request: 3), .exit,
+            .wakes(.stopContinued("e", reason: "the user has cancelled it")),
+            .wakes(.task(nil, number: 3)),
         ] + LifecycleEffect.Refusal.allCases.map { .refused($0) }
 
     static let transferSupervision: [TransferSupervision] = [

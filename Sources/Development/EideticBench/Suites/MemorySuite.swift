@@ -49,7 +49,7 @@ private struct ResidentMemoryMeasurement {
             arguments: ["\(imageCount)", "\(rounds)", directory.path]
         )
         for line in 0...Self.limitCount * rounds {
-            guard await probe.waitForOutput("\n", times: line + 1) else {
+            guard await probe.waitForOutput("\n", times: line + 1, limit: .seconds(3_600)) else {
                 throw UsageError(message: "EideticMemoryProbe ended: \(probe.errorsSoFar)")
             }
             report(probe.outputSoFar.split(separator: "\n")[line], with: bench)

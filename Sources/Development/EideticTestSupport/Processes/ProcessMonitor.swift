@@ -8,6 +8,7 @@ final class ProcessMonitor: Sendable {
     private enum Stream { case output, errors }
 
     private struct TextWaiter {
+        let number: UInt64
         let text: [UInt8]
         let times: Int
         let resume: @Sendable (Bool) -> Void
@@ -19,6 +20,7 @@ final class ProcessMonitor: Sendable {
         var openStreams = 2
         var status: ExitStatus?
         var textWaiters: [TextWaiter] = []
+        var lastWaiter: UInt64 = 0
         var endWaiters: [@Sendable (Subprocess.Result) -> Void] = []
 
         var result: Subprocess.Result? {
@@ -74,16 +76,40 @@ final class ProcessMonitor: Sendable {
         }
     }
 
-    func waitForOutput(_ text: [UInt8], times: Int) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let outcome: Bool? = state.withLock { state in
-                if state.contains(text, times: times) { return true }
-                if state.openStreams == 0 { return false }
-                state.textWaiters.append(TextWaiter(text: text, times: times) { continuation.resume(returning: $0) })
-                return nil
-            }
-            if let outcome { continuation.resume(returning: outcome) }
+    /// Waits for a text; returns `false` if the streams end without it, the task is cancelled, or the time has passed.
+    func waitForOutput(_ text: [UInt8], times: Int, limit: Duration) async -> Bool {
+        let number = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
         }
+        let timer = Task { [weak self] in
+            if (try? await Task.sleep(for: limit)) != nil { self?.endWaiter(number) }
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome: Bool? = state.withLock { state in
+                    if state.contains(text, times: times) { return true }
+                    if state.openStreams == 0 || Task.isCancelled { return false }
+                    let waiter = TextWaiter(number: number, text: text, times: times) {
+                        continuation.resume(returning: $0)
+                    }
+                    state.textWaiters.append(waiter)
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            endWaiter(number)
+        }
+    }
+
+    /// Ends the wait for a text that has not come.
+    private func endWaiter(_ number: UInt64) {
+        let waiter = state.withLock { state in
+            state.textWaiters.firstIndex { $0.number == number }.map { state.textWaiters.remove(at: $0) }
+        }
+        waiter?.resume(false)
     }
 
     /// Writes the input; ignores the failure if the program does not read all of it.

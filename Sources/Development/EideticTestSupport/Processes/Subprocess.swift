@@ -62,9 +62,10 @@ package final class Subprocess: Sendable {
 
     /// Waits until `text` has appeared `times` times in the output, or once in the errors.
     ///
-    /// - Returns: `false` if the program closed its output before that; otherwise, `true`.
-    package func waitForOutput(_ text: String, times: Int = 1) async -> Bool {
-        await monitor.waitForOutput(Array(text.utf8), times: times)
+    /// - Returns: `false` if the program closed its output before that, the task was cancelled, or the limit has
+    ///   passed; otherwise, `true`.
+    package func waitForOutput(_ text: String, times: Int = 1, limit: Duration = .seconds(60)) async -> Bool {
+        await monitor.waitForOutput(Array(text.utf8), times: times, limit: limit)
     }
 
     /// The standard output so far.

@@ -89,6 +89,8 @@ extension SupervisedHost {
         application.inbox.isSupervised = false
         application.noticeCenter.resume()
         application.noticeCenter.settle()
+        // The stand-alone host answers them.
+        application.wakeCenter.repeatUnansweredRequests()
         (page, connection) = (nil, nil)
         guard let reached = state.reached else { return nil }
         if let presentation = state.presentation { application.inbox.post(presentation.events) }

@@ -41,7 +41,7 @@ enum SupervisorRun {
 
     private static func measurePairs(by supervisor: SupervisorProcess, with bench: Bench) async throws {
         let words = try supervisor.launch("pairs", arguments: ["--measure-pairs"])
-        guard await supervisor.process.waitForOutput("measured pairs") else {
+        guard await supervisor.process.waitForOutput("measured pairs", limit: .seconds(3_600)) else {
             throw UsageError(message: "the application has ended")
         }
         func samples(isSupervised: Bool) -> Samples {
