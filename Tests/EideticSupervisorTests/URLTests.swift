@@ -81,6 +81,7 @@ struct URLTests {
         let result = await sender.waitUntilExit()
         #expect(result.status == .exited(url == "x:1" ? 0 : 1), "\(result.errorText)")
         if url != "x:1" { #expect(result.errorText.contains("does not open this URL"), "\(result.errorText)") }
+        await daemon.expectOutput("one openURL \(url)\n")
         #expect(daemon.output.ranges(of: "one openURL \(url)\n").count == 1)
         await daemon.finish()
     }

@@ -44,24 +44,26 @@ struct SupervisorClient {
 
     /// Sends a request to open a URL; if the supervisor ends meanwhile, asks the next one what has become of it.
     func send(_ request: ControlRequest, orFollow token: UInt64) throws(EideticError) {
-        if try exchange(request) == nil { _ = try successor().send(.followURL(token: token)) }
+        guard try exchange(request) == nil else { return }
+        let end = SystemTime().uptime + Self.successorLimit
+        // One that ends still accepts connections for a moment after it has closed others.
+        while try successor(until: end).exchange(.followURL(token: token)) == nil { usleep(Self.successorPause) }
     }
 
     /// Connects to the supervisor that takes the place of one that has ended.
-    private func successor() throws(EideticError) -> SupervisorClient {
-        let end = SystemTime().uptime + Self.successorLimit
+    private func successor(until end: Duration) throws(EideticError) -> SupervisorClient {
         while true {
-            do throws(EideticError) {
-                return try SupervisorClient(runtimeDirectory: runtimeDirectory)
-            } catch {
-                // One that has just started may be busy.
-                guard error.code == .notFound || error.code == .timedOut else { throw error }
-            }
             guard SystemTime().uptime < end else {
                 throw EideticError(
                     .refused,
                     message: "the supervisor has ended, and no other one has started: the URL waits for the next one"
                 )
+            }
+            do throws(EideticError) {
+                return try SupervisorClient(runtimeDirectory: runtimeDirectory)
+            } catch {
+                // One that has just started may be busy.
+                guard error.code == .notFound || error.code == .timedOut else { throw error }
             }
             usleep(Self.successorPause)
         }
@@ -73,7 +75,12 @@ struct SupervisorClient {
         guard bytes.count <= PacketSocket.maximumPacketLength else {
             throw EideticError(.limitExceeded, message: "the arguments and the environment exceed 64 KiB")
         }
-        do throws(SystemError) { _ = try socket.send(bytes) } catch { throw EideticError(error) }
+        do throws(SystemError) {
+            _ = try socket.send(bytes)
+        } catch {
+            if error.errorNumber == EPIPE || error.errorNumber == ECONNRESET { return nil }
+            throw EideticError(error)
+        }
         var contents: [ControlAnswer.Content] = []
         while true {
             guard let answer = try receive() else { return nil }
