@@ -35,8 +35,20 @@ struct PNGChunks: Sequence, IteratorProtocol {
 
     /// Returns `true` if the chunks before the pixels announce an animation; otherwise, `false`.
     static func announceFrames(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        PNGChunks(bytes).first { $0.name == "acTL" || $0.name == "IDAT" }?.name == "acTL"
+        var offset = 8
+        // Names as numbers, and a bound: a file of millions of chunks keeps no thread busy.
+        for _ in 0..<maximumSearchCount {
+            guard let length = bytes.bigEndian32(at: offset), let name = bytes.bigEndian32(at: offset + 4),
+                name != 0x4944_4154
+            else { return false }
+            if name == 0x6163_544c { return true }
+            offset += length + 12
+        }
+        return false
     }
+
+    /// The largest number of chunks in which the announcement of frames is searched.
+    private static let maximumSearchCount = 4_096
 
     /// Returns the next chunk; `nil` if its length and name are incomplete.
     mutating func next() -> Chunk? {
