@@ -167,12 +167,94 @@ struct HelperPoolTests {
         let child = eidetic_test_fork()
         if child == 0 {
             let error = Programs.error { () throws(EideticError) in try pool.image(bytes) }
+            // What ends a process for its owner.
+            pool.restart()
             _exit(error?.code == .sandboxUnavailable ? 0 : 1)
         }
         var status: Int32 = -1
         #expect(waitpid(child, &status, 0) == child && status == 0)
         #expect(try pool.image(bytes).size.width == 9)
         #expect(pool.idleIdentifiers == identifiers && pool.startedCount == 1)
+    }
+
+    @Test(
+        "F07 a copy of a process, by fork, uses no process that was started before the first image",
+        .timeLimit(.minutes(1))
+    )
+    func forkedAfterPreparation() async throws {
+        let pool = Programs.pool { $0.idleLimit = 1 }, bytes = try Samples.png(9, 9)
+        pool.prepare()
+        while pool.idleIdentifiers.isEmpty { await Task.yield() }
+        let child = eidetic_test_fork()
+        if child == 0 {
+            let error = Programs.error { () throws(EideticError) in try pool.image(bytes) }
+            _exit(error?.code == .sandboxUnavailable ? 0 : 1)
+        }
+        var status: Int32 = -1
+        #expect(waitpid(child, &status, 0) == child && status == 0)
+        #expect(try pool.image(bytes).size.width == 9 && pool.startedCount == 1)
+    }
+
+    @Test("F07 a process that is of no use before its first image is not replaced without end")
+    func uselessProcessesAreNotReplaced() async throws {
+        let pool = Programs.pool(attack: "speaksFirst") { $0.idleLimit = 2 }
+        pool.warmUp()
+        while pool.startedCount < 2 { await Task.yield() }
+        for _ in 0..<20 { #expect(Programs.error { () throws(EideticError) in try pool.image([0x89]) } != nil) }
+        // At most one for each image, and one that replaces it; without end there would be some more for each.
+        #expect(pool.startedCount <= 2 + 2 * 20)
+    }
+
+    @Test(
+        "F07 a program without the decoder of a format is not used for it: the next one is, or the error says so",
+        .needsCorpus
+    )
+    func missingDecoders() throws {
+        let directory = try TemporaryDirectory(named: "program"),
+            real = HelperProgram(path: Programs.path(of: "eidetic-decode"))
+        let script = "#!/bin/sh\nexec \(real.path) \(DecodeHelper.argument)\n"
+        let other = HelperProgram(path: try directory.write(Array(script.utf8), to: "eidetic-decode"))
+        chmod(other.path, 0o755)
+        let avif = try Corpus.bytes(of: #require(try Corpus.files(withExtensions: ["avif"]).first))
+        let pool = Programs.pool { $0.programs = { [other] } }
+        for _ in 0..<2 {
+            let error = Programs.error { () throws(EideticError) in try pool.image(avif) }
+            #expect(error?.code == .sandboxUnavailable && error?.message.contains("avif") == true, "\(error as Any)")
+            #expect(try pool.image(Samples.png(9, 9)).size.width == 9)
+        }
+        #expect(pool.startedCount == 1)
+        let both = Programs.pool { $0.programs = { [other, real] } }
+        #expect(try both.image(avif).size.width > 0)
+    }
+
+    @Test(
+        "F07 without descriptors or room for shared memory the sandbox is unavailable, and no process is lost or ended"
+    )
+    func resourcesAreMissing() async throws {
+        await #expect(processExitsWith: .success) {
+            let bytes = try Samples.jpeg(1_300, 1_000)
+            var limit = rlimit(rlim_cur: 200, rlim_max: 200)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var numbers: [Int32] = []
+            while true {
+                let number = dup(0)
+                if number < 0 { break }
+                numbers.append(number)
+            }
+            var codes: Set<EideticError.Code?> = []
+            for _ in 0..<12 {
+                let pool = Programs.pool { $0.idleLimit = 1 }
+                codes.insert(Programs.error { () throws(EideticError) in try pool.image(bytes) }?.code)
+                pool.restart()
+                numbers.popLast().map { _ = close($0) }
+            }
+            #expect(codes == [nil, .sandboxUnavailable])
+            for number in numbers { close(number) }
+            var size = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &size)
+            let error = Programs.error { () throws(EideticError) in try Programs.pool().image(bytes) }
+            #expect(error?.code == .sandboxUnavailable && error?.message.contains("shared memory") == true)
+        }
     }
 }
 
@@ -191,15 +273,27 @@ struct HelperLocationTests {
         #expect(HelperLocation.trusted(other) == resolved && resolved.hasSuffix("/eidetic-decode"))
         chmod(directory.path, 0o777)
         #expect(HelperLocation.trusted(program) == nil)
-        // As `/tmp`: others can create files there, but not replace this one.
+        // As `/tmp`: others can make a link with a name that is not there yet.
         chmod(directory.path, 0o1777)
-        #expect(HelperLocation.trusted(program) == resolved)
+        #expect(HelperLocation.trusted(program) == nil)
+        chmod(directory.path, 0o755)
         chmod(program, 0o757)
         #expect(HelperLocation.trusted(program) == nil)
         chmod(program, 0o755)
+        #expect(HelperLocation.trusted(program) == resolved)
         guard geteuid() == 0 else { return }
+        for (path, mode) in [(program, 0o775), (directory.path, 0o775)] as [(String, mode_t)] {
+            chown(path, 0, 65_534)
+            chmod(path, mode)
+            #expect(HelperLocation.trusted(program) == nil)
+            chown(path, 0, 0)
+            #expect(HelperLocation.trusted(program) == resolved)
+        }
         chown(program, 65_534, 65_534)
         #expect(HelperLocation.trusted(program) == nil && HelperLocation.trusted(other) == nil)
+        chown(program, 0, 0)
+        lchown(other, 65_534, 65_534)
+        #expect(HelperLocation.trusted(other) == nil)
     }
 
     @Test("F07 neither PATH nor the current directory is searched for the program")

@@ -45,11 +45,26 @@ struct HostileFilesTests {
                 #expect(error?.code != .decoderFailed && error?.code != .sandboxUnavailable, "\(entry.path)")
                 if kind == "malformed" || kind == "foreign" { #expect(error != nil, "\(entry.path)") }
             }
-            _ = try? pool.header(of: bytes)
-            _ = try? pool.metadata(of: bytes)
+            for error in [
+                Programs.error(of: { () throws(EideticError) in try pool.header(of: bytes) as Any }),
+                Programs.error(of: { () throws(EideticError) in try pool.metadata(of: bytes) }),
+            ] {
+                #expect(error?.code != .decoderFailed && error?.code != .sandboxUnavailable, "\(entry.path)")
+            }
             try Self.play(bytes, in: pool, name: entry.path)
         }
         #expect(try pool.image(good).bytes == ImageDecoder.decode(good).bytes)
+    }
+
+    @Test(
+        "F07 this process searches a bounded number of chunks of a PNG for the announcement of its frames",
+        arguments: [(4_094, true), (4_095, true), (4_096, false)]
+    )
+    func chunksAreCounted(count: Int, isFound: Bool) {
+        let chunk: [UInt8] = [0, 0, 0, 0] + Array("tRNS".utf8) + [0, 0, 0, 0]
+        let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        let chunks = repeatElement(chunk, count: count).joined()
+        #expect(AnimationDecoder.mayBeAnimated(signature + chunks + [0, 0, 0, 8] + Array("acTL".utf8)) == isFound)
     }
 
     /// Decodes the first frames of an animation, and a preview of the first half.

@@ -91,7 +91,7 @@ struct HostileProcessTests {
     func writablePixelsAreRefused(attack: String, reusesMemory: Bool) throws {
         // A descriptor of sealed memory does not matter.
         guard reusesMemory || attack == "mapped" else { return }
-        let pool = Programs.pool(attack: attack) { $0.reusesMemory = reusesMemory }
+        let pool = Programs.pool(attack: attack) { $0.reusableLimit = reusesMemory ? 64 : 0 }
         let error = try #require(Self.error(of: pool))
         #expect(error.code == .decoderFailed && error.message.contains("writable"), "\(error)")
     }

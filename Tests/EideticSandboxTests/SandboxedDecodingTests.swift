@@ -32,7 +32,7 @@ struct SandboxedDecodingTests {
 
     @Test("F07 where memory cannot be used again, it is sealed, with the same pixels")
     func memoryIsSealed() throws {
-        let pool = Programs.pool { $0.reusesMemory = false }, bytes = try Samples.jpeg(1_300, 1_000)
+        let pool = Programs.pool { $0.reusableLimit = 0 }, bytes = try Samples.jpeg(1_300, 1_000)
         let expected = try ImageDecoder.decode(bytes).bytes
         for _ in 0..<3 { #expect(try pool.image(bytes).bytes == expected) }
         #expect(pool.createdMemoryCount >= 3)

@@ -88,7 +88,8 @@ struct DecodePolicyTests {
         }
         let request = ImageRequest("http://127.0.0.1:\(origin.port)/a.gif", options: .progressive)
         var early: AnimatedImage?
-        for await event in Self.pipeline().task(for: request).events {
+        let pipeline = Self.pipeline()
+        for await event in pipeline.task(for: request).events {
             switch event {
             case .preview(let image):
                 let animation = try #require(image.animation)
@@ -103,6 +104,7 @@ struct DecodePolicyTests {
             }
         }
         _ = try await #require(early).frame(at: 11)
+        #expect(pipeline.statistics.sandboxedImages == 1)
     }
 
     @Test("F07 L10 previews are decoded in the sandbox while bytes arrive")

@@ -74,16 +74,20 @@ struct DefaultDecodePolicyTests {
         await #expect(processExitsWith: .success) { [path = path as String] in
             HomeVariables.cacheHome.apply(path)
             let lines = Guarded<[String]>([])
-            Log.configure(.warning, sink: .custom { _, _, line in lines.withLock { $0.append(line) } })
             DecodeSandbox.programPath = "/nonexistent/eidetic-decode"
             let server = try DefaultDecodePolicyTests.server(), pipeline = ImagePipeline.shared
+            // The line is for whoever turns on the log later.
+            _ = try await pipeline.image(for: ImageRequest("\(server.url)/early.png"))
+            Log.configure(.warning, sink: .custom { _, _, line in lines.withLock { $0.append(line) } })
             for name in ["a", "b"] {
                 let response = try await pipeline.response(for: ImageRequest("\(server.url)/\(name).png"))
                 #expect(DefaultDecodePolicyTests.detail(response).contains("without the sandbox"))
             }
-            #expect(pipeline.statistics.unsandboxedImages == 2 && pipeline.statistics.sandboxedImages == 0)
-            #expect(pipeline.statistics.description.contains("2 decoded without the sandbox"))
-            #expect(pipeline.statistics.prometheusText.contains("eidetic_unsandboxed_images_total 2\n"))
+            let deferred = ImageRequest("\(server.url)/c.png", options: .avoidDecode)
+            _ = try await pipeline.image(for: deferred).decoded()
+            #expect(pipeline.statistics.unsandboxedImages == 4 && pipeline.statistics.sandboxedImages == 0)
+            #expect(pipeline.statistics.description.contains("4 decoded without the sandbox"))
+            #expect(pipeline.statistics.prometheusText.contains("eidetic_unsandboxed_images_total 4\n"))
             #expect(lines.withLock { $0.count { $0.contains("images are decoded in this process") } } == 1)
         }
     }

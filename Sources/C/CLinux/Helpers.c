@@ -77,7 +77,19 @@ int eidetic_limit_processor_time(int32_t process, int64_t seconds) {
 
 int eidetic_lower_process(int32_t process, int level) { return setpriority(PRIO_PROCESS, (id_t)process, level); }
 
+/// Returns whether the limit on the sizes of files, which holds for shared memory too, allows a size.
+///
+/// Beyond it the kernel ends a process that does not handle SIGXFSZ.
+static int is_allowed_size(size_t bytes) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 int eidetic_create_memory(size_t bytes) {
+    if (!is_allowed_size(bytes)) {
+        errno = EFBIG;
+        return -1;
+    }
     int memory = memfd_create("eidetic", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     // Before Linux 6.3.
     if (memory < 0 && errno == EINVAL) memory = memfd_create("eidetic", MFD_CLOEXEC | MFD_ALLOW_SEALING);

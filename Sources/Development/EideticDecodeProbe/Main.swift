@@ -19,6 +19,7 @@ enum Main {
         var probe = Probe(attack: attack, socket: PacketSocket(adopting: DecodeHelper.descriptor))
         let description = HelperDescription(restrictions: restrictions, formats: ["png"], addressSpace: 256 << 20)
         probe.send(.ready(description))
+        if attack == .speaksFirst { probe.send(.failure(.corrupt, message: "unbidden")) }
         probe.run()
     }
 }
@@ -33,6 +34,8 @@ enum Attack: String, CaseIterable {
     case denied
     /// Does not even say that it is ready.
     case mute
+    /// Replies before the first request.
+    case speaksFirst
     case exit, crash, loop, sleep, memory
     /// Replies that lie.
     case garbage, oversized, negative, otherReply, wrongSize, manyFrames, wrongPart, wrongDurations, unbidden,

@@ -19,7 +19,7 @@ extension DecodeStage {
         context: JobContext?
     ) throws(EideticError) -> OpenedAnimation? {
         let options = policy.options { () throws(EideticError) in
-            try policy.decodePolicy.header(of: bytes, in: sandbox)
+            try header(of: bytes, by: policy, context: context)
         }
         let decodeOptions = isComplete ? options : policy.options
         return try policy.decodePolicy.perform(reading: bytes, in: sandbox) { () throws(EideticError) in

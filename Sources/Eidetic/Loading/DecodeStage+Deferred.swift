@@ -70,6 +70,8 @@ extension DecodeStage {
         guard !RawPixels.matches(bytes) else {
             return try DerivedImageCoding.decode(bytes, options: options, limits: limits, context: context)
         }
-        return try decode(bytes, options: options, policy: policy.decodePolicy, context: context).image
+        let decoded = try decode(bytes, options: options, policy: policy.decodePolicy, context: context)
+        count(isSandboxed: decoded.isSandboxed, of: bytes, by: policy)
+        return decoded.image
     }
 }

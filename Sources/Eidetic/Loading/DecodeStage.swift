@@ -97,7 +97,7 @@ extension DecodeStage {
     private func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
         let policy = policy?.decodePolicy
         // Without the sandbox, formats have their own threads.
-        let isInProcess = policy == .sandboxedIfAvailable && sandbox.isUnavailable
+        let isInProcess = policy == .sandboxedIfAvailable && sandbox.isUnavailable(for: bytes)
         return pools.pool(for: bytes, policy: isInProcess ? .inProcess : policy)
     }
 
@@ -126,8 +126,9 @@ extension DecodeStage {
         encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
             await placeholder(of: bytes, by: policy)
         }
-        let image = preview.complete.recording(encodedImage.provenance)
-        let detail = "\(image.decodeSummary)\(image.streamed?.note ?? ""), while it arrived"
+        let image = preview.complete.recording(encodedImage.provenance), note = image.streamed?.note ?? ""
+        count(isSandboxed: note == DecodePolicy.Decoded.note(isSandboxed: true), of: encodedImage.bytes, by: policy)
+        let detail = "\(image.decodeSummary)\(note), while it arrived"
         return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)], frameCount: 2)
     }
 
@@ -161,7 +162,7 @@ extension DecodeStage {
             guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
             return await placeholder(of: bytes, by: policy)
         }
-        let place = count(decoded, of: encodedImage.bytes, by: policy)
+        let place = count(isSandboxed: decoded.isSandboxed, of: encodedImage.bytes, by: policy)
         let step = timer.step(.decode, detail: image.decodeSummary + place + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
         let transformTimer = StepTimer()
@@ -185,13 +186,19 @@ extension DecodeStage {
     }
 
     /// Counts an image by the process that has decoded it, and returns the note of that for a trace.
-    private func count(_ decoded: DecodePolicy.Decoded, of bytes: [UInt8], by policy: RenditionPolicy) -> String {
-        let isFallback = !decoded.isSandboxed && policy.decodePolicy.usesSandbox(for: bytes)
-        guard decoded.isSandboxed || isFallback else { return decoded.note }
+    @discardableResult
+    func count(isSandboxed: Bool, of bytes: [UInt8], by policy: RenditionPolicy) -> String {
+        guard policy.decodePolicy.usesSandbox(for: bytes) else { return "" }
         sandboxCounts.withLock { counts in
-            if isFallback { counts.unsandboxed += 1 } else { counts.sandboxed += 1 }
+            if isSandboxed { counts.sandboxed += 1 } else { counts.unsandboxed += 1 }
         }
-        return isFallback ? DecodePolicy.Decoded.fallbackNote : decoded.note
+        return note(isSandboxed: isSandboxed, of: bytes, by: policy)
+    }
+
+    /// Returns the note of a trace about the process that has decoded an image.
+    private func note(isSandboxed: Bool, of bytes: [UInt8], by policy: RenditionPolicy) -> String {
+        let isFallback = !isSandboxed && policy.decodePolicy.usesSandbox(for: bytes)
+        return isFallback ? DecodePolicy.Decoded.fallbackNote : DecodePolicy.Decoded.note(isSandboxed: isSandboxed)
     }
 
     /// Returns the placeholder of an image of which only a part was decoded; `nil` if decoding it fails.
@@ -212,7 +219,9 @@ extension DecodeStage {
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> Image {
-        try result(of: encodedImage, by: policy, context: context).image
+        let decoded = try result(of: encodedImage, by: policy, context: context)
+        count(isSandboxed: decoded.isSandboxed, of: encodedImage.bytes, by: policy)
+        return decoded.image
     }
 
     private func result(
@@ -222,13 +231,29 @@ extension DecodeStage {
     ) throws(EideticError) -> DecodePolicy.Decoded {
         let bytes = encodedImage.bytes
         let options = policy.options { () throws(EideticError) in
-            try policy.decodePolicy.header(of: bytes, in: sandbox)
+            try header(of: bytes, by: policy, context: context)
         }
         let decoded = try decode(bytes, options: options, policy: policy.decodePolicy, context: context)
         return DecodePolicy.Decoded(
             image: decoded.image.recording(encodedImage.provenance),
             frameCount: decoded.frameCount,
             isSandboxed: decoded.isSandboxed
+        )
+    }
+
+    /// Parses the header of an image on the calling thread, within the limits of a decode.
+    func header(
+        of bytes: [UInt8],
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> ImageHeader? {
+        let threads = context == nil ? nil : pools.sandboxed
+        return try policy.decodePolicy.header(
+            of: bytes,
+            limits: limits,
+            context: context,
+            in: sandbox,
+            pausing: threads
         )
     }
 
@@ -285,7 +310,7 @@ extension DecodeStage {
         let animation = AnimatedImage(
             source: opened.source,
             poster: opened.poster,
-            note: DecodePolicy.Decoded.note(isSandboxed: isSandboxed)
+            note: note(isSandboxed: isSandboxed, of: bytes, by: policy)
         ) { context, operation in
             pool.enqueue(in: context, operation: operation)
         }

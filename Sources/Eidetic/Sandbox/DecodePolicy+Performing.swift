@@ -67,12 +67,21 @@ extension DecodePolicy {
     package func header(
         of bytes: [UInt8],
         isComplete: Bool = true,
-        in pool: HelperPool = .shared
+        limits: DecodeLimits = .standard,
+        context: JobContext? = nil,
+        in pool: HelperPool = .shared,
+        pausing threads: WorkPool? = nil
     ) throws(EideticError) -> ImageHeader? {
         try perform(reading: bytes, in: pool) { () throws(EideticError) in
             try ImageDecoder.header(of: bytes, isComplete: isComplete)
         } sandboxed: { pool throws(EideticError) in
-            try pool.header(of: bytes, isComplete: isComplete)
+            try pool.header(
+                of: bytes,
+                isComplete: isComplete,
+                limits: limits,
+                context: context,
+                pausing: threads
+            )
         }
     }
 

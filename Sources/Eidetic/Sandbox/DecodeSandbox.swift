@@ -65,6 +65,8 @@ public enum DecodeSandbox {
 
     /// Records that an image is decoded without the sandbox; writes to the log once.
     static func reportFallback(_ error: EideticError) {
+        // Whoever turns on the log later sees the line then.
+        guard Log.includes(.warning, category: .codecs) else { return }
         let isFirst = hasReported.withLock { hasReported in
             defer { hasReported = true }
             return !hasReported

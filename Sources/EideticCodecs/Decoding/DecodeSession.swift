@@ -50,6 +50,11 @@ extension ImageDecoder {
     /// The formats whose libraries are loaded when they are first used.
     package static let loadedFormats: Set<ImageFormat> = [.avif, .heic, .jpegxl, .svg]
 
+    /// Returns whether this build has a decoder for a format.
+    package static func hasDecoder(for format: ImageFormat) -> Bool {
+        CodecRegistry.all.contains { $0.formats.contains(format) }
+    }
+
     /// Loads the libraries of some ``loadedFormats``, for a process that cannot open files later.
     ///
     /// - Returns: The formats that the process can decode.

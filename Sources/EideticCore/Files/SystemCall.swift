@@ -4,4 +4,5 @@ package enum SystemCall: String, Sendable, Hashable, CaseIterable {
     case readdir, fsync, fdatasync, ftruncate, fallocate, flock, futimens, utimensat, mmap, munmap, statvfs
     case access, readlink, fadvise, linkat, chmod, lseek
     case socket, bind, listen, connect, accept, send, receive, spawn
+    case pidfdOpen = "pidfd_open"
 }

@@ -57,6 +57,12 @@ package enum Log {
         configure(Dictionary(uniqueKeysWithValues: Category.allCases.map { ($0, level) }), sink: sink)
     }
 
+    /// Returns whether lines of a level and a category are written.
+    package static func includes(_ level: Level, category: Category) -> Bool {
+        level.rawValue <= highestLevel.load(ordering: .relaxed)
+            && level <= configuration.withLock { $0.levels[category] ?? .off }
+    }
+
     package static func write(_ level: Level, category: Category, message: @autoclosure () -> String) {
         guard level.rawValue <= highestLevel.load(ordering: .relaxed) else { return }
         let current = configuration.withLock { $0 }

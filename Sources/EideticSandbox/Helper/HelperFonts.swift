@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// The fonts of text in SVG, the only files that a decoding process can read, and only one that decodes SVG.
+/// The fonts of text in SVG, the only files that a decoding process can read, and only one that was started after the
+/// first SVG had come.
 package enum HelperFonts {
     /// The variables that tell where a user's fonts are.
     static let variables: [String] = ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"]

@@ -20,24 +20,26 @@ final class ResultMemory: Sendable {
     /// The memory; if it is reusable, opened for reading only.
     private let memory: SharedMemory
     private let isPopulated = Guarded(false)
+    /// The place among the memories that keep a descriptor.
+    private let place: ReusableMemoryCount.Place?
 
     /// Creates memory of at least `byteCount` bytes.
     ///
     /// - Parameters:
     ///   - byteCount: The number of bytes.
-    ///   - isReusable: `false` if it is to be sealed in any case.
-    /// - Throws: `outOfMemory`.
-    init(byteCount: Int, isReusable: Bool = true) throws(EideticError) {
+    ///   - count: The number of memories that can be used again; `nil` if it is to be sealed in any case.
+    /// - Throws: `sandboxUnavailable`.
+    init(byteCount: Int, reusableCount count: ReusableMemoryCount?) throws(EideticError) {
         let memory = try SharedMemory(byteCount: byteCount)
         self.byteCount = memory.byteCount
-        guard isReusable, let reader = memory.reopened(writable: false), reader.hasNoWriters,
+        guard let place = count?.place(), let reader = memory.reopened(writable: false), reader.hasNoWriters,
             let mapped = try? MappedMemory(descriptor: reader.rawValue, byteCount: memory.byteCount, access: .read),
             memory.forbidSeals()
         else {
-            (self.memory, kind) = (memory, .sealed)
+            (self.memory, kind, place) = (memory, .sealed, nil)
             return
         }
-        (self.memory, kind) = (reader, .reusable(mapped))
+        (self.memory, kind, self.place) = (reader, .reusable(mapped), place)
     }
 
     /// A Boolean value indicating whether other images can use the memory afterwards.
@@ -47,7 +49,7 @@ final class ResultMemory: Sendable {
     func opened() throws(EideticError) -> SharedMemory {
         guard isReusable else { return memory }
         guard let opened = memory.reopened(writable: true) else {
-            throw EideticError(.outOfMemory, message: "cannot open shared memory of \(byteCount) bytes again")
+            throw EideticError(.sandboxUnavailable, message: "cannot open shared memory of \(byteCount) bytes again")
         }
         return opened
     }

@@ -16,7 +16,7 @@ final class ResultMemoryPool: Sendable {
     }
 
     private let state = Monitor(State())
-    private let reusesMemory: Bool
+    private let reusableCount: ReusableMemoryCount
     private let threads = WorkPool(name: "eidetic memory", maximumThreadCount: 2)
 
     /// The largest memory that is kept for other images: 64 MiB.
@@ -26,8 +26,8 @@ final class ResultMemoryPool: Sendable {
     /// The time in which an image is released that is not shown.
     private static let releaseTime = Duration.milliseconds(20)
 
-    /// Creates a pool; without `reusesMemory` each memory is sealed, and used once.
-    init(reusesMemory: Bool) { self.reusesMemory = reusesMemory }
+    /// Creates a pool with at most `reusableLimit` memories that are used again; the others are sealed, and used once.
+    init(reusableLimit: Int) { reusableCount = ReusableMemoryCount(limit: reusableLimit) }
 
     /// The number of memories that were created.
     var createdCount: Int { state.withLock { $0.createdCount } }
@@ -40,7 +40,7 @@ final class ResultMemoryPool: Sendable {
 
     private func makeMemory(byteCount: Int) throws(EideticError) -> ResultMemory {
         state.withLock { $0.createdCount += 1 }
-        return try ResultMemory(byteCount: byteCount, isReusable: reusesMemory)
+        return try ResultMemory(byteCount: byteCount, reusableCount: reusableCount)
     }
 
     /// Prepares memory like one that was used, unless that comes back soon; returns at once.

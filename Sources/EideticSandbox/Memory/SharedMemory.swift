@@ -10,14 +10,14 @@ package final class SharedMemory: Sendable {
 
     /// Creates memory of at least `byteCount` bytes.
     ///
-    /// - Throws: `outOfMemory`.
+    /// - Throws: `sandboxUnavailable`, because a decode in the process itself needs neither a descriptor nor a file.
     package init(byteCount: Int) throws(EideticError) {
         let page = Int(getpagesize())
         self.byteCount = (max(1, byteCount) + page - 1) / page * page
         let number = eidetic_create_memory(self.byteCount)
         guard number >= 0 else {
             let reason = SystemError.message(for: errno)
-            throw EideticError(.outOfMemory, message: "no shared memory of \(byteCount) bytes: \(reason)")
+            throw EideticError(.sandboxUnavailable, message: "no shared memory of \(byteCount) bytes: \(reason)")
         }
         descriptor = Guarded(number)
     }

@@ -10,14 +10,14 @@ final class ChildProcess: Sendable {
     private let isEnded = Guarded(false)
     private let parent = getpid()
 
-    private init(identifier: Int32) {
+    private init(identifier: Int32, descriptor: Int32) {
         self.identifier = identifier
-        descriptor = Guarded(eidetic_open_process(identifier))
+        self.descriptor = Guarded(descriptor)
     }
 
     deinit {
         end()
-        descriptor.withLock { if $0 >= 0 { _ = close($0) } }
+        descriptor.withLock { _ = close($0) }
     }
 
     /// The thread that starts children, which never ends: the kernel ends a decoding process with it.
@@ -46,7 +46,18 @@ final class ChildProcess: Sendable {
         var identifier: Int32 = 0
         let error = eidetic_start_helper(program.path, &words, &environment, socket.rawValue, &identifier)
         guard error == 0 else { return .failure(SystemError(.spawn, errorNumber: error, path: program.path)) }
-        return .success(ChildProcess(identifier: identifier))
+        let number = eidetic_open_process(identifier)
+        guard number < 0 else { return .success(ChildProcess(identifier: identifier, descriptor: number)) }
+        // Before Linux 5.3, or without a free descriptor: its end could be neither seen nor caused safely later.
+        let failure = SystemError(.pidfdOpen, errorNumber: errno, path: program.path)
+        kill(identifier, SIGKILL)
+        reap(identifier)
+        return .failure(failure)
+    }
+
+    private static func reap(_ identifier: Int32) {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     }
 
     /// A Boolean value indicating whether the process has ended, or was told to.
@@ -55,7 +66,7 @@ final class ChildProcess: Sendable {
     private var isGone: Bool {
         descriptor.withLock { number in
             var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-            return number < 0 || poll(&entry, 1, 0) != 0
+            return poll(&entry, 1, 0) != 0
         }
     }
 
@@ -79,9 +90,6 @@ final class ChildProcess: Sendable {
         // A copy of this process, by `fork`, leaves the children to their parent.
         guard isFirst, getpid() == parent else { return }
         descriptor.withLock { _ = eidetic_signal_process($0, SIGKILL) }
-        Self.reaper.enqueue { [identifier] in
-            var status: Int32 = 0
-            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-        }
+        Self.reaper.enqueue { [identifier] in Self.reap(identifier) }
     }
 }

@@ -9,8 +9,14 @@ extension HelperPool {
     /// Parses the header of an image without decoding pixels.
     ///
     /// - Throws: The errors of `ImageDecoder.header(of:isComplete:)`, `sandboxUnavailable` and `decoderFailed`.
-    package func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
-        try withSession(for: bytes, in: nil, limits: .standard, pausing: nil) { session throws(EideticError) in
+    package func header(
+        of bytes: [UInt8],
+        isComplete: Bool = true,
+        limits: DecodeLimits = .standard,
+        context: JobContext? = nil,
+        pausing threads: WorkPool? = nil
+    ) throws(EideticError) -> ImageHeader? {
+        try withSession(for: bytes, in: context, limits: limits, pausing: threads) { session throws(EideticError) in
             try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
                 try session.header(of: bytes, isComplete: isComplete)
             }
@@ -71,6 +77,7 @@ extension HelperPool {
         pausing threads: WorkPool?,
         body: (HelperSession) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
+        try checkOwner()
         let place = UsePlace(in: self)
         try place.begin(context: context)
         defer { place.end() }

@@ -25,9 +25,9 @@ package final class HelperPool: Sendable {
         package var slowMemory = ByteCount.mebibytes(1_024)
         /// The largest number of processes that animations and previews have to themselves, because they are slow.
         package var aloneLimit = 16
-        /// A Boolean value indicating whether the memory of large results serves several images, if the system allows
-        /// that.
-        package var reusesMemory = true
+        /// The largest number of memories of large results that serve several images, if the system allows that; each
+        /// keeps a descriptor.
+        package var reusableLimit = 64
         /// The time for which a failure to start is remembered.
         package var retryTime = Duration.seconds(5)
         /// The programs to try, the first one first.
@@ -45,7 +45,7 @@ package final class HelperPool: Sendable {
         var useCount = 0
         /// The formats that were decoded so far, whose libraries each new process loads.
         var formats: Set<ImageFormat> = []
-        /// The formats that the program does not have.
+        /// The formats that no program has.
         var missingFormats: Set<ImageFormat> = []
         /// The process that started the first one; a copy of it, by `fork`, cannot use them.
         var owner: Int32?
@@ -61,9 +61,12 @@ package final class HelperPool: Sendable {
 
         /// Takes the process that was used last, of those that can decode a format.
         mutating func takeIdle(for format: ImageFormat?) -> HelperProcess? {
-            let isMissing = format.map { missingFormats.contains($0) } ?? false
-            return idle.lastIndex { isMissing || $0.canDecode(format) }.map { idle.remove(at: $0) }
+            let needed = lacks(format) ? nil : format
+            return idle.lastIndex { $0.canDecode(needed) }.map { idle.remove(at: $0) }
         }
+
+        /// Returns whether no program has a decoder for a format.
+        func lacks(_ format: ImageFormat?) -> Bool { format.map { missingFormats.contains($0) } ?? false }
 
         /// Takes the process that can decode the fewest formats, of those the last.
         mutating func takeLeastUseful() -> HelperProcess? {
@@ -90,7 +93,7 @@ package final class HelperPool: Sendable {
 
     package init(settings: Settings = Settings()) {
         self.settings = settings
-        memories = ResultMemoryPool(reusesMemory: settings.reusesMemory)
+        memories = ResultMemoryPool(reusableLimit: settings.reusableLimit)
         idleProcesses = IdleProcesses(interval: settings.idleTime / 2)
     }
 
@@ -112,6 +115,8 @@ package final class HelperPool: Sendable {
     /// Starts the first process, unless there was one a moment ago, so that it is ready when an image has arrived;
     /// returns at once.
     package func prepare() {
+        // A process that `fork` makes meanwhile must know that it is not the owner.
+        guard isOwner else { return }
         let isFirst = state.withLock { state in
             guard !state.isPrepared, state.failure == nil else { return false }
             (state.isPrepared, state.preparingCount) = (true, state.preparingCount + 1)
@@ -130,8 +135,15 @@ package final class HelperPool: Sendable {
         state.withLock { state in state.failure.map { $0.time + settings.retryTime > .now } ?? false }
     }
 
+    /// Returns whether these bytes cannot be decoded by a process, as far as the last attempts tell.
+    package func isUnavailable(for bytes: [UInt8]) -> Bool {
+        let format = bytes.withUnsafeBytes { ImageFormat.known(in: $0) }
+        return isUnavailable || state.withLock { $0.lacks(format) }
+    }
+
     /// Starts processes until as many as there are processors wait; returns at once.
     package func warmUp() {
+        guard isOwner else { return }
         for _ in 0..<settings.idleLimit { starts.enqueue { [self] in addIdle() } }
     }
 
@@ -152,9 +164,12 @@ package final class HelperPool: Sendable {
 
     /// Returns a process for one image, started now if none waits that can decode it.
     ///
-    /// - Throws: `sandboxUnavailable` if there is no program.
+    /// - Throws: `sandboxUnavailable` if there is no program, or none with a decoder that this process has.
     func acquire(for format: ImageFormat? = nil) throws(EideticError) -> HelperProcess {
         try checkOwner()
+        if let format, state.withLock({ $0.lacks(format) }), ImageDecoder.hasDecoder(for: format) {
+            throw Self.missingDecoder(of: format)
+        }
         while let helper = state.withLock({ $0.takeIdle(for: format) }) {
             if helper.isQuiet { return helper }
             helper.end()
@@ -193,18 +208,28 @@ package final class HelperPool: Sendable {
 
     /// Refuses the use of processes by a copy of the process that has started them.
     func checkOwner() throws(EideticError) {
-        let identifier = getpid()
-        let isOwner = state.withLock { state in
-            state.owner = state.owner ?? identifier
-            return state.owner == identifier
-        }
         guard isOwner else {
             let message = "images cannot be decoded in the sandbox: its processes are those of the parent process"
             throw EideticError(.sandboxUnavailable, message: message)
         }
     }
 
+    /// A Boolean value indicating whether this process is the first one that has asked; it is the owner from then on.
+    private var isOwner: Bool {
+        let identifier = getpid()
+        return state.withLock { state in
+            state.owner = state.owner ?? identifier
+            return state.owner == identifier
+        }
+    }
+
+    private static func missingDecoder(of format: ImageFormat) -> EideticError {
+        let message = "images cannot be decoded in the sandbox: its program has no decoder for \(format)"
+        return EideticError(.sandboxUnavailable, message: message)
+    }
+
     private func start(for format: ImageFormat? = nil) throws(EideticError) -> HelperProcess {
+        try checkOwner()
         // Not for each image the directories are searched again.
         if let failure = state.withLock({ $0.failure }), failure.time + settings.retryTime > .now {
             throw failure.error
@@ -214,25 +239,42 @@ package final class HelperPool: Sendable {
             if let format, ImageDecoder.loadedFormats.contains(format) { state.formats.insert(format) }
             return (state.generation, state.formats)
         }
+        var other: HelperProcess?
         for program in settings.programs() {
             do throws(EideticError) {
                 let helper = try HelperProcess(starting: program.loading(formats), generation: generation)
-                state.withLock { state in
-                    state.startedCount += 1
-                    if let format, !helper.canDecode(format) { state.missingFormats.insert(format) }
-                    // A process that was started before a restart says nothing about the programs of now.
-                    guard state.generation == generation else { return }
-                    (state.description, state.failure) = (helper.description, nil)
-                }
-                return helper
+                recordStart(of: helper)
+                if helper.canDecode(format) { return helper }
+                other = other ?? helper
             } catch {
                 reason = error.message
             }
         }
+        if let format, let other { return try use(other, withoutDecoderFor: format) }
         let message = "images cannot be decoded in the sandbox: \(reason)"
         let error = EideticError(.sandboxUnavailable, message: message)
         state.withLock { if $0.generation == generation { $0.failure = (error, .now) } }
         throw error
+    }
+
+    private func recordStart(of helper: HelperProcess) {
+        state.withLock { state in
+            state.startedCount += 1
+            // A process that was started before a restart says nothing about the programs of now.
+            guard state.generation == helper.generation else { return }
+            (state.description, state.failure) = (helper.description, nil)
+        }
+    }
+
+    /// Returns a process without a decoder that this process does not have either; others serve other images.
+    private func use(
+        _ helper: HelperProcess,
+        withoutDecoderFor format: ImageFormat
+    ) throws(EideticError) -> HelperProcess {
+        state.withLock { if $0.generation == helper.generation { $0.missingFormats.insert(format) } }
+        guard ImageDecoder.hasDecoder(for: format) else { return helper }
+        giveBack(helper)
+        throw Self.missingDecoder(of: format)
     }
 
     /// Returns a process after an image; one that still works on a cancelled image gets a little time to end it.
@@ -245,7 +287,8 @@ package final class HelperPool: Sendable {
 
     private func keep(_ helper: HelperProcess) {
         guard helper.isQuiet, helper.imageCount < settings.imageLimit, helper.setLowered(false) else {
-            return replace(helper)
+            // One that is of no use before its first image would be replaced without end.
+            return helper.imageCount > 0 ? replace(helper) : helper.end()
         }
         let surplus = state.withLock { state -> HelperProcess? in
             guard state.generation == helper.generation else { return helper }

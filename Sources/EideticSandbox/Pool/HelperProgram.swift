@@ -22,13 +22,19 @@ package struct HelperProgram: Sendable, Hashable {
     /// The environment of the process: what the loader of its libraries and fonts need, and settings of its own.
     package var environment: [String] {
         let fonts = arguments.contains(ImageFormat.svg.rawValue) ? HelperFonts.variables : []
-        let names: [String] = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] + fonts
+        // Texts of SVG and the choice of glyphs depend on the user's languages, which no other format does.
+        let languages = arguments.contains(ImageFormat.svg.rawValue) ? Self.languages : []
+        let names: [String] = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] + fonts + languages
         let kept = names.compactMap { name in
             eidetic_secure_variable(name).map { value in "\(name)=\(String(cString: value))" }
         }
         // A second arena of the allocator would occupy 64 MiB of the address space; a crash is reported by its end.
-        return kept + ["MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no", "LC_ALL=C"]
+        let settings = ["MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no"] + (languages.isEmpty ? ["LC_ALL=C"] : [])
+        return kept + settings
     }
+
+    /// The variables that tell the user's languages.
+    private static let languages: [String] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
 }
 
 /// The places at which the program of decoding processes is searched.
@@ -71,17 +77,28 @@ package enum HelperLocation {
     }
 
     /// Returns the path of a program without symbolic links; `nil` if another user than root can replace it.
+    ///
+    /// The name, the program, and the directories of both belong to root or this user, and no other user and no group
+    /// can write to them, other than that of root and the user's own.
     package static func trusted(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
-        let path = String(cString: resolved), directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        return isTrusted(path, stickyBit: 0) && isTrusted(directory + "/", stickyBit: S_ISVTX) ? path : nil
+        let program = String(cString: resolved)
+        let places = [directory(of: path), path, directory(of: program), program]
+        return places.allSatisfy(isTrusted) ? program : nil
     }
 
-    private static func isTrusted(_ path: String, stickyBit: mode_t) -> Bool {
+    private static func directory(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) + "/"
+    }
+
+    private static func isTrusted(_ path: String) -> Bool {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_uid == 0 || status.st_uid == geteuid() else { return false }
-        return status.st_mode & S_IWOTH == 0 || status.st_mode & stickyBit != 0
+        guard lstat(path, &status) == 0, status.st_uid == 0 || status.st_uid == geteuid() else { return false }
+        // Whoever can change a link can change its directory.
+        guard status.st_mode & S_IFMT != S_IFLNK else { return true }
+        let isOwnGroup = status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == status.st_uid)
+        return status.st_mode & S_IWOTH == 0 && (isOwnGroup || status.st_mode & S_IWGRP == 0)
     }
 
     private static func existing(_ paths: [String]) -> [HelperProgram] {

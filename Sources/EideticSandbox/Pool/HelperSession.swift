@@ -319,7 +319,8 @@ extension HelperSession {
             throw error
         }
         pool.memories.prepare(byteCount: memory.byteCount)
-        let used = UsedMemory(memory, of: pool.memories)
+        // The descriptor of one that was sealed is closed.
+        let used = memory.isReusable ? UsedMemory(memory, of: pool.memories) : nil
         return try records(result, at: mapped.base, layout: layout).map { record throws(EideticError) in
             let pixels = PixelBuffer(
                 adopting: mapped.base + record.part * layout.partSize,
