@@ -131,14 +131,19 @@ struct GallerySupervisionTests {
         supervisor.kill(SIGTERM)
     }
 
-    @Test("B16 the Gallery that was killed while it was suspended shows the same image at its next launch")
-    func restored() async throws {
+    /// Starts the Gallery, opens its first image, and minimizes it until it is suspended.
+    private func suspendShowingImage() async throws {
         try await gallery.start([gallery.server.url + "/0.png"])
         try await waitForState("active")
         try await gallery.press("Return")
         await gallery.waitForOutput("detail shown")
         try await gallery.minimize()
         try await waitForState("suspended")
+    }
+
+    @Test("B16 the Gallery that was killed while it was suspended shows the same image at its next launch")
+    func restored() async throws {
+        try await suspendShowingImage()
         await gallery.killAndWait()
         try await waitForState("notRunning")
         _ = try await app("launch", Self.identifier)
@@ -157,12 +162,7 @@ struct GallerySupervisionTests {
         supervisor.kill(SIGTERM)
         _ = await supervisor.waitUntilExit()
         supervisor = try await Self.startSupervisor(of: gallery, in: group)
-        try await gallery.start([gallery.server.url + "/0.png"])
-        try await waitForState("active")
-        try await gallery.press("Return")
-        await gallery.waitForOutput("detail shown")
-        try await gallery.minimize()
-        try await waitForState("suspended")
+        try await suspendShowingImage()
         let growth = ["--name", "growing", "--growth", "256"]
         let words = ["launch", "--runtime-dir", runtimeDirectory, "--", "growing"]
         let result = try await Subprocess.run(

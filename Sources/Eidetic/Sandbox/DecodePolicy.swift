@@ -25,8 +25,7 @@ public struct DecodePolicy: Sendable, Hashable, CustomStringConvertible {
     /// It is ``sandboxedIfAvailable`` for images from a network, and ``inProcess`` for files, `data:` URLs, bytes and
     /// functions of the application.
     ///
-    /// What an ``ImageCache`` reads from disk counts as from a network, because the disk does not tell where it comes
-    /// from.
+    /// Images that an ``ImageCache`` has on disk count as from a network: the disk does not tell where they come from.
     public static let automatic = DecodePolicy(kind: .automatic)
 
     /// The process of the application.

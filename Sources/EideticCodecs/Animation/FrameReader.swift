@@ -178,6 +178,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     private func keepCopies(after replayedFrameCount: Int) {
         if replayedFrameCount > Self.replayLimit { keepsCopies = true }
     }
+
     /// Returns `true` if a frame can be drawn on an empty canvas; otherwise, `false`.
     private func isIndependent(_ index: Int) -> Bool {
         guard index > 0 else { return true }
