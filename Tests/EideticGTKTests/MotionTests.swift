@@ -13,6 +13,9 @@ struct MotionTests {
     @Test("F03 an animation plays by the frame clock, and only while it is visible")
     func animation() async throws { try await Scene.play("animation") }
 
+    @Test("F03 an animation that is scrolled out of sight stands still, and plays on when a part of it is seen")
+    func scrolledAnimation() async throws { try await Scene.play("animation-scrolled") }
+
     @Test("F03 50 different animations in a window play at their durations, with less than half a core")
     func manyAnimations() async throws { print(try await Scene.play("many-animations").first ?? "") }
 

@@ -112,6 +112,45 @@ extension Scenes {
         stage.expect(log.record() == still, otherwise: "the first frame only")
     }
 
+    /// Scrolls an animation out of sight and back: it plays only while a part of it can be seen.
+    static func scrolledAnimation(_ stage: Stage) async throws {
+        let scrolled = stage.add(gtk_scrolled_window_new(), width: 200, height: 200)
+        let column = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
+        guard let widget = gtk_picture_new(), let filler = gtk_picture_new() else { return }
+        gtk_widget_set_size_request(widget, 100, 100)
+        gtk_widget_set_size_request(filler, 100, 5_000)
+        for child in [widget, filler] { gtk_box_append(UnsafeMutablePointer(OpaquePointer(column)), child) }
+        gtk_scrolled_window_set_child(OpaquePointer(scrolled), column)
+        await stage.present()
+        let view = ImageWidget(widget, pipeline: stage.pipeline), log = TextureLog(widget)
+        try await view.show(
+            try stage.serve("a.gif", colours: [.red, .green, .blue], frameDuration: .milliseconds(50)),
+            size: PixelSize(width: 64, height: 64)
+        )
+        await stage.wait(for: "four frames") { log.record() >= 4 }
+        let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
+        for _ in 0..<2 {
+            // All but its last rows, and then all of it.
+            gtk_adjustment_set_value(adjustment, 99)
+            let partly = log.record()
+            await stage.wait(for: "it plays while a part is seen") { log.record() > partly + 3 }
+            gtk_adjustment_set_value(adjustment, 100)
+            await stage.waitForFrames(10)
+            let before = log.record()
+            for _ in 0..<40 { await FrameClock.waitForFrame(of: filler) }
+            stage.expect(log.record() == before, otherwise: "it plays out of sight")
+            gtk_adjustment_set_value(adjustment, 0)
+            await stage.wait(for: "it plays on") { log.record() > before + 3 }
+        }
+        gtk_adjustment_set_value(adjustment, 3_000)
+        await stage.waitForFrames(10)
+        let before = log.record()
+        gtk_widget_set_visible(widget, 0)
+        gtk_adjustment_set_value(adjustment, 0)
+        gtk_widget_set_visible(widget, 1)
+        await stage.wait(for: "it plays when it is shown again") { log.record() > before + 3 }
+    }
+
     /// Forbids and allows motion: an animation shows its first frame, and then plays.
     static func motion(_ stage: Stage) async throws {
         let url = try stage.serve("a.gif", colours: [.red, .green, .blue], frameDuration: .milliseconds(50))

@@ -6,6 +6,7 @@ enum Scenes {
 
     static let all: [String: Scene] = [
         "animation": animation,
+        "animation-scrolled": scrolledAnimation,
         "background": background,
         "buttons": buttons,
         "default-form": defaultForm,

@@ -17,7 +17,11 @@ public final class ScrollObserver {
         var current: ImagePipeline? { isShared ? .shared : pipeline }
     }
 
+    /// A widget whose motion has stopped because it was scrolled out of sight.
+    private struct HiddenWidget { weak var state: WidgetState? }
+
     private var targets: [Target] = []
+    private var hiddenWidgets: [HiddenWidget] = []
     private let drag: DragTracker
     /// The pipelines whose loads are delayed now; none unless the user scrolls or drags.
     private var delayedPipelines: [ImagePipeline] = []
@@ -42,11 +46,35 @@ public final class ScrollObserver {
 
     /// Observes all scrolled windows that contain a widget.
     static func observeWindows(around widget: UnsafeMutablePointer<GtkWidget>, pipeline: ImagePipeline?) {
-        var parent = gtk_widget_get_ancestor(widget, gtk_scrolled_window_get_type())
-        while let window = parent {
-            observe(OpaquePointer(window), pipeline: pipeline)
-            parent = gtk_widget_get_parent(window)
-                .flatMap { gtk_widget_get_ancestor($0, gtk_scrolled_window_get_type()) }
+        for window in windows(around: widget) { observe(OpaquePointer(window), pipeline: pipeline) }
+    }
+
+    private static func windows(around widget: UnsafeMutablePointer<GtkWidget>) -> [UnsafeMutablePointer<GtkWidget>] {
+        let first = gtk_widget_get_ancestor(widget, gtk_scrolled_window_get_type())
+        let all = sequence(first: first) { window in
+            window.flatMap(gtk_widget_get_parent).map { gtk_widget_get_ancestor($0, gtk_scrolled_window_get_type()) }
+        }
+        return all.prefix { $0 != nil }.compactMap(\.self)
+    }
+
+    /// Returns `true` if a scrolled window shows no part of a widget.
+    static func isScrolledOut(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {
+        windows(around: widget).contains { window in
+            var area = graphene_rect_t()
+            let isLaidOut = gtk_widget_compute_bounds(widget, window, &area) != 0
+            guard isLaidOut, area.size.width > 0, area.size.height > 0 else { return false }
+            let (width, height) = (Float(gtk_widget_get_width(window)), Float(gtk_widget_get_height(window)))
+            return area.origin.x >= width || area.origin.x + area.size.width <= 0
+                || area.origin.y >= height || area.origin.y + area.size.height <= 0
+        }
+    }
+
+    /// Tells a widget when one of the scrolled windows around it moves, as long as it is scrolled out of sight.
+    static func observeWindows(around widget: UnsafeMutablePointer<GtkWidget>, for state: WidgetState) {
+        for window in windows(around: widget) {
+            let observer = attached(to: OpaquePointer(window))
+            observer.hiddenWidgets.removeAll { $0.state == nil || $0.state === state }
+            observer.hiddenWidgets.append(HiddenWidget(state: state))
         }
     }
 
@@ -74,6 +102,11 @@ public final class ScrollObserver {
         for case let adjustment? in adjustments {
             Signal.connect(UnsafeMutableRawPointer(adjustment), signal: "value-changed") { [weak self] _ in
                 self?.userMoved()
+                self?.showHiddenWidgets()
+            }
+            // The window, or what it contains, has another size.
+            Signal.connect(UnsafeMutableRawPointer(adjustment), signal: "changed") { [weak self] _ in
+                self?.showHiddenWidgets()
             }
         }
     }
@@ -87,6 +120,11 @@ public final class ScrollObserver {
 
 // MARK: Movement
 extension ScrollObserver {
+    private func showHiddenWidgets() {
+        hiddenWidgets.removeAll { $0.state?.isScrolledOut != true }
+        for widget in hiddenWidgets { widget.state?.windowMoved() }
+    }
+
     private func userMoved() {
         if timer != 0 { g_source_remove(timer) }
         delayLoads(of: targets.compactMap(\.current))

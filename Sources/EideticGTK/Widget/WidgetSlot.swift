@@ -184,14 +184,17 @@ extension WidgetSlot {
     /// A Boolean value indicating whether the next frame may change something.
     var needsTick: Bool {
         pendingLoad != nil || fade != nil
-            || (state?.allowsMotion == true
+            || (state?.allowsMotion == true && state?.isInView == true
                 && (isSpinning || player.map { $0.isPlaying && !$0.isStalled } ?? false))
     }
+
+    /// A Boolean value indicating whether something moves while the widget can be seen.
+    var hasMotion: Bool { isSpinning || player != nil }
 
     func advance(by time: Duration) {
         advancePendingLoad()
         advanceFade(by: time)
-        guard state?.allowsMotion == true else { return }
+        guard state?.allowsMotion == true, state?.isInView == true else { return }
         advancePlayer(by: time)
         if isSpinning {
             spinnerPhase = (spinnerPhase + time / .seconds(1)).truncatingRemainder(dividingBy: 1)
@@ -202,13 +205,19 @@ extension WidgetSlot {
     /// Ends the transition and lowers the priority of the load after the widget was unmapped.
     func didUnmap() {
         finishFade()
-        player?.suspend()
+        suspendPlayer()
         imageSlot.task?.priority = .low
     }
 
+    /// Stops the clock of the animation, which nobody sees.
+    func suspendPlayer() { player?.suspend() }
+
+    /// Shows what has arrived while nobody saw the animation, and goes on.
+    func resumePlayer() { if player != nil { showChange() } }
+
     /// Restores the priority of the load after the widget was mapped, and shows what has arrived meanwhile.
     func didMap() {
-        if player != nil { showChange() }
+        resumePlayer()
         guard let task = imageSlot.task else { return }
         task.priority = task.request.priority
     }
@@ -230,7 +239,7 @@ extension WidgetSlot {
 
     /// Shows a frame that has arrived, or that was sought, and waits for the next one.
     private func showChange() {
-        if let state, state.isMapped, state.allowsMotion {
+        if let state, state.isInView, state.allowsMotion {
             advancePlayer(by: .zero)
             state.restartTick()
         } else {

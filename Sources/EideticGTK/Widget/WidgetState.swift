@@ -15,6 +15,10 @@ final class WidgetState {
     private var slots: [ImageWidget.Part: WidgetSlot] = [:]
     private var tickCallback: UInt32 = 0
     private var lastFrameTime: Int?
+    /// A Boolean value indicating whether the scrolled windows around the widget hide all of it.
+    private(set) var isScrolledOut = false
+    /// The number of frames in which they have done so, since they were moved.
+    private var hiddenFrameCount = 0
 
     /// Returns the state of a widget, which is created at the first call.
     ///
@@ -132,7 +136,7 @@ extension WidgetState {
 
     /// Starts the frame clock if a slot of a mapped widget needs it.
     func restartTick() {
-        guard tickCallback == 0, let widget, isMapped, slots.values.contains(where: \.needsTick) else { return }
+        guard tickCallback == 0, let widget, isMapped, needsTick else { return }
         tickCallback = gtk_widget_add_tick_callback(
             widget,
             { _, clock, state in
@@ -153,13 +157,52 @@ extension WidgetState {
     private func advance(to time: Int) -> gboolean {
         let elapsed = Duration.microseconds(max(0, time - (lastFrameTime ?? time)))
         lastFrameTime = time
-        MainThreadWatch.measure { for slot in slots.values { slot.advance(by: elapsed) } }
+        MainThreadWatch.measure {
+            updateVisibility()
+            for slot in slots.values { slot.advance(by: elapsed) }
+        }
         // A completion may have stopped the clock, or started another.
         guard tickCallback != 0 else { return 0 }
-        if slots.values.contains(where: \.needsTick) { return 1 }
+        if needsTick { return 1 }
         tickCallback = 0
         lastFrameTime = nil
         return 0
+    }
+
+    /// A Boolean value indicating whether the user may see the widget: it is mapped and not scrolled out of sight.
+    var isInView: Bool { isMapped && !isScrolledOut }
+
+    /// The frames in which a widget is looked at before its motion stops, and again after that and each movement: GTK
+    /// allocates the places of widgets after the callbacks of the frame in which a window was scrolled.
+    private static let hiddenFrameLimit = 3
+
+    /// A Boolean value indicating whether the next frame may change something.
+    private var needsTick: Bool {
+        slots.values.contains(where: \.needsTick)
+            || (isScrolledOut && hiddenFrameCount < 2 * Self.hiddenFrameLimit
+                && slots.values.contains(where: \.hasMotion))
+    }
+
+    /// Stops the motion of a widget that is scrolled out of sight, and starts it again when a part of it is seen.
+    private func updateVisibility() {
+        guard let widget, slots.values.contains(where: \.hasMotion) else { return }
+        guard ScrollObserver.isScrolledOut(widget) else {
+            let wasScrolledOut = isScrolledOut
+            (isScrolledOut, hiddenFrameCount) = (false, 0)
+            if wasScrolledOut { for slot in slots.values { slot.resumePlayer() } }
+            return
+        }
+        hiddenFrameCount += 1
+        guard !isScrolledOut, hiddenFrameCount == Self.hiddenFrameLimit else { return }
+        isScrolledOut = true
+        for slot in slots.values { slot.suspendPlayer() }
+        ScrollObserver.observeWindows(around: widget, for: self)
+    }
+
+    /// Looks whether the widget is seen now, after a window around it has moved.
+    func windowMoved() {
+        hiddenFrameCount = Self.hiddenFrameLimit
+        restartTick()
     }
 
     private func stopTick() {
@@ -177,6 +220,7 @@ extension WidgetState {
     }
 
     private func didMap() {
+        (isScrolledOut, hiddenFrameCount) = (false, 0)
         for slot in slots.values {
             observeScrolling(for: slot)
             slot.didMap()
