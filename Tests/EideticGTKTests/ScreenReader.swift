@@ -33,16 +33,24 @@ final class ScreenReader {
             "GetAddress"
         )
         bus = try #require(reply.quoted.first)
-        let registry = "org.a11y.atspi.Registry"
-        let programs = try await Self.busctl(
-            bus: bus,
-            arguments: "call",
-            registry,
-            Self.root,
-            Self.accessible,
-            "GetChildren"
-        )
-        program = try #require(programs.quoted.first, "the program is not on the bus: \(programs)")
+        program = try await Self.program(on: bus)
+    }
+
+    /// Waits for the program, which enters the bus at some time after its start, and returns its name.
+    private static func program(on bus: String) async throws -> String {
+        let end = ContinuousClock.now + .seconds(20)
+        while true {
+            let programs = try await busctl(
+                bus: bus,
+                arguments: "call",
+                "org.a11y.atspi.Registry",
+                root,
+                accessible,
+                "GetChildren"
+            )
+            if let program = programs.quoted.first { return program }
+            try #require(ContinuousClock.now < end, "the program is not on the bus: \(programs)")
+        }
     }
 
     /// Returns all widgets.
