@@ -119,6 +119,23 @@ final class ProbeDelegate: ApplicationDelegate {
         // Blocks the main thread, as a careless application does.
         if let hang = plan.hangs[name] { usleep(UInt32(hang / .microseconds(1))) }
         if let work = plan.work[name] { useProcessor(for: work) }
+        if plan.workCallback == name { Task { await continueWork() } }
+    }
+
+    /// Performs work until it is cancelled.
+    private func continueWork() async {
+        let request = ContinuedProcessingTaskRequest(identifier: "export", title: "Export")
+        do {
+            try await BackgroundTaskScheduler.shared.perform(request) { [plan] _ in
+                printLine("work begins")
+                if plan.leavesWithWork { Application.shared.setPresentation(.background) }
+                try await Task.sleep(for: .seconds(3_600))
+            }
+        } catch is CancellationError {
+            printLine("work cancelled")
+        } catch {
+            printLine("work refused: \(error)")
+        }
     }
 
     private func begin(_ task: ProbePlan.PlannedTask, in application: Application) -> BackgroundTaskIdentifier {

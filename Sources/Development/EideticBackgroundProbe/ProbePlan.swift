@@ -77,6 +77,10 @@ struct ProbePlan: Sendable {
     var playsAudio = false
     /// The command that plays: the probe holds the assertion for audio until it has ended.
     var player: String?
+    /// The callback in which the probe begins work that the user has started.
+    var workCallback: String?
+    /// A Boolean value indicating whether the application leaves the foreground when that work has begun.
+    var leavesWithWork = false
     /// A Boolean value indicating whether a task is open from entering the background on, and the processor is used.
     var isBusyInBackground = false
     /// A Boolean value indicating whether the launch prints that the application can run in the background, or cannot.
@@ -118,6 +122,7 @@ struct ProbePlan: Sendable {
         case "--ignore-terminal": configuration.followsTerminal = false
         case "--hold-wakes": holdsWakes = true
         case "--audio": playsAudio = true
+        case "--leave-with-work": leavesWithWork = true
         case "--busy": isBusyInBackground = true
         case "--print-exit-thread": printsExitThread = true
         case "--print-multitasking": printsMultitasking = true
@@ -173,6 +178,7 @@ struct ProbePlan: Sendable {
             configuration.supervisorReconnectLimit = .milliseconds(try Self.number(from: value))
         case "--open": openedScheme = value
         case "--player": player = value
+        case "--continued": workCallback = value
         case "--system-directory": configuration.systemSettingsDirectory = value
         case "--observe": observedNotices.append((Notice.Name(value), .coalesce))
         case "--observe-dropping": observedNotices.append((Notice.Name(value), .drop))

@@ -30,6 +30,12 @@ struct ProbePlan {
     var destroysPage = false
     /// The number of invalid or useless messages that follow the welcome.
     var floodCount = 0
+    /// The number of works that the probe begins with `didBecomeActive`, each of them twice.
+    var workCount = 0
+    /// The number of works that it names with `didEnterBackground`, as if an earlier supervisor had accepted them.
+    var resumedWorkCount = 0
+    /// A Boolean value indicating whether it tells each later supervisor that it continues work.
+    var claimsWork = false
     var crashesDuringLaunch = false
     /// The exit status after the launch; `nil` to continue.
     var exitStatus: Int32?
@@ -42,6 +48,7 @@ struct ProbePlan {
             case "--fork": forks = true
             case "--end-tasks": endsTasksAtExpiration = true
             case "--destroy-page": destroysPage = true
+            case "--claim-work": claimsWork = true
             case "--crash": crashesDuringLaunch = true
             default: if let value = rest.popFirst() { set(argument, to: value) }
             }
@@ -60,6 +67,8 @@ struct ProbePlan {
         case "--wait": waitedCallback = value
         case "--task": tasks.append(value)
         case "--flood": floodCount = Int(value) ?? 0
+        case "--works": workCount = Int(value) ?? 0
+        case "--resumed-works": resumedWorkCount = Int(value) ?? 0
         case "--memory": memory = Int(value) ?? 0
         case "--growth": growth = Int(value) ?? 0
         case "--budget": budget = Int(value).map { .seconds($0) }

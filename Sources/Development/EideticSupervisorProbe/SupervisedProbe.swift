@@ -42,6 +42,7 @@ final class SupervisedProbe {
         if let state {
             hello.running = Hello.RunningState(state, token: token, generation: generation)
             hello.running?.wakes = openWakes
+            if plan.claimsWork { hello.running?.assertions = [.continued] }
         }
         send(.hello(hello), on: socket)
     }
@@ -127,11 +128,14 @@ final class SupervisedProbe {
         switch callback {
         case .launch: state = .inactive
         case .launchInBackground: state = .background
-        case .didBecomeActive: state = .active
+        case .didBecomeActive:
+            state = .active
+            for number in 0..<(2 * plan.workCount) { beginWork(number / 2, on: socket) }
         case .willResignActive, .willEnterForeground: state = .inactive
         case .didEnterBackground:
             state = .background
             touch()
+            for number in 0..<plan.resumedWorkCount { beginWork(number, isResumed: true, on: socket) }
             for task in plan.tasks { say(tasks.begin() ? "task \(task)" : "no task \(task)") }
         case .openURL(let url): send(.urlAnswered(url.id, isHandled: !url.text.hasPrefix("refused:")), on: socket)
         case .wake(let reason): openWakes.append(reason)
@@ -139,6 +143,12 @@ final class SupervisedProbe {
         }
         send(.acknowledged(sequence: sequence), on: socket)
         if let status = plan.exitStatus { exit(status) }
+    }
+
+    private func beginWork(_ number: Int, isResumed: Bool = false, on socket: PacketSocket) {
+        var work = ContinuedWorkMessage(identifier: "work \(number)", title: "Work \(number)", subtitle: "")
+        work.isResumed = isResumed
+        send(.wakes(.beginContinued(work, number: UInt64(number))), on: socket)
     }
 
     private func touch() {
