@@ -75,6 +75,7 @@ struct ImageLoadTests {
         responseGate.open()
         let probe = try startSharedProbe([])
         await probe.expectOutput("in memory true")
+        await probe.expectOutput("observes states")
         await probe.expectOutput("state active")
         probe.process.kill(SIGTERM)
         let end = await probe.finish()

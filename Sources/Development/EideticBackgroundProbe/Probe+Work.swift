@@ -49,7 +49,9 @@ extension Probe {
                 let request = ImageRequest(url, options: options)
                 try await loadImage(for: request, pipeline: pipeline)
                 application.endBackgroundTask(output)
-                for await state in application.states where state == .background {
+                let states = application.states
+                printLine("observes states")
+                for await state in states where state == .background {
                     // A consumer that has received a state holds the process until it requests the next one.
                     // A look-up would use an image that is being released, and so bring it back.
                     while pipeline.memoryUsage > .zero { await Task.yield() }

@@ -12,6 +12,8 @@ final class WakeHarness {
     private let directory: TemporaryDirectory
     private let bus: Subprocess?
     private var services: [Subprocess] = []
+    /// The FIFOs of commands, open until the end: what nobody has read when the last descriptor is closed is lost.
+    private var commandFiles: [String: CommandFile] = [:]
     let address: String
 
     static let fast = ["--limit", "idle=20"]
@@ -79,11 +81,10 @@ final class WakeHarness {
 
     /// Sends a command, and waits until an application has performed it.
     func send(_ command: String, to name: String, isAnswered: Bool = true) async throws {
-        let descriptor = open(fifo(name), O_RDWR | O_CLOEXEC)
-        let line = "\(command)\n"
-        #expect(write(descriptor, line, line.utf8.count) == line.utf8.count)
+        let file = try commandFiles[name] ?? CommandFile(at: fifo(name))
+        commandFiles[name] = file
+        file.write("\(command)\n")
         if isAnswered { await daemon.expectOutput("\(name) done \(command)\n") }
-        close(descriptor)
     }
 
     /// The state of an application before a wake.
@@ -117,6 +118,20 @@ final class WakeHarness {
         for service in services { service.kill() }
         bus?.kill()
     }
+}
+
+/// A FIFO that is open for reading and writing.
+private final class CommandFile {
+    private let descriptor: Int32
+
+    init(at path: String) throws(SystemError) {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError(.open, errorNumber: errno, path: path) }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ line: String) { #expect(Glibc.write(descriptor, line, line.utf8.count) == line.utf8.count) }
 }
 
 extension FileSystem {

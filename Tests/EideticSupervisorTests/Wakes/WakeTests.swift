@@ -22,6 +22,11 @@ struct WakeTests {
         let daemon = harness.daemon
         try await harness.launch("one")
         try await harness.send("location", to: "one")
+        // The application is killed before its message arrives otherwise.
+        let isWanted = await daemon.waitForStatuses { _ in
+            (try? harness.why("one"))?.contains { $0.hasSuffix(" when the location changes") } ?? false
+        }
+        #expect(isWanted)
         for (request, line) in Self.wakes {
             if state == .dead || state == .forceQuit {
                 try daemon.perform(.launch(identifier: "one", url: nil, inBackground: false))
