@@ -116,6 +116,7 @@ struct ImageLoadTests {
         responseGate.open()
         let probe = try startProbe([])
         await probe.expectOutput("in memory true")
+        await probe.expectOutput("observes states")
         await probe.expectOutput("state active")
         probe.process.kill(SIGTERM)
         let end = await probe.finish()

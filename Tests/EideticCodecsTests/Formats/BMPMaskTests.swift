@@ -82,7 +82,7 @@ struct BMPMaskTests {
         var options = DecodeOptions.stored
         options.acceptsPartial = true
         let image = try ImageDecoder.decode(fax(width: 6, height: 3, codes: Self.codes), options: options)
-        #expect(image.isPartial && image.pixels[0, 2] == [30, 20, 10, 255] && image.pixels[0, 0] == [0, 0, 0, 0])
+        #expect(image.isPartial && image.pixels[0, 2] == [30, 20, 10, 255] && image.pixels[0, 0] == [0, 0, 0, 255])
         let windows = makeBMP(width: 1, height: 1, bitsPerPixel: 1, compression: 3, tables: [0, 1], pixels: [0, 0])
         #expect(errorCode { () throws(EideticError) in _ = try decode(windows) } == .corrupt)
     }

@@ -34,6 +34,8 @@ struct BMPDecoder {
             case .runLength: try decodeRuns(into: canvas)
             case .fax: try decodeFax(into: canvas)
             }
+            // Rows that have not arrived are black.
+            if isPartial, alpha == .opaque { canvas.makeOpaque() }
             try finish(canvas)
         }
     }
