@@ -6,7 +6,7 @@ import Testing
 struct ColourTests {
     /// Returns a PNG of one colour with a profile.
     private static func png(colour: [UInt8], profile: [UInt8]) -> [UInt8] {
-        var png = PNGWriter(width: 4, height: 4, colorType: colour.count == 1 ? 0 : colour.count == 4 ? 6 : 2)
+        var png = PNGWriter(width: 4, height: 4, colorType: [0, 4, 2, 6][colour.count - 1])
         png.addChunk("iCCP", content: Array("test\0\0".utf8) + PNGWriter.zlibStream(of: profile))
         png.addPixels(APNGFixtures.rows(width: 4, height: 4, colour: colour))
         return png.finished
@@ -29,11 +29,40 @@ struct ColourTests {
         #expect(try decodedPixel(of: bytes, convertingColours: false) == SIMD4(250, 40, 90, 77))
     }
 
+    @Test("F02 a PNG that says that it is sRGB is, whatever profile it contains", arguments: [true, false])
+    func standardColours(isFirst: Bool) throws {
+        var png = PNGWriter(width: 1, height: 1)
+        let profile = PNGWriter.zlibStream(of: TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2))
+        if isFirst { png.addChunk("sRGB", content: [0]) }
+        png.addChunk("iCCP", content: Array("test\0\0".utf8) + profile)
+        if !isFirst { png.addChunk("sRGB", content: [0]) }
+        png.addPixels([0, 250, 40, 90])
+        #expect(try ImageDecoder.decode(png.finished).pixels[0, 0] == [250, 40, 90, 255])
+    }
+
     @Test("F02 the profile's transfer curve is applied") func gamma() throws {
         let bytes = Self.png(colour: [128, 128, 128], profile: TestProfile.rgb(swapsRedAndGreen: false, gamma: 1))
         let pixel = try decodedPixel(of: bytes)
         // Half the light intensity is 188 in sRGB.
         #expect(abs(Int(pixel.x) - 188) <= 1 && pixel.x == pixel.y && pixel.y == pixel.z)
+    }
+
+    @Test(
+        "F02 grey with a profile of grey is converted, and keeps its alpha",
+        arguments: [[128], [128, 77], [128, 0]] as [[UInt8]]
+    )
+    func grey(samples: [UInt8]) throws {
+        let bytes = Self.png(colour: samples, profile: TestProfile.grey(gamma: 1))
+        let pixel = try decodedPixel(of: bytes), alpha = samples.count == 1 ? 255 : samples[1]
+        #expect(pixel.w == alpha)
+        if alpha > 0 { #expect(abs(Int(pixel.x) - 188) <= 1 && pixel.x == pixel.y && pixel.y == pixel.z) }
+        let image = try ImageDecoder.decode(bytes)
+        #expect(image.pixels.bytes.enumerated().allSatisfy { $0.offset % 4 != 3 || $0.element == alpha })
+    }
+
+    @Test("F02 a profile of grey does not describe an image in colours") func greyProfileOfColours() throws {
+        let bytes = Self.png(colour: [10, 20, 30], profile: TestProfile.grey(gamma: 1))
+        #expect(try decodedPixel(of: bytes) == SIMD4(10, 20, 30, 255))
     }
 
     @Test("F02 CMYK with a profile becomes opaque colours") func cmykProfile() throws {

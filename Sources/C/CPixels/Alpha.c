@@ -61,6 +61,20 @@ EIDETIC_CLONES void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 255;
 }
 
+EIDETIC_CLONES void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
+    for (size_t y = 0; y < source.height; y++) {
+        const uint8_t *from = source.pixels + y * source.stride;
+        uint8_t *to = target.pixels + y * target.stride;
+        for (size_t x = 0; x < source.width; x++) to[4 * x + 3] = from[4 * x + 3];
+    }
+}
+
+EIDETIC_CLONES void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count) {
+    for (uint8_t *pixel = pixels; count > 0; count--, pixel += 4) {
+        for (int i = 0; i < 3; i++) pixel[i] = pixel[i] < pixel[3] ? pixel[i] : pixel[3];
+    }
+}
+
 EIDETIC_INLINE void swap_red_blue(const uint8_t *source, size_t count, size_t stride, int has_alpha, uint8_t *target) {
     for (size_t i = 0; i < count; i++) {
         uint8_t blue = source[stride * i], alpha = has_alpha ? source[stride * i + 3] : 255;
@@ -81,6 +95,18 @@ EIDETIC_CLONES void eidetic_pixels_swap_red_blue(
 
 EIDETIC_CLONES void eidetic_pixels_narrow_alpha(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 16 + divide_by_255(219u * pixels[4 * i + 3]);
+}
+
+EIDETIC_CLONES int eidetic_pixels_are_grey(eidetic_pixels_source source) {
+    for (size_t y = 0; y < source.height; y++) {
+        const uint8_t *row = source.pixels + y * source.stride;
+        uint8_t differences = 0;
+        for (size_t x = 0; x < source.width; x++) {
+            differences |= (row[4 * x] ^ row[4 * x + 1]) | (row[4 * x] ^ row[4 * x + 2]);
+        }
+        if (differences) return 0;
+    }
+    return 1;
 }
 
 EIDETIC_CLONES int eidetic_pixels_are_opaque(eidetic_pixels_source source) {

@@ -234,7 +234,12 @@ static void read_converted(
     bool is_read = bytes_per_row == (size_t)tiff->width * 4 &&
         TIFFRGBAImageGet(&image, (uint32_t *)(void *)pixels, tiff->width, tiff->height);
     TIFFRGBAImageEnd(&image);
-    if (!is_read) eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+    if (!is_read) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+    } else if (!tiff->has_alpha) {
+        // The library takes a fourth sample without a meaning for alpha.
+        eidetic_pixels_make_opaque(pixels, (size_t)tiff->width * tiff->height);
+    }
 }
 
 void eidetic_tiff_read(

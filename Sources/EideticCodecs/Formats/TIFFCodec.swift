@@ -30,6 +30,7 @@ enum TIFFCodec: ImageCodec {
         var isPartial = false
         let pixels = try PixelBuffer(size: task.header.size, alpha: file.alpha) { memory, stride throws(EideticError) in
             isPartial = try file.read(into: memory, stride: stride, for: task)
+            memory.clampColours(for: file.alpha)
         }
         let model: DecodedPixels.ColorModel = file.info.pixels == EIDETIC_TIFF_CMYK ? .cmyk : .rgb
         return DecodedPixels(pixels, iccProfile: file.iccProfile, colorModel: model, isPartial: isPartial)
@@ -80,6 +81,11 @@ private struct TIFFFile: ~Copyable {
         }
     }
 
+    /// A pixel of the rows that a partial image lacks: black or, with alpha, transparent; without ink in CMYK.
+    private var missingPixel: UInt32 {
+        alpha == .opaque && info.pixels != EIDETIC_TIFF_CMYK ? UInt32(littleEndian: 0xff00_0000) : 0
+    }
+
     var iccProfile: [UInt8]? {
         info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
     }
@@ -92,7 +98,7 @@ private struct TIFFFile: ~Copyable {
         stride: Int,
         for task: DecodeTask
     ) throws(EideticError) -> Bool {
-        if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+        if task.acceptsPartial { memory.initializeMemory(as: UInt32.self, repeating: missingPixel) }
         do throws(EideticError) {
             try task.withCancellationPolling(format: .tiff) { watch, outcome in
                 eidetic_tiff_read(

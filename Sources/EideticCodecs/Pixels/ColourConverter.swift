@@ -7,7 +7,8 @@ import EideticCore
 /// Relative colorimetric with black point compensation, as in browsers and viewers.
 final class ColourConverter {
     private let transform: cmsHTRANSFORM
-    private let isCMYK: Bool
+    /// The format of the pixels to convert.
+    private let format: UInt32
 
     /// Creates a converter, unless the profile is sRGB, is invalid or too large, or describes other channels than the
     /// pixels have.
@@ -34,7 +35,7 @@ final class ColourConverter {
             )
         else { return nil }
         self.transform = transform
-        isCMYK = colorModel == .cmyk
+        self.format = format
     }
 
     deinit { cmsDeleteTransform(transform) }
@@ -42,6 +43,8 @@ final class ColourConverter {
     /// Returns the pixels in sRGB; `pixels` must not be premultiplied.
     func convert(_ pixels: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         precondition(pixels.alpha != .premultiplied)
+        // A profile of grey does not describe an image in colours.
+        if format == eidetic_type_gray_rgba_8, !pixels.isGrey { return pixels }
         let size = pixels.size
         return try PixelBuffer(size: size, alpha: pixels.alpha) { target, stride throws(EideticError) in
             try pixels.withUnsafeBytes { source throws(EideticError) in
@@ -50,8 +53,9 @@ final class ColourConverter {
                     if y % 32 == 0 { try task.checkpoint() }
                     cmsDoTransform(transform, from + y * pixels.bytesPerRow, to + y * stride, UInt32(size.width))
                 }
-                // CMYK pixels have no alpha that could be copied.
-                if isCMYK { eidetic_pixels_make_opaque(target.bytePointer, size.pixelCount) }
+                // LittleCMS copies alpha only between formats with equally many channels beside the colours; pixels
+                // of grey have three.
+                if format != eidetic_type_rgba_8 { pixels.copyAlpha(to: target) }
             }
         }
     }

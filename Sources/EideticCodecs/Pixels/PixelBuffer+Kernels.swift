@@ -28,6 +28,11 @@ extension UnsafeMutableRawBufferPointer {
     func kernelTarget(row: Int, stride: Int) -> eidetic_pixels_target {
         eidetic_pixels_target(pixels: bytePointer.map { $0 + row * stride }, stride: stride)
     }
+
+    /// Clamps colours to alpha if the pixels are premultiplied: those of a file may exceed it. Rows have no padding.
+    func clampColours(for alpha: PixelBuffer.Alpha) {
+        if alpha == .premultiplied { eidetic_pixels_clamp_to_alpha(bytePointer, count / 4) }
+    }
 }
 
 extension PixelBuffer {
@@ -66,6 +71,16 @@ extension PixelBuffer {
     /// Copies the pixels upright to memory of as many, row after row.
     func copy(to target: UnsafeMutableRawBufferPointer, orientation: ImageOrientation) {
         unsafeBytes.copyRows(of: size, stride: bytesPerRow, to: target, orientation: orientation)
+    }
+
+    /// A Boolean value indicating whether red, green and blue of each pixel are equal.
+    var isGrey: Bool { eidetic_pixels_are_grey(unsafeBytes.kernelSource(stride: bytesPerRow, size: size)) != 0 }
+
+    /// Copies alpha to pixels without padding.
+    func copyAlpha(to target: UnsafeMutableRawBufferPointer) {
+        guard alpha != .opaque else { return eidetic_pixels_make_opaque(target.bytePointer, size.pixelCount) }
+        let source = unsafeBytes.kernelSource(stride: bytesPerRow, size: size)
+        eidetic_pixels_copy_alpha(source, target.kernelTarget(stride: 4 * size.width))
     }
 
     private func map(toAlpha alpha: Alpha, kernel: Kernel) throws(EideticError) -> PixelBuffer {

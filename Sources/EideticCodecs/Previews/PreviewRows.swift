@@ -44,11 +44,12 @@ final class PreviewRows {
         return makePixels(in: spare, alpha: alpha)
     }
 
-    /// Returns a copy of rows that may all change again.
+    /// Returns a copy of rows that may all change again, with premultiplied colours clamped to alpha.
     func snapshot(alpha: PixelBuffer.Alpha) throws(EideticError) -> PixelBuffer {
         try fill(alpha: alpha) { target throws(EideticError) in
-            UnsafeMutableRawBufferPointer(start: target, count: memory.bytes.count)
-                .copyMemory(from: UnsafeRawBufferPointer(memory.bytes))
+            let target = UnsafeMutableRawBufferPointer(start: target, count: memory.bytes.count)
+            target.copyMemory(from: UnsafeRawBufferPointer(memory.bytes))
+            target.clampColours(for: alpha)
         }
     }
 

@@ -58,6 +58,42 @@ struct TIFFColourTests {
         #expect(pixels[0, 0] == [0, 0, 255, 255] && pixels[1, 0] == [255, 0, 0, 85])
     }
 
+    @Test("F02 colours that exceed the alpha by which they are said to be multiplied are clamped", arguments: [1, 2])
+    func excessiveColours(planes: Int) throws {
+        let pixels: [[UInt8]] = [[97, 102, 101, 77], [0, 76, 77, 77], [9, 9, 9, 0], [255, 254, 0, 255]]
+        let strips = planes == 1 ? [pixels.flatMap { $0 }] : (0..<4).map { plane in pixels.map { $0[plane] } }
+        var page = TIFFPage(width: 4, height: 1, bits: [8, 8, 8, 8], photometric: 2, strips: strips)
+        page.set(284, as: .short, to: [planes])
+        page.set(338, as: .short, to: [1])
+        let decoded = try ImageDecoder.decode(page.finished).pixels
+        #expect(decoded.bytes == [77, 77, 77, 77, 0, 76, 77, 77, 0, 0, 0, 0, 255, 254, 0, 255])
+        let straight = try decode(page)
+        #expect(straight[0, 0] == [255, 255, 255, 77] && straight[1, 0] == [0, 252, 255, 77])
+    }
+
+    @Test("F02 a fourth sample without a meaning is no alpha, also of complex numbers", arguments: [1, 5, 6])
+    func unknownSample(format: Int) throws {
+        var page = TIFFPage(
+            width: 1,
+            height: 1,
+            bits: [8, 8, 8, 8],
+            photometric: 2,
+            strips: [[200, 100, 50, 77]]
+        )
+        page.set(339, as: .short, to: [format, format, format, format])
+        let pixels = try decode(page)
+        #expect(pixels.alpha == .opaque && pixels[0, 0].w == 255)
+    }
+
+    @Test("F07 rows of an opaque TIFF that are missing are black") func missingRows() throws {
+        let row: [UInt8] = [1, 2, 3, 4, 5, 6]
+        var page = TIFFPage(width: 2, height: 2, bits: [8, 8, 8], photometric: 2, rowsPerStrip: 1, strips: [row, row])
+        page.set(273, as: .long, to: [8, 100_000])
+        let image = try ImageDecoder.decode(page.finished, options: .with { $0.acceptsPartial = true })
+        #expect(image.isPartial && image.pixels.alpha == .opaque)
+        #expect(image.pixels.bytes == [1, 2, 3, 255, 4, 5, 6, 255, 0, 0, 0, 255, 0, 0, 0, 255])
+    }
+
     @Test("F02 a TIFF whose palette is missing is an error") func missingPalette() {
         let page = TIFFPage(width: 1, height: 1, bits: [4], photometric: 3, strips: [[0]])
         #expect(throws: EideticError.self) { _ = try decode(page) }

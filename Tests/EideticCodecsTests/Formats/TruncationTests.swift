@@ -61,6 +61,8 @@ struct TruncationTests {
         do throws(EideticError) {
             let image = try ImageDecoder.decode(part, options: options)
             #expect(image.isPartial == false || acceptsPartial)
+            let pixels = image.pixels, (x, y) = (pixels.size.width - 1, pixels.size.height - 1)
+            #expect(pixels.alpha != .opaque || pixels[x, y].w == 255, "a row that is missing is not opaque")
             return image
         } catch {
             let expected: [EideticError.Code] = [

@@ -1,13 +1,21 @@
-/// Small version 2 profiles: three primaries, and one gamma for all channels.
+/// Small version 2 profiles: three primaries or grey, and one gamma for all channels.
 enum TestProfile {
     static func rgb(swapsRedAndGreen: Bool, gamma: Double) -> [UInt8] {
         let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
-        let curve = Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + bigEndian(Int(gamma * 256), byteCount: 2)
+        let curve = curve(gamma: gamma)
         return makeProfile(tags: [
             ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
             ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
             ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
         ])
+    }
+
+    static func grey(gamma: Double) -> [UInt8] {
+        makeProfile(tags: [("wtpt", xyzTag([0.9642, 1, 0.8249])), ("kTRC", curve(gamma: gamma))], from: "GRAY")
+    }
+
+    private static func curve(gamma: Double) -> [UInt8] {
+        Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + bigEndian(Int(gamma * 256), byteCount: 2)
     }
 
     /// A CMYK profile with a look-up table of two steps per ink: white without ink, black with any.

@@ -58,7 +58,8 @@ extension FuzzTarget {
         for part in [3, 2, 1] {
             let prefix = Array(bytes.prefix(bytes.count / part))
             _ = try? ImageDecoder.header(of: prefix, isComplete: false)
-            if part < 3 || !prefix.isEmpty { _ = try? decoder.preview(of: prefix) }
+            guard part < 3 || !prefix.isEmpty, let image = try? decoder.preview(of: prefix) else { continue }
+            checkAlpha(of: image)
         }
     }
 

@@ -27,6 +27,12 @@ void eidetic_pixels_invert(uint8_t *bytes, size_t count);
 /// Sets every alpha to 255, in place.
 void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count);
 
+/// Copies alpha, and leaves the colours of the target.
+void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target);
+
+/// Clamps colours to alpha, in place.
+void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count);
+
 /// Converts pixels of `stride` bytes (3 or 4) in the order blue, green, red to red, green, blue, alpha. The fourth byte
 /// is alpha if `has_alpha` is not 0. Works in place if the stride is 4.
 void eidetic_pixels_swap_red_blue(const uint8_t *source, size_t count, size_t stride, int has_alpha, uint8_t *target);
@@ -36,6 +42,9 @@ void eidetic_pixels_narrow_alpha(uint8_t *pixels, size_t count);
 
 /// Blends `source` over `target`, both with straight alpha.
 void eidetic_pixels_blend(eidetic_pixels_source source, eidetic_pixels_target target);
+
+/// Returns 1 if red, green and blue of every pixel are equal.
+int eidetic_pixels_are_grey(eidetic_pixels_source source);
 
 /// Returns 1 if every alpha is 255.
 int eidetic_pixels_are_opaque(eidetic_pixels_source source);

@@ -136,6 +136,7 @@ struct AVIFFile: ~Copyable {
             } else if alphaProperties?.isLimitedRange == true, alpha == .straight {
                 eidetic_pixels_narrow_alpha(memory.bytePointer, size.pixelCount)
             }
+            memory.clampColours(for: alpha)
         }
         return try Resampler.resample(pixels, to: task.targetSize, for: task)
     }

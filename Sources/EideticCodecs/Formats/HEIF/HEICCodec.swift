@@ -89,6 +89,7 @@ private struct HEICFile: ~Copyable {
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
             _ = eidetic_heif_read(handle, maximumSide, base, stride, &outcome)
             try outcome.check(format: .heic)
+            memory.clampColours(for: alpha)
         }
         return DecodedPixels(pixels, iccProfile: iccProfile)
     }

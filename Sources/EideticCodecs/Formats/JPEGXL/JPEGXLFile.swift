@@ -134,6 +134,7 @@ final class JPEGXLFile {
             var isVisible = false
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
             isFrameComplete = eidetic_jxl_read(handle, base, memory.count, &isVisible, &outcome)
+            memory.clampColours(for: alpha)
             if !isFrameComplete, isVisible, acceptsPartial { return }
             try outcome.check(format: .jpegxl)
         }
