@@ -56,6 +56,17 @@ struct PlainURLTests {
     }
 
     @Test(
+        "L02 a host has one trailing dot at most, which its normal form lacks; an address has one form",
+        arguments: [
+            ("http://a.b./c", "http://a.b/c"), ("http://2444./c", "http://0.0.9.140/c"),
+            ("http://２４４４/c", "http://0.0.9.140/c"), ("http://%32444/c", "http://0.0.9.140/c"),
+            ("http://127%2e1/c", "http://127.0.0.1/c"), ("http://a.b../c", nil), ("http://../c", nil),
+            ("http:///..?c", nil), ("http://./c", nil),
+        ]
+    )
+    func trailingDots(url: String, normal: String?) { #expect((try? ParsedURL(url))?.text == normal) }
+
+    @Test(
         "a reference has the port of its base, and none if that has none",
         arguments: ["http://h", "https://h", "https://h:8443"]
     )

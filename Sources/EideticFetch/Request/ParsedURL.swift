@@ -62,7 +62,6 @@ struct ParsedURL {
         guard let host = part(CURLUPART_HOST).flatMap(Self.normalised), !host.isEmpty,
             let port = part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap(Int.init)
         else { throw Self.invalidURL(source, reason: "the host is missing or invalid") }
-        origin = Origin(scheme: scheme, host: host, port: port)
         user = part(CURLUPART_USER, flags: CURLU_URLDECODE)
         password = part(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
         for removedPart in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
@@ -74,7 +73,10 @@ struct ParsedURL {
         guard let text = part(CURLUPART_URL) else {
             throw Self.invalidURL(source, reason: "it has no normal form")
         }
-        self.text = text
+        // A name that is decoded, or without its dot, may be an address such as 2444, which has a normal form.
+        let again = text == source ? nil : try ParsedURL(parsing: text)
+        self.text = again?.text ?? text
+        origin = again?.origin ?? Origin(scheme: scheme, host: host, port: port)
     }
 
     private static func invalidURL(_ source: String, reason: String) -> EideticError {
@@ -90,10 +92,12 @@ extension ParsedURL {
         (try? ParsedURL("https://\(host)/"))?.origin.host ?? host.lowercased()
     }
 
-    /// Returns a host in ASCII and lower case, without the trailing dot of an absolute name.
+    /// Returns a host in ASCII and lower case, without the trailing dot of an absolute name; `nil` if it is invalid, or
+    /// ends with an empty label.
     private static func normalised(_ host: String) -> String? {
         guard let lowercased = asciiHost(host)?.lowercased() else { return nil }
-        return lowercased.hasSuffix(".") ? String(lowercased.dropLast()) : lowercased
+        let name = lowercased.hasSuffix(".") ? String(lowercased.dropLast()) : lowercased
+        return name.hasSuffix(".") ? nil : name
     }
 
     private static func asciiHost(_ host: String) -> String? {
