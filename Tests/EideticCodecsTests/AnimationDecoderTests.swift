@@ -96,6 +96,36 @@ struct AnimationDecoderTests {
         try ImageDecoder.decode(bytes, options: .with(options) { $0.frames = .all }).frames
     }
 
+    private static var profileChunk: ArraySlice<UInt8> {
+        var png = PNGWriter(width: 1, height: 1)
+        let start = png.bytes.count, profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 1.8)
+        png.addChunk("iCCP", content: Array("test\0\0".utf8) + PNGWriter.zlibStream(of: profile))
+        return png.bytes[start...]
+    }
+
+    @Test(
+        "F03 colours of frames with little alpha are exact, premultiplied or not, with a profile and without",
+        arguments: [true, false],
+        [true, false]
+    )
+    func colours(premultiplies: Bool, hasProfile: Bool) throws {
+        let pixels = try TestImages.makePixels(width: 9, height: 7, alpha: .straight) { x, y in
+            [UInt8(20 * x), UInt8(30 * y), 200, UInt8(1 + x + y)]
+        }
+        let frames = [Image.Frame(pixels: pixels, duration: .milliseconds(50))]
+        let image = Image(frames: frames + frames, format: .png, sourceSize: pixels.size)
+        let options = DecodeOptions.with { $0.premultipliesAlpha = premultiplies }
+        var bytes = try ImageEncoder.encode(image, as: .png)
+        if hasProfile {
+            // In the place of the chunk sRGB, which has one byte.
+            let start = try #require(bytes.firstRange(of: Array("sRGB".utf8))).lowerBound - 4
+            bytes.replaceSubrange(start..<start + 13, with: Self.profileChunk)
+        }
+        let decoded = try decoder(bytes, options: options).frame(at: 1, context: JobContext())
+        #expect(decoded.bytes == (try allFrames(of: bytes, options: options))[1].pixels.bytes)
+        if !premultiplies, !hasProfile { #expect(decoded.bytes == pixels.bytes) }
+    }
+
     @Test(
         "F03 any frame by number is the frame of a whole decode, in every order",
         arguments: animations,

@@ -144,6 +144,11 @@ struct CacheTests {
         let members = try await Subprocess.run("tar", arguments: ["-tf", directory.path(of: "all.tar")])
         #expect(members.status == .exited(0))
         #expect(members.errorText == "", "tar warns of nothing")
+        #expect(try directory.contents(of: "all.tar")[257..<265].elementsEqual("ustar\u{0}00".utf8))
+        // The time, the size in nine columns, and the key.
+        let key = "  http://host/a.png", lines = try await runCache("list").outputText.split(separator: "\n")
+        let head = try #require(lines.first { $0.hasSuffix(key) }).dropLast(key.count)
+        #expect(head.dropLast(9).hasSuffix("  ") && !head.dropLast(11).hasSuffix(" "), "\(head)")
         #expect(members.outputText == "a.png\na-2.png\n")
         let words = ["-xf", directory.path(of: "all.tar"), "-C", directory.path]
         #expect(try await Subprocess.run("tar", arguments: words).errorText == "")

@@ -125,6 +125,18 @@ struct LoadFailureTests {
         #expect(try await server.requests().isEmpty)
     }
 
+    @Test("a pipe that is closed ends a batch: what has not started is not loaded")
+    func closedPipe() async throws {
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
+        let urls = (0..<60).map { "\(url)?\($0)" }, closed = directory.path(of: "closed")
+        // The program starts after the other end of the pipe is closed.
+        let program = "{ read _ < \"$1\"; shift; \"$0\" load --json --concurrency 1 --cache-dir \"$@\"; }"
+        let script = "mkfifo \"$1\" && \(program) | { exec <&-; echo > \"$1\"; }"
+        let arguments = ["-c", script, EideticProgram.path, closed, directory.path(of: "cache")] + urls
+        _ = try await Subprocess.run("sh", arguments: arguments)
+        #expect(try await (1..<10).contains(server.requests().count))
+    }
+
     @Test("Ctrl-C cancels the loads, prints a summary, and exits with status 130")
     func interrupt() async throws {
         let good = try server.addFile(try TestImages.encoded(as: .png), at: "good.png")

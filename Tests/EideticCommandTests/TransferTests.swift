@@ -79,6 +79,14 @@ struct TransferTests {
         #expect(try await run("list", "--json").outputText.isEmpty)
     }
 
+    @Test("B14 without --output a file has the name in the path, at most 200 characters of it", arguments: 199...201)
+    func names(length: Int) async throws {
+        let origin = try ScriptedOrigin { _ in [.response(200)] }, name = String(repeating: "n", count: length)
+        #expect(try await run("add", "\(origin.url)/books/\(name)?x=1").status == .exited(0))
+        #expect(try await run("watch").status == .exited(0))
+        #expect(try FileSystem().entryNames(in: directory.path(of: "files")) == [String(name.prefix(200))])
+    }
+
     @Test("B14 watch does not fail if a transfer ends before it, or while it starts", arguments: 0..<6)
     func quickEnds(round: Int) async throws {
         let origin = try ScriptedOrigin { _ in [.response(404)] }

@@ -47,6 +47,14 @@ struct RedisURLTests {
         }
     }
 
+    @Test("L09 the settings of a tier have the documented defaults") func defaults() throws {
+        let configuration = try RedisTier.Configuration(url: "redis://a.test")
+        #expect(configuration.user == nil && configuration.password == nil && configuration.database == 0)
+        #expect(configuration.namespace == "eidetic" && configuration.valueLimit == .mebibytes(4))
+        #expect(configuration.timeout == .milliseconds(250) && configuration.retryInterval == .seconds(10))
+        #expect(configuration.leaseDuration == .seconds(5))
+    }
+
     @Test("L09 settings out of their ranges are refused")
     func ranges() throws {
         let changes: [(inout RedisTier.Configuration) -> Void] = [

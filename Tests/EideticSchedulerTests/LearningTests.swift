@@ -70,6 +70,16 @@ struct LearningTests {
         #expect(times.count == 17)
     }
 
+    @Test("B12 after failures in a row the pause is twice as long each time, and five hours at most")
+    func pausesAfterFailures() {
+        let user = SyntheticUser(starts: { _ in [] }, result: { _ in .failed })
+        let (times, _) = user.fetches(inDays: 3), pauses = zip(times, times.dropFirst()).map { $1 - $0 }
+        // Before the tenth failure in a row it is shorter than the four hours between all fetches.
+        let expected = pauses.indices.map { Swift.max(4 * .hour, Swift.min(5 * .hour, 30 << Int64($0))) }
+        #expect(zip(pauses, expected).allSatisfy { ($1...$1 + 120).contains($0) }, "\(pauses)")
+        #expect(pauses.count > 11)
+    }
+
     @Test("B12 fetches without new data are rarer, failures rarer still, and new data brings the rate back")
     func scoresResults() {
         let results: [WakeResult] = [.newData, .noData, .failed]

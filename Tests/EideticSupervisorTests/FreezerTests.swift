@@ -70,4 +70,17 @@ struct FreezerTests {
         #expect(GroupHierarchy.ownGroup(groups: "0::/a/b\n", mounts: whole) == "/sys/fs/cgroup/a/b")
         #expect(GroupHierarchy.ownGroup(groups: "1:cpu:/\n", mounts: whole) == nil)
     }
+
+    @Test("supervisors with different directories have groups of their own, and none with signals")
+    func places() throws {
+        guard let own = GroupHierarchy.ownGroup else { try Test.cancel("needs version 2") }
+        let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
+        var configuration = SupervisorConfiguration()
+        let places = directories.map { GroupHierarchy.path(for: configuration, directory: $0.path) }
+        #expect(places[0] != places[1] && places.allSatisfy { $0?.hasPrefix("\(own)/eidetic-") == true }, "\(places)")
+        configuration.controlGroup = "/given"
+        #expect(GroupHierarchy.path(for: configuration, directory: directories[0].path) == "/given")
+        configuration.freezer = .signals
+        #expect(GroupHierarchy.path(for: configuration, directory: directories[0].path) == nil)
+    }
 }

@@ -189,12 +189,13 @@ struct HardeningTests {
         let record = try FileSystem().contents(of: daemon.directory.path(of: "run/applications/app1/record"))
         for number in 2...999 { try daemon.directory.write(record, to: "run/applications/app\(number)/record") }
         try await daemon.start()
-        let stranger = try Subprocess(
-            Daemon.executable("EideticSupervisorProbe"),
-            arguments: ["--name", "stranger", "--identifier", "stranger"],
-            environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
-        )
+        let probe = Daemon.executable("EideticSupervisorProbe")
+        let environment: [String: String?] = ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
+        let words = ["--name", "stranger", "--identifier"]
+        let stranger = try Subprocess(probe, arguments: words + ["stranger"], environment: environment)
         await daemon.expectState(.active, of: "stranger")
+        let another = try await Subprocess.run(probe, arguments: words + ["another"], environment: environment)
+        #expect(another.status == .exited(7) && another.outputText == "stranger refused tooManyRequests\n")
         guard
             case .refused(.failed, let message)? = try daemon.request(.install(identifier: "app1001", program: program))
                 .first

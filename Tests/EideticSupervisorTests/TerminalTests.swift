@@ -24,8 +24,11 @@ struct TerminalTests {
             signal.pause()
         """
 
-    @Test("B02 a suspended job in the background of its terminal is continued by `eidetic app`, and by the shell's fg")
-    func foreground() async throws {
+    @Test(
+        "B02 a suspended job in the background of its terminal is continued by `eidetic app`, and by the shell's fg",
+        arguments: [false, true]
+    )
+    func foreground(isReplaced: Bool) async throws {
         guard ControlGroups.unavailability == nil else { return }
         let daemon = try await Daemon(.group, ["--limit", "idle=10", "--limit", "terminal=50"])
         let shell = try Subprocess(
@@ -40,6 +43,10 @@ struct TerminalTests {
         await daemon.expectState(.active, of: "job")
         try daemon.perform(.background(identifier: "job"))
         await daemon.expectState(.suspended, of: "job")
+        if isReplaced {
+            try await daemon.replace()
+            await daemon.expectState(.suspended, of: "job")
+        }
         kill(try #require(ProcessStatus.all.first { $0.parent == shell.identifier }).identifier, SIGUSR1)
         await daemon.expectState(.active, of: "job")
         shell.kill()

@@ -86,6 +86,21 @@ struct URLTests {
         await daemon.finish()
     }
 
+    @Test("B09 a URL that an application handles while the supervisor is replaced is not delivered again")
+    func handledMeanwhile() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one", ["--wait", "openURL x:1"])
+        await daemon.expectState(.active, of: "one")
+        try daemon.perform(.launch(identifier: "one", url: "x:1", inBackground: false))
+        await daemon.expectOutput("one openURL x:1\n")
+        try await daemon.replace()
+        kill(try #require(try daemon.status(of: "one")?.process), SIGUSR1)
+        try daemon.perform(.launch(identifier: "one", url: "x:2", inBackground: false))
+        await daemon.expectOutput("one openURL x:2\n")
+        #expect(daemon.output.ranges(of: "one openURL x:1\n").count == 1)
+        await daemon.finish()
+    }
+
     @Test("B09 the sender of a URL that the next supervisor does not know is told so")
     func unknownToken() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)

@@ -235,6 +235,18 @@ struct RaceTests {
         #expect(try await pipeline.image(for: otherKey).sourceSize == new.sourceSize)
     }
 
+    @Test("L11 new bytes of a server remove the images of the application from memory, too", .needsNginx)
+    func replacedImageOfApplication() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        let other = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
+        _ = try await fixture.pipeline.image(for: request)
+        try await fixture.pipeline.cache.insert(TestImage.image(), for: .init(other), in: .memory)
+        #expect(fixture.pipeline.cachedImage(for: other) != nil)
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
+        _ = try await fixture.pipeline.image(for: request.with(options: .refreshCached))
+        #expect(fixture.pipeline.cachedImage(for: other) == nil)
+    }
+
     @Test(
         "C20 bytes that a slow transform holds are not used once they are on disk: the server is queried",
         .needsNginx

@@ -80,6 +80,16 @@ struct SerializerTests {
         #expect(try await beginnings(in: fixture) == ["sealed"])
     }
 
+    @Test("C16 C23 L06 a size that a serializer has packed is delivered before the call returns")
+    func synchronously() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 400, height: 300, size: size)
+        let image = try TestImage.image(width: 40, height: 30)
+        try await nextRun(fixture).cache.insert(image, for: .init(request))
+        let pipeline = try nextRun(fixture), synchronous = request.with(options: .queryDiskDataSync)
+        let response = try await MainActor.run { try pipeline.load(synchronous) { _ in }.result?.get() }
+        #expect(response?.source == .disk && response?.image.size == image.size)
+    }
+
     @Test("C08 for an entry that a serializer has packed a file is made on request, which is the image that was loaded")
     func file() async throws {
         let fixture = try await PipelineFixture(), request = try fixture.serve(width: 40, height: 30)

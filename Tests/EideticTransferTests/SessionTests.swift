@@ -261,6 +261,32 @@ struct SessionTests {
         #expect(model.state.withLock { $0.acknowledged.count } == 1)
     }
 
+    /// A transfer process that does not answer until a gate is open.
+    private struct SlowProvider: TransferServiceProvider {
+        let gate: Gate
+
+        func connect() async throws(EideticError) -> TransferConnection {
+            await gate.wait()
+            throw EideticError(.cancelled, message: "the test ends")
+        }
+    }
+
+    @Test("B14 a wait for the first answer to a session ends if the session is invalidated")
+    func invalidatesBeforeOpening() async throws {
+        let provider = SlowProvider(gate: Gate()), delegate = RecordingDelegate()
+        let session = BackgroundURLSession(
+            configuration: .init(identifier: "unopened"),
+            delegate: delegate,
+            provider: provider
+        )
+        let answer = Task { try await session.isOutOfProcess }
+        session.finishTasksAndInvalidate()
+        await #expect(throws: EideticError.self) { try await answer.value }
+        await delegate.waitForCalls(1)
+        #expect(await delegate.calls == [.invalid(nil)])
+        provider.gate.open()
+    }
+
     @Test("B14 a task whose event was handled does not come back if the process ends before the acknowledgement")
     func forgetsHandledTasks() async throws {
         let delegate = RecordingDelegate()

@@ -46,7 +46,7 @@ package struct GroupHierarchy: Sendable, Hashable {
 
     /// Returns the place of the groups of a configuration, without creating it; `nil` if signals are selected or no
     /// hierarchy is mounted.
-    static func path(for configuration: SupervisorConfiguration, directory: String) -> String? {
+    package static func path(for configuration: SupervisorConfiguration, directory: String) -> String? {
         if configuration.freezer == .signals { return nil }
         if let given = configuration.controlGroup { return given }
         guard let own = ownGroup else { return nil }

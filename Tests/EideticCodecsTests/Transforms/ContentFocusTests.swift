@@ -53,6 +53,16 @@ struct ContentFocusTests {
         #expect(checksums == recorded)
     }
 
+    @Test("F09 a narrow crop, of few cells, has the recorded checksum") func narrowChecksums() throws {
+        let patch = PixelRect(x: 187, y: 20, width: 40, height: 50)
+        let checksums = try [Self.skin, Self.edges, Self.colours].map { colour in
+            let result = try crop(try scene(patch: patch, colour: colour), to: PixelSize(width: 25, height: 100))
+            return result.bytes.withUnsafeBytes { Checksum.value(of: $0) }
+        }
+        let recorded: [UInt64] = [12_089_049_769_711_872_522, 5_227_901_712_357_667_156, 18_221_369_363_255_276_975]
+        #expect(checksums == recorded)
+    }
+
     @Test("F09 a small patch of a rare colour counts more than a large area of another one that stands out")
     func rare() throws {
         let size = PixelSize(width: 300, height: 100)

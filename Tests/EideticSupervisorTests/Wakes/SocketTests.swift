@@ -30,6 +30,23 @@ struct SocketTests {
         await harness.finish()
     }
 
+    @Test("B10 data that equals earlier data, which the application has read, wakes it without a pause")
+    func equalData() async throws {
+        let harness = try await WakeHarness(ControlGroups.kinds[0], WakeHarness.fast + ["--limit", "unread=60000"])
+        let directory = try TemporaryDirectory(named: "voip")
+        let listener = try StreamListener(at: directory.path(of: "socket"))
+        try await harness.launch("one")
+        try await harness.send("connect \(listener.path) call", to: "one")
+        let peer = try listener.accept()
+        try await harness.bring("one", to: .suspended)
+        for number in 1...3 {
+            #expect(write(peer.rawValue, "ring", 4) == 4)
+            await harness.daemon.expectOutput("one voip call ring read ring\n", times: number)
+            await harness.daemon.expectState(.suspended, of: "one")
+        }
+        await harness.finish()
+    }
+
     @Test("B10 an application that ends each time it is woken for data is woken five times, and then left alone")
     func givenUp() async throws {
         let harness = try await WakeHarness(ControlGroups.kinds[0], WakeHarness.fast + ["--limit", "unread=5"])

@@ -57,6 +57,16 @@ struct ImageCacheContentsTests {
         #expect(cache.blocking.diskUsage == DiskCache.Usage())
     }
 
+    @Test("C08 a transformed image is removed from memory by its own key, and the image itself stays")
+    func transformed() throws {
+        let cache = try ImageCacheFixture().cache, image = try TestImage.image()
+        let key = ImageCache.Key("a", rendering: .init(transform: CountingTransform(count: Counter())))
+        for key in [key, "a"] { try cache.blocking.insert(image, for: key, in: .memory) }
+        #expect(cache[key] != nil)
+        try cache.blocking.remove(key, from: .memory)
+        #expect(cache[key] == nil && cache["a"] != nil)
+    }
+
     @Test("C08 exists, bytes, remove and clear have asynchronous forms that do the same")
     func asynchronousForms() async throws {
         let cache = try ImageCacheFixture().cache
