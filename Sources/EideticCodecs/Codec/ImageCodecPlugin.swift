@@ -16,6 +16,7 @@ public import EideticCore
 ///   and its memory is reserved. Bytes come from strangers: the codec must expect any of them. ``decode(_:for:)`` calls
 ///   ``ImageCodecTask/checkpoint()`` every few milliseconds, which throws when the decode is cancelled or has used up
 ///   its time.
+/// - *Pixels:* The alpha of opaque pixels is 255, and premultiplied colours do not exceed alpha.
 /// - *Errors:* `truncated` if bytes are missing, `corrupt` if they are wrong, `unsupportedFormat` for a variant that
 ///   the codec does not know. Errors of ``ImageCodecTask/checkpoint()`` are passed on.
 public protocol ImageCodecPlugin: Sendable {

@@ -29,7 +29,10 @@ struct ParsedURL {
     }
 
     /// Creates a URL with libcurl, from text that may not be in normal form.
-    init(parsing source: String) throws(EideticError) {
+    init(parsing source: String) throws(EideticError) { try self.init(parsing: source, attempts: 4) }
+
+    /// Creates a URL whose normal form is found by at most `attempts` attempts; two are known to be needed.
+    private init(parsing source: String, attempts: Int) throws(EideticError) {
         var trimmed = source[...]
         while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
         while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
@@ -45,10 +48,10 @@ struct ParsedURL {
         guard result == CURLUE_OK else {
             throw Self.invalidURL(source, reason: String(cString: curl_url_strerror(result)))
         }
-        try self.init(handle: handle, source: source)
+        try self.init(handle: handle, source: source, attempts: attempts)
     }
 
-    private init(handle: OpaquePointer, source: String) throws(EideticError) {
+    private init(handle: OpaquePointer, source: String, attempts: Int) throws(EideticError) {
         func part(_ part: CURLUPart, flags: Int32 = 0) -> String? {
             var text: UnsafeMutablePointer<CChar>?
             guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
@@ -74,7 +77,8 @@ struct ParsedURL {
             throw Self.invalidURL(source, reason: "it has no normal form")
         }
         // A name that is decoded, or without its dot, may be an address such as 2444, which has a normal form.
-        let again = text == source ? nil : try ParsedURL(parsing: text)
+        guard text == source || attempts > 0 else { throw Self.invalidURL(source, reason: "it has no normal form") }
+        let again = text == source ? nil : try ParsedURL(parsing: text, attempts: attempts - 1)
         self.text = again?.text ?? text
         origin = again?.origin ?? Origin(scheme: scheme, host: host, port: port)
     }
