@@ -48,7 +48,8 @@ struct FieldTests {
             ("bytes 0-9/10", true), ("bytes 5-5/6", true), ("bytes 0-9/*", true), ("BYTES 0-9/10", true),
             ("bytes 0-9/9", false), ("bytes 9-0/10", false), ("bytes +0-9/10", false), ("bytes 0-9/+10", false),
             ("bytes */10", false), ("items 0-9/10", false), ("bytes 0-9", false), ("", false),
-            ("bytes 0-99999999999999999999/*", true), ("bytes -0-9/10", false),
+            ("bytes 0-9223372036854775806/*", true), ("bytes 0-9223372036854775807/*", false),
+            ("bytes 0-99999999999999999999/*", false), ("bytes -0-9/10", false),
         ]
     )
     func contentRange(value: String, isValid: Bool) {

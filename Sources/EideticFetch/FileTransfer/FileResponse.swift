@@ -26,10 +26,7 @@ package struct FileResponse: Sendable {
 
     /// The first byte, and the length of the whole body if it is known, of a response with a part of the body.
     package var partialRange: (start: Int, end: Int, total: Int?)? {
-        guard status == 206, let range = headers["Content-Range"].flatMap({ ContentRange($0) }), range.last < .max
-        else {
-            return nil
-        }
+        guard status == 206, let range = headers["Content-Range"].flatMap({ ContentRange($0) }) else { return nil }
         return (range.first, range.last + 1, range.total)
     }
 

@@ -15,7 +15,8 @@ package struct ContentRange: Sendable, Hashable {
         guard sides.count == 2 else { return nil }
         let ends = sides[0].split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
             .map { String($0).httpInteger }
-        guard ends.count == 2, let first = ends[0], let last = ends[1], last >= first else { return nil }
+        // The end of the range is a number, too.
+        guard ends.count == 2, let first = ends[0], let last = ends[1], last >= first, last < .max else { return nil }
         let total = String(sides[1]).httpInteger
         guard sides[1] == "*" || (total.map { $0 > last } ?? false) else { return nil }
         self.first = first
