@@ -29,7 +29,9 @@ extension UnsafeMutableRawBufferPointer {
         eidetic_pixels_target(pixels: bytePointer.map { $0 + row * stride }, stride: stride)
     }
 
-    /// Clamps colours to alpha if the pixels are premultiplied: those of a file may exceed it. Rows have no padding.
+    /// Clamps colours to alpha if the pixels are premultiplied.
+    ///
+    /// Those of a file may exceed it. Rows have no padding.
     func clampColours(for alpha: PixelBuffer.Alpha) {
         if alpha == .premultiplied { eidetic_pixels_clamp_to_alpha(bytePointer, count / 4) }
     }
