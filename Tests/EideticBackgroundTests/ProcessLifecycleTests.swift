@@ -276,6 +276,7 @@ struct ProcessLifecycleTests {
     func observerIsLetGo() async throws {
         let probe = try ProbeProcess(["--keep-states", "--grace", "600000"])
         await probe.expectOutput("didBecomeActive")
+        await probe.expectOutput("consumed ")
         let clock = ContinuousClock()
         let began = clock.now
         probe.process.kill(SIGTERM)

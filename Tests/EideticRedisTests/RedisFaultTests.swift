@@ -122,12 +122,15 @@ struct RedisFaultTests {
 
     @Test("L09 a server that is busy sending for longer than an operation may take is not left alone")
     func busyServer() async throws {
-        let (isEnding, count, clock) = (Flag(), Counter(), ContinuousClock())
+        let (isEnding, hasEnded, count, clock) = (Flag(), Flag(), Counter(), ContinuousClock())
         // Each command has the server send a piece of the first value.
         let server = try ScriptedRedis { _ in
             let number = count.next()
             if number == 1 { return .send("$1000000\r\nxxx") }
+            // A command that was on its way at the end comes after it.
+            if hasEnded.isSet { return .send("$1\r\na\r\n") }
             guard isEnding.isSet else { return .send("xxx") }
+            hasEnded.set()
             let rest = String(repeating: "x", count: 1_000_000 - 3 * (number - 1))
             return .send(rest + "\r\n" + String(repeating: "$1\r\na\r\n", count: number - 1))
         }

@@ -103,7 +103,9 @@ extension Probe {
 
     /// Consumes states up to the background, and then keeps the stream without requesting another value.
     func abandonStateStream(of application: Application) async {
-        for await state in application.states where state == .background {
+        for await state in application.states {
+            printLine("consumed \(state)")
+            guard state == .background else { continue }
             printLine("stopped consuming")
             await application.waitUntilTerminated()
         }
