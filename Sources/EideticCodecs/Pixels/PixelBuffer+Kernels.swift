@@ -31,7 +31,7 @@ extension UnsafeMutableRawBufferPointer {
 
     /// Clamps colours to alpha if the pixels are premultiplied.
     ///
-    /// Those of a file may exceed it. Rows have no padding.
+    /// A file may contain colours that exceed its alpha. Rows have no padding.
     func clampColours(for alpha: PixelBuffer.Alpha) {
         if alpha == .premultiplied { eidetic_pixels_clamp_to_alpha(bytePointer, count / 4) }
     }
