@@ -109,4 +109,18 @@ struct LearningTests {
         #expect(result1.isEmpty)
         #expect(schedule.nextTime == planned.map { $0 - 3 * .hour })
     }
+
+    @Test("B12 a start counts for its quarter hour and its kind of day, up to the last of the day", arguments: 0..<96)
+    func startCounts(bin: Int64) {
+        let sunday = -4 * Int64.day, start = sunday + (bin + 1) * .quarterHour - 1
+        var habits = UsageHabits()
+        habits.recordStart(atLocal: start)
+        #expect(habits.probability(atLocal: start) == 1 && habits.observedDayCount == 1)
+        #expect((0..<96).count { habits.probability(atLocal: sunday + $0 * .quarterHour) > 0 } == 1)
+        habits.recordStart(atLocal: start + .day)
+        habits.recordStart(atLocal: start + 2 * .day - bin * .quarterHour)
+        #expect(habits.probability(atLocal: start) == 1)
+        // Monday counts nine tenths of Tuesday.
+        #expect(abs(habits.probability(atLocal: start + .day) - (bin == 0 ? 1 : 0.9 / 1.9)) < 1e-9)
+    }
 }

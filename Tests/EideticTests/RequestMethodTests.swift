@@ -171,4 +171,30 @@ struct SharedAccessTests {
         #expect(try await load(.all.subtracting(.readShared)) == .network)
         #expect(try await load([.readShared]) == .shared)
     }
+
+    @Test("L09 L10 F03 an animation that has played while it arrived is written to the tier")
+    func arrivingAnimation() async throws {
+        let bytes = try AnimationFixtures.gif(frames: 30), part = bytes.count / 3, gate = Gate(),
+            tier = DictionaryTier()
+        let server = try ScriptedOrigin { _ in
+            [
+                .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(part))),
+                .wait(gate),
+                .send(Array(bytes.dropFirst(part))),
+            ]
+        }
+        var configuration = ImagePipeline.Configuration()
+        configuration.sharedTier = tier
+        let pipeline = ImagePipeline(configuration)
+        let request = ImageRequest(server.url + "/a.gif", options: [.progressive, .waitStoreCache])
+        var previewed: AnimatedImage?
+        for await event in pipeline.task(for: request).events {
+            if case .preview(let image) = event { (previewed, _) = (image.animation, gate.open()) }
+            guard case .finished(let response) = event else { continue }
+            #expect(previewed != nil && response.image.animation === previewed)
+        }
+        #expect(tier.values.withLock { $0.count } == 1)
+        let other = try await ImagePipeline(configuration).response(for: request)
+        #expect(other.source == .shared && server.requests.count == 1)
+    }
 }

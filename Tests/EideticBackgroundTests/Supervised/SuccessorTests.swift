@@ -145,6 +145,8 @@ struct SuccessorTests {
         #expect(end.status == .exited(0), "\(end.errors)")
         #expect(end.lines.count { $0.hasPrefix("didEnterBackground") } == 1)
         #expect(end.lines.contains("willTerminate background"))
+        // Its own phase decides, and not the last one of the supervisor.
+        #expect(end.lines.contains("late begin refused"))
     }
 
     @Test("B02 an application that the supervisor refuses, or does not find one, runs alone", arguments: [true, false])
