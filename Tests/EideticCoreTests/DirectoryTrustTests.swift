@@ -57,6 +57,15 @@ struct DirectoryTrustTests {
         #expect(try violation(in: "a/b/c") == nil)
     }
 
+    @Test("C18 a directory before a name that begins with a combining mark is looked at, too")
+    func combiningMark() throws {
+        try make("a/\u{301}m")
+        #expect(try violation(in: "a/\u{301}m") == nil)
+        try make("a", mode: 0o777)
+        #expect(try violation(in: "a/\u{301}m") == directory.path(of: "a"))
+        #expect(try violation(in: "a/b/../\u{301}m") == directory.path(of: "a"))
+    }
+
     @Test("C18 what is below a sticky directory is trusted, the sticky directory itself is not")
     func sticky() throws {
         try make("a/b", mode: 0o1777)

@@ -21,6 +21,10 @@ struct ImageFormatTests {
         (.svg, Array("<svg>".utf8)),
         (.svg, [0x1f, 0x8b, 0x08]),
         (.svg, Array("<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"a.dtd\"><svg>".utf8)),
+        (.svg, Array("\u{feff} <svg>".utf8)),
+        // A mark that combines with the character before it, which may stand in a comment.
+        (.svg, Array("<!--\u{301} --><svg>".utf8)),
+        (.svg, Array("<svg\u{6e0}".utf8)),
     ]
 
     @Test("F01 a format is detected by its content", arguments: signatures)

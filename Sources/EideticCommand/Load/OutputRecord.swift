@@ -64,7 +64,9 @@ final class OutputRecord: Sendable {
 
     /// Returns the path of the file that an earlier run wrote for a URL, if it is still there; blocks.
     func existingFile(for url: String) -> String? {
-        guard let name = existing[Entry(changes: changes, url: url)], !name.contains("/") else { return nil }
+        guard let name = existing[Entry(changes: changes, url: url)], !name.utf8.contains(UInt8(ascii: "/")) else {
+            return nil
+        }
         let path = "\(directory)/\(name)"
         return (try? FileSystem().linkStatus(of: path).kind) == .regular ? path : nil
     }

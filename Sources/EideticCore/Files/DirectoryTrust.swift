@@ -49,7 +49,8 @@ package struct DirectoryTrust: Sendable {
         if let violation = violation(in: try files.linkStatus(of: "/"), at: "/", isLast: false) { return violation }
         while let name = remaining.popLast() {
             if name == ".." {
-                current = String(current.prefix(upTo: current.lastIndex(of: "/") ?? current.startIndex))
+                let slash = current.utf8.lastIndex(of: UInt8(ascii: "/"))
+                current = String(current.prefix(upTo: slash ?? current.startIndex))
                 continue
             }
             let next = "\(current)/\(name)"
@@ -62,16 +63,16 @@ package struct DirectoryTrust: Sendable {
             linkCount += 1
             guard linkCount <= Self.maximumLinks else { throw SystemError(.readlink, errorNumber: ELOOP, path: path) }
             let target = try files.linkTarget(of: next)
-            if target.hasPrefix("/") { current = "" }
+            if target.utf8.first == UInt8(ascii: "/") { current = "" }
             remaining += Self.components(of: target)
         }
         let path = current.isEmpty ? "/" : current
         return violation(in: try files.linkStatus(of: path), at: path, isLast: true)
     }
 
-    /// Returns the components of a path, the last one first.
+    /// Returns the components of a path, the last one first; a mark that combines with a slash hides none.
     private static func components(of path: String) -> [String] {
-        path.split(separator: "/").filter { $0 != "." }.reversed().map(String.init)
+        path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(Substring($0)) }.filter { $0 != "." }
     }
 
     private func existingStatus(of path: String) throws(SystemError) -> FileStatus? {

@@ -70,19 +70,22 @@ struct ImageSignature {
     }
 
     /// Searches for the `svg` element after declarations, comments and the document type.
+    ///
+    /// Bytes are compared, not characters: a mark that combines with the last character would hide it.
     mutating func svgFormat() -> ImageFormat? {
-        var remainder = Substring(String(decoding: bytes.prefix(ImageFormat.maximumSignatureLength), as: UTF8.self))
+        var remainder = bytes.prefix(ImageFormat.maximumSignatureLength)
         needsMoreBytes = bytes.count < ImageFormat.maximumSignatureLength
         while true {
-            remainder = remainder.drop { $0.isWhitespace || $0 == "\u{feff}" }
-            if remainder.hasPrefix("<svg") || remainder.hasPrefix("<svg:svg") { return .svg }
-            guard let opening = Self.prologItems.first(where: { remainder.hasPrefix($0.opening) }) else { break }
-            let isSubset = opening.closing == ">" && remainder.prefix { $0 != ">" }.contains("[")
-            guard let next = Self.skip(remainder, past: isSubset ? "]>" : opening.closing) else { return nil }
+            remainder = Self.skipWhiteSpace(remainder)
+            if remainder.starts(with: "<svg".utf8) { return .svg }
+            guard let item = Self.prologItems.first(where: { remainder.starts(with: $0.opening.utf8) }) else { break }
+            let isSubset = item.closing == ">" && remainder.prefix { $0 != 0x3e }.contains(0x5b)
+            let content = remainder.dropFirst(item.opening.utf8.count)
+            guard let next = Self.skip(content, past: isSubset ? "]>" : item.closing) else { return nil }
             remainder = next
         }
-        needsMoreBytes =
-            needsMoreBytes && (Self.prologItems.map(\.opening) + ["<svg"]).contains { $0.hasPrefix(remainder) }
+        let beginnings = Self.prologItems.map(\.opening) + ["<svg", Self.byteOrderMark]
+        needsMoreBytes = needsMoreBytes && beginnings.contains { $0.utf8.starts(with: remainder) }
         return nil
     }
 
@@ -91,10 +94,21 @@ struct ImageSignature {
         (opening: "<?", closing: "?>"), (opening: "<!--", closing: "-->"), (opening: "<!DOCTYPE svg", closing: ">"),
     ]
 
-    static func skip(_ text: Substring, past end: String) -> Substring? {
+    static let byteOrderMark = "\u{feff}"
+
+    typealias Text = Slice<UnsafeRawBufferPointer>
+
+    /// Skips white space as XML defines it, and byte order marks.
+    static func skipWhiteSpace(_ text: Text) -> Text {
+        let text = text.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
+        guard text.starts(with: byteOrderMark.utf8) else { return text }
+        return skipWhiteSpace(text.dropFirst(byteOrderMark.utf8.count))
+    }
+
+    static func skip(_ text: Text, past end: String) -> Text? {
         var remainder = text
         while !remainder.isEmpty {
-            if remainder.hasPrefix(end) { return remainder.dropFirst(end.count) }
+            if remainder.starts(with: end.utf8) { return remainder.dropFirst(end.utf8.count) }
             remainder = remainder.dropFirst()
         }
         return nil

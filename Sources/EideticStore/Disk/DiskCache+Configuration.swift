@@ -126,7 +126,8 @@ extension DiskCache {
 
     /// Returns the file name of a namespace's directory.
     package static func directoryName(of namespace: String) -> String {
-        let name = String(namespace.map { $0 == "/" || $0 == "\0" ? "_" : $0 })
+        let characters = namespace.unicodeScalars.map { $0 == "/" || $0 == "\0" ? "_" : Character($0) }
+        let name = characters.reduce(into: "") { $0.append($1) }
         return name.isEmpty || name == "." || name == ".." ? "_" : name
     }
 

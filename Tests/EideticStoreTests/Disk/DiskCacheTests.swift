@@ -250,6 +250,7 @@ struct DiskCacheTests {
         #expect(DiskCache.defaultDirectory().hasSuffix("/eidetic/default"))
         #expect(DiskCache.defaultDirectory().hasPrefix("/"))
         #expect(DiskCache.defaultDirectory(namespace: "a/../b").hasSuffix("/eidetic/a_.._b"))
+        #expect(DiskCache.defaultDirectory(namespace: "a/\u{301}b").hasSuffix("/eidetic/a_\u{301}b"))
         #expect(DiskCache.defaultDirectory(namespace: "..").hasSuffix("/eidetic/_"))
     }
 

@@ -5,16 +5,18 @@ import EideticCore
 struct SVGElementTree {
     private struct Node {
         var cost = SVGWorkload.Cost()
-        var references: [String] = []
-        let identifier: String?
+        var references: [[UInt8]] = []
+        let identifiers: [[UInt8]]
     }
 
     private let sheet: SVGStyleSheet
     private let scale: Double
     private let limits: DecodeLimits
-    private var open: [Node] = [Node(identifier: nil)]
-    private var identified: [String: Node] = [:]
-    private var known: [String: SVGWorkload.Cost] = [:]
+    private var open: [Node] = [Node(identifiers: [])]
+    /// The elements by their identifiers; those of equal ones are one with all their cost, as any may be meant.
+    private var identified: [[UInt8]: Node] = [:]
+    private var known: [[UInt8]: SVGWorkload.Cost] = [:]
+    private var names = SVGNames()
     private var embeddedPixels = 0
     private let documentDepth: Int
 
@@ -37,6 +39,7 @@ struct SVGElementTree {
     /// Reads all elements.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         var markup = try SVGMarkup(bytes)
+        names = markup.names
         while let piece = try markup.next() {
             switch piece {
             case .start(let name, let attributes, let isEmpty):
@@ -52,65 +55,47 @@ struct SVGElementTree {
     /// Returns the cost of the document.
     mutating func totalCost() throws(EideticError) -> SVGWorkload.Cost { try cost(of: open[0], depth: 0) }
 
-    /// Returns `true` if declarations may refer to other elements or need layers; otherwise, `false`.
-    static func mayRefer(_ declarations: some StringProtocol) -> Bool {
-        layerWords.contains { declarations.containsASCII($0) }
-    }
-
-    private static let layerWords: [StaticString] = [
-        "url(", "filter", "opacity", "mask", "clip", "blend", "isolation",
-    ]
-
     private mutating func node(named name: String, attributes: [SVGMarkup.Attribute]) throws(EideticError) -> Node {
-        func value(_ name: String) -> String? { attributes.last { $0.name == name }?.value }
-        var node = Node(identifier: value("id"))
+        func values(_ name: String) -> [String] { attributes.filter { $0.name == name }.map(\.value) }
+        // Attributes of other namespaces have the same name here.
+        var node = Node(identifiers: values("id").map { names.key(of: $0.utf8) })
         let nanoseconds = SVGFilterCost.nanoseconds(of: name, attributes: attributes, scale: scale)
         node.cost = SVGWorkload.Cost(nanoseconds: nanoseconds, elements: 1)
         for attribute in attributes {
             if attribute.name == "href" {
-                node.cost = node.cost + (try embeddedCost(of: attribute.value))
-                if attribute.value.hasPrefix("#") { node.references.append(String(attribute.value.dropFirst())) }
-            } else if attribute.name == "style" || Self.mayRefer(attribute.name)
-                || attribute.value.containsASCII("url(")
-            {
-                let isStyle = attribute.name == "style"
-                add(isStyle ? attribute.value : "\(attribute.name):\(attribute.value)", to: &node)
+                try addReference(attribute.value, ofElement: name, to: &node)
+            } else if let declarations = try SVGDeclarations(attribute) {
+                add(declarations, to: &node)
             }
         }
-        add(sheet.declarations(forClasses: value("class") ?? ""), to: &node)
+        add(sheet.declarations(forClasses: values("class")), to: &node)
         return node
     }
 
+    private mutating func addReference(
+        _ reference: String,
+        ofElement name: String,
+        to node: inout Node
+    ) throws(EideticError) {
+        if reference.utf8.first == UInt8(ascii: "#") {
+            node.references.append(names.key(of: reference.utf8.dropFirst()))
+        }
+        guard let url = SVGEmbeddedImage.dataURL(reference) else { return }
+        // XInclude would make the elements of one document those of another one.
+        guard name != "include" else { throw SVGMarkup.unsupported("included documents") }
+        node.cost = node.cost + (try embeddedCost(of: url))
+    }
+
     /// Adds the cost and the references of an element's declarations.
-    private func add(_ declarations: String, to node: inout Node) {
-        guard Self.mayRefer(declarations) else { return }
-        for declaration in declarations.split(separator: ";") where Self.mayRefer(declaration) {
-            node.cost.nanoseconds += Self.layerNanoseconds
-            let parts = declaration.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { continue }
-            let references = Self.references(in: parts[1])
-            node.references += references
-            if parts[0].containsASCII("filter"), references.isEmpty {
-                node.cost.nanoseconds += SVGFilterCost.nanoseconds(ofFunctionsIn: String(parts[1]))
-            }
-        }
+    private func add(_ declarations: SVGDeclarations, to node: inout Node) {
+        node.cost.nanoseconds += Self.layerNanoseconds * Double(declarations.layerCount)
+        node.cost.nanoseconds += SVGFilterCost.nanosecondsOfFunction * Double(declarations.functionCount)
+        node.references += declarations.references.map { names.key(of: $0) }
     }
 
-    /// Returns the identifiers in `url(#…)`.
-    private static func references(in value: Substring) -> [String] {
-        value.split(separator: "(").dropFirst().compactMap { part in
-            let name = part.prefix { $0 != ")" }.filter { $0 != "'" && $0 != "\"" && !$0.isWhitespace }
-            return name.hasPrefix("#") ? String(name.dropFirst()) : nil
-        }
-    }
-
-    /// Returns the cost of an embedded image, if `reference` is one; all of them together are within the limit on
-    /// pixels.
-    private mutating func embeddedCost(of reference: String) throws(EideticError) -> SVGWorkload.Cost {
-        guard reference.prefix(64).drop(while: { $0.isWhitespace }).lowercased().hasPrefix("data:") else {
-            return SVGWorkload.Cost()
-        }
-        let (bytes, format) = try SVGEmbeddedImage.content(of: reference)
+    /// Returns the cost of an embedded image; all of them together are within the limit on pixels.
+    private mutating func embeddedCost(of url: SVGEmbeddedImage.DataURL) throws(EideticError) -> SVGWorkload.Cost {
+        let (bytes, format) = try SVGEmbeddedImage.content(of: url)
         guard format != .svg else { return try cost(ofDocument: bytes) }
         embeddedPixels += try SVGEmbeddedImage.pixelCount(of: bytes, limits: limits)
         guard embeddedPixels <= limits.pixels else {
@@ -138,7 +123,12 @@ struct SVGElementTree {
         guard open.count > 1, let node = open.popLast() else { return }
         open[open.count - 1].cost = open[open.count - 1].cost + node.cost
         open[open.count - 1].references += node.references
-        if let identifier = node.identifier, identified[identifier] == nil { identified[identifier] = node }
+        for identifier in node.identifiers {
+            var sum = identified[identifier] ?? Node(identifiers: [])
+            sum.cost = sum.cost + node.cost
+            sum.references += node.references
+            identified[identifier] = sum
+        }
     }
 
     /// Returns the cost of an element with that of its references; one that refers to itself is not drawn.
@@ -155,21 +145,6 @@ struct SVGElementTree {
             sum = sum + (known[reference] ?? SVGWorkload.Cost())
         }
         return sum
-    }
-}
-
-extension StringProtocol {
-    /// Returns `true` if a word occurs in the text; compares bytes, because path data may have millions of them.
-    func containsASCII(_ word: StaticString) -> Bool {
-        word.withUTF8Buffer { word in
-            var rest = utf8[...]
-            while let start = rest.firstIndex(of: word[0]) {
-                rest = rest[start...]
-                if rest.starts(with: word) { return true }
-                rest = rest.dropFirst()
-            }
-            return false
-        }
     }
 }
 #endif

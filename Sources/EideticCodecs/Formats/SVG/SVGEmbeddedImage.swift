@@ -5,13 +5,37 @@ import EideticCore
 ///
 /// - SeeAlso: RFC 2397; RFC 4648, section 4.
 enum SVGEmbeddedImage {
+    /// The parts of a `data:` URL.
+    struct DataURL {
+        /// The media type with its parameters.
+        let type: String
+        let content: ArraySlice<UInt8>
+    }
+
+    /// Returns the parts of a reference that is a `data:` URL, as the URL Standard parses it.
+    static func dataURL(_ reference: String) -> DataURL? {
+        func isLineEnd(_ byte: UInt8) -> Bool { byte == 9 || byte == 10 || byte == 13 }
+        let start = reference.utf8.lazy.filter { !isLineEnd($0) }.drop { $0 <= 32 }.prefix(5)
+        guard start.map(\.lowercasedASCII).elementsEqual("data:".utf8) else { return nil }
+        let characters = reference.utf8.filter { !isLineEnd($0) }.drop { $0 <= 32 }.dropFirst(5)
+        let parts = characters.prefix { $0 != UInt8(ascii: "#") }
+            .split(separator: UInt8(ascii: ","), maxSplits: 1, omittingEmptySubsequences: false)
+        return DataURL(type: String(decoding: parts[0], as: UTF8.self), content: parts.count > 1 ? parts[1] : [])
+    }
+
     /// Returns the bytes of a `data:` URL, and their format.
     ///
     /// - Throws: `unsupportedFormat` if the format is unknown, and with it the size.
-    static func content(of url: String) throws(EideticError) -> (bytes: [UInt8], format: ImageFormat) {
-        let comma = url.utf8.firstIndex(of: UInt8(ascii: ",")) ?? url.endIndex
-        let text = url.utf8[comma...].dropFirst()
-        let bytes = url[..<comma].containsASCII("base64") ? decodedBase64(text) : decodedPercent(text)
+    static func content(of url: DataURL) throws(EideticError) -> (bytes: [UInt8], format: ImageFormat) {
+        var bytes = decodedPercent(url.content)
+        if url.type.containsASCII("base64") {
+            let parameter = url.type.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).last
+            let word = parameter?.drop { $0 == 32 }.reversed().drop { $0 == 32 }.map(\.lowercasedASCII) ?? []
+            guard word.reversed().elementsEqual("base64".utf8), url.type.utf8.contains(UInt8(ascii: ";")) else {
+                throw EideticError(.unsupportedFormat, message: "svg: an embedded image has an unknown coding")
+            }
+            bytes = decodedBase64(bytes)
+        }
         guard case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) else {
             throw EideticError(.unsupportedFormat, message: "svg: an embedded image has an unknown format")
         }
@@ -31,23 +55,21 @@ enum SVGEmbeddedImage {
     }
 
     /// Returns the bytes of text with `%` before two hexadecimal digits for a byte.
-    private static func decodedPercent(_ text: Substring.UTF8View) -> [UInt8] {
+    private static func decodedPercent(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text
-        while let character = rest.popFirst() {
-            let digits = String(rest.prefix(2)) ?? ""
-            if character == UInt8(ascii: "%"), digits.utf8.count == 2, let byte = UInt8(digits, radix: 16) {
-                bytes.append(byte)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(character)
-            }
+        while let start = rest.firstIndex(of: UInt8(ascii: "%")) {
+            bytes += rest[..<start]
+            let digits = rest[start...].dropFirst().prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            bytes.append(digits.count == 2 ? UInt8(digits[0] << 4 | digits[1]) : UInt8(ascii: "%"))
+            rest = rest[(start + (digits.count == 2 ? 3 : 1))...]
         }
+        bytes += rest
         return bytes
     }
 
     /// Returns the bytes of base64 text up to its padding; other characters are ignored.
-    private static func decodedBase64(_ text: Substring.UTF8View) -> [UInt8] {
+    private static func decodedBase64(_ text: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         var bits = 0, count = 0
         for character in text {

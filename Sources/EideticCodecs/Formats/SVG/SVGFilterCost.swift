@@ -8,7 +8,8 @@ enum SVGFilterCost {
     /// `scale` is the number of pixels per unit of the document.
     static func nanoseconds(of name: String, attributes: [SVGMarkup.Attribute], scale: Double) -> Double {
         func value(_ name: String, default standard: Double) -> Double {
-            attributes.last { $0.name == name }.map { largestNumber(in: $0.value) } ?? standard
+            // Those of other namespaces have the same name here.
+            attributes.filter { $0.name == name }.map { largestNumber(in: $0.value) }.max() ?? standard
         }
         switch name {
         case "feTurbulence": return 150 + 55 * max(1, value("numOctaves", default: 1))
@@ -25,10 +26,8 @@ enum SVGFilterCost {
         }
     }
 
-    /// Returns the time of the filter functions in a `filter` property, such as `blur(3px)`.
-    static func nanoseconds(ofFunctionsIn style: String) -> Double {
-        Double(style.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: "(") ? 1 : 0) }) * 400
-    }
+    /// The time of a function in a `filter` property, such as `blur(3px)`.
+    static let nanosecondsOfFunction = 400.0
 
     /// Returns the largest number in a list; infinity if the list has anything else.
     private static func largestNumber(in list: String) -> Double {

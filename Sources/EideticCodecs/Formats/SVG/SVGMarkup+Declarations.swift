@@ -6,32 +6,48 @@ extension SVGMarkup {
     mutating func readDocumentType() throws(EideticError) {
         while let first = rest.first, first != UInt8(ascii: ">") {
             if skip("<!--") { skip(through: "-->"); continue }
+            if skip("<?") { skip(through: "?>"); continue }
             if skip("<!ENTITY") { try readEntity(); continue }
             if skip("<!ATTLIST") { try readAttributeList(); continue }
-            if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") {
-                rest.removeFirst()
-                _ = consume { $0 != first }
-                _ = rest.popFirst()
+            if skipLiteral() {
+                continue
             } else if first == UInt8(ascii: "%") {
                 throw Self.unsupported("parameter entities")
             } else {
                 rest.removeFirst()
                 // The declarations inside brackets contain `>`.
-                if first == UInt8(ascii: "<") { skip(through: ">") }
+                if first == UInt8(ascii: "<") { skipDeclaration() }
             }
         }
         _ = rest.popFirst()
     }
 
+    /// Skips text in quotation marks, if it follows.
+    private mutating func skipLiteral() -> Bool {
+        guard let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return false }
+        rest.removeFirst()
+        _ = consume { $0 != quote }
+        _ = rest.popFirst()
+        return true
+    }
+
+    /// Skips the rest of a declaration, whose literals may contain `>`.
+    private mutating func skipDeclaration() {
+        while let first = rest.first {
+            if skipLiteral() { continue }
+            rest.removeFirst()
+            if first == UInt8(ascii: ">") { return }
+        }
+    }
+
     private mutating func readEntity() throws(EideticError) {
         skipSpaces()
         guard rest.first != UInt8(ascii: "%") else { throw Self.unsupported("parameter entities") }
-        let name = String(consume { !Self.isSpace($0) }) ?? ""
+        let name = Array(consume { !Self.isSpace($0) })
         skipSpaces()
         guard let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
             // An external entity is not read.
-            skip(through: ">")
-            return
+            return skipDeclaration()
         }
         rest.removeFirst()
         let value = consume { $0 != quote }

@@ -13,27 +13,29 @@ struct SVGMarkup {
         /// A start tag; `isEmpty` if it is also the end tag.
         case start(name: Substring.UTF8View, attributes: [Attribute], isEmpty: Bool)
         case end
-        /// Character data.
-        case text(Substring.UTF8View)
+        /// Character data; without a literal section it may have references.
+        case text(Substring.UTF8View, isLiteral: Bool)
         /// A processing instruction.
         case instruction(Substring.UTF8View)
     }
 
-    /// One attribute, whose name has no prefix and whose value has no references.
+    /// One attribute, whose name has no prefix, and whose value has neither references nor lines.
     struct Attribute {
         let name: String
         let value: String
     }
 
     private let text: String
+    /// The comparison of names in this document.
+    let names: SVGNames
     var rest: Substring.UTF8View
-    var entities: [String: String] = [:]
+    var entities: [[UInt8]: String] = [:]
 
     /// Creates a reader of a document.
     ///
     /// - Throws: `unsupportedFormat` for an encoding in which markup is not ASCII.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        text = try SVGEncoding.decode(bytes)
+        (text, names) = try SVGEncoding.decode(bytes)
         rest = text[...].utf8
     }
 
@@ -42,12 +44,12 @@ struct SVGMarkup {
     /// - Throws: `unsupportedFormat` for declarations and references that this reader does not follow.
     mutating func next() throws(EideticError) -> Piece? {
         while let first = rest.first {
-            guard first == UInt8(ascii: "<") else { return .text(consume(upTo: "<")) }
+            guard first == UInt8(ascii: "<") else { return .text(consume(upTo: "<"), isLiteral: false) }
             if skip("<!--") { skip(through: "-->"); continue }
             if skip("<![CDATA[") {
                 let content = consume(upTo: "]]>")
                 _ = skip("]]>")
-                return .text(content)
+                return .text(content, isLiteral: true)
             }
             if skip("<!DOCTYPE") { try readDocumentType(); continue }
             if skip("<?") {
@@ -76,28 +78,36 @@ struct SVGMarkup {
             guard let quote = rest.popFirst() else { break }
             let value = consume { $0 != quote }
             _ = rest.popFirst()
-            attributes.append(Attribute(name: String(localName(key)) ?? "", value: try resolved(value)))
+            attributes.append(
+                Attribute(name: String(localName(key)) ?? "", value: try resolved(Self.singleLine(value)))
+            )
         }
         return .start(name: name, attributes: attributes, isEmpty: false)
     }
 
-    /// Returns a value with its references replaced.
-    private func resolved(_ value: Substring.UTF8View) throws(EideticError) -> String {
+    /// Returns the value of an attribute with spaces for tabs and line ends, as section 3.3.3 says.
+    private static func singleLine(_ value: Substring.UTF8View) -> Substring.UTF8View {
+        guard value.contains(where: { $0 < 32 }) else { return value }
+        return String(decoding: value.lazy.map { isSpace($0) ? 32 : $0 }, as: UTF8.self)[...].utf8
+    }
+
+    /// Returns text with its references replaced.
+    func resolved(_ value: Substring.UTF8View) throws(EideticError) -> String {
         guard value.contains(UInt8(ascii: "&")) else { return String(value) ?? "" }
         var result = ""
         var rest = value
         while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
             result += String(rest[..<start]) ?? ""
             guard let end = rest[start...].firstIndex(of: UInt8(ascii: ";")) else { break }
-            result += try replacement(for: String(rest[rest.index(after: start)..<end]) ?? "")
+            result += try replacement(for: rest[rest.index(after: start)..<end])
             rest = rest[rest.index(after: end)...]
         }
         return result + (String(rest) ?? "")
     }
 
-    private func replacement(for name: String) throws(EideticError) -> String {
-        let standard = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
-        if let text = standard[name] ?? entities[name] { return text }
+    private func replacement(for reference: Substring.UTF8View) throws(EideticError) -> String {
+        let standard = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"], name = String(reference) ?? ""
+        if let text = standard[name] ?? entities[Array(reference)] { return text }
         let digits = name.hasPrefix("#x") ? name.dropFirst(2) : name.dropFirst(1)
         guard name.hasPrefix("#"), let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10),
             let scalar = Unicode.Scalar(number)
