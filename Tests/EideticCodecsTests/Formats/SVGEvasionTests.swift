@@ -14,13 +14,17 @@ struct SVGEvasionTests {
         Array("\(before)<svg \(names) width='1000' height='1000'>\(content)</svg>".utf8)
     }
 
-    /// Returns `true` if a document is refused before it is drawn.
+    /// Returns `true` if a document is refused before it is drawn, for its work or for what cannot be estimated.
     private func isRefused(_ document: [UInt8]) -> Bool {
+        [.limitExceeded, .unsupportedFormat].contains(refusal(of: document))
+    }
+
+    private func refusal(of document: [UInt8]) -> EideticError.Code? {
         do throws(EideticError) {
             let workload = try document.span.withUnsafeBytes { bytes throws(EideticError) in try SVGWorkload(bytes) }
             try workload.check(size: PixelSize(width: 1_000, height: 1_000))
-        } catch { return error.code == .limitExceeded || error.code == .unsupportedFormat }
-        return false
+        } catch { return error.code }
+        return nil
     }
 
     /// Returns a filter that takes hours, with an attribute for its identifier.
@@ -53,6 +57,8 @@ struct SVGEvasionTests {
         let functions = String(repeating: " blur(3px)", count: 1_000)
         #expect(isRefused(Self.document("<filter id='f'/><rect filter='url(#f)\(functions)'/>")))
         #expect(isRefused(Self.document("<rect style='FILTER:\(functions)'/>")))
+        let colours = String(repeating: "fill:rgb(1,2,3);", count: 1_000)
+        #expect(!isRefused(Self.document("<filter id='f'/><rect style='filter:url(#f);\(colours)'/>")))
     }
 
     @Test(
@@ -60,7 +66,8 @@ struct SVGEvasionTests {
         arguments: [
             ".a{x:y}/*}.b{*/.c{FILTER", ".c{x:'}.b{';FILTER", ".c{/*}.b{*/FILTER", ".c{x:url(}.b{);FILTER",
             ".a{}\u{301},.c{filter", ".a{x:url(/*)}.c{filter:url(#f)}.b{x:y;*/z", "@Media all{.c{filter",
-            "<![CDATA[.c{filter]]>", ".c{fil&t;er",
+            "<![CDATA[.c{filter]]>", ".c{fil&t;er", ".a{x:#url(\")\")}.c{filter", ".a{x:[}]}.c{filter",
+            "<![CDATA[.a{x:<!--url(/*)}.c{filter]]>",
         ]
     )
     func styleSheets(rule: String) {
@@ -83,6 +90,9 @@ struct SVGEvasionTests {
     @Test("C18 imported style sheets and inclusions are refused, however they are written") func imports() {
         #expect(isRefused(Self.document("<style>@IMPORT 'data:text/css,'</style>")))
         #expect(isRefused(Self.document("", before: "<?xml-stylesheet href='DA\nTA:text/css,'?>")))
+        #expect(isRefused(Self.document("", before: "<?xml-stylesheet href='&#100;ata:text/css,'?>")))
+        #expect(isRefused(Self.document("<rect fill='url(data:image/svg+xml,%3Csvg/>#f)'/>")))
+        #expect(!isRefused(Self.document("<style>@font-face{src:url(data:font/woff2;base64,AAAA#a)}</style>")))
         let inner = Data(Self.document("")).base64EncodedString()
         #expect(isRefused(Self.document("<x:include href='data:image/svg+xml;base64,\(inner)'/>")))
     }
@@ -105,7 +115,7 @@ struct SVGEvasionTests {
         content += String(repeating: "<rect/>", count: 10_000) + "<g \(identifier)/></g>"
         content += String(repeating: "<use href='\(reference)'/>", count: 200)
         let before = "<!DOCTYPE svg [<!ATTLIST g id ID #IMPLIED><?a ><!ENTITY a 'z'?><!ENTITY a '\u{301}b'>]>"
-        #expect(isRefused(Self.document(content, before: before)))
+        #expect(refusal(of: Self.document(content, before: before)) == .limitExceeded)
         let other = "<g id='e\u{301}'/>" + content.replacing("'e\u{301}'", with: "'x'")
         #expect(isRefused(Self.document(other, before: before)) == !identifier.contains("e\u{301}"))
     }
@@ -115,6 +125,10 @@ struct SVGEvasionTests {
         #expect(isRefused(Self.document("<filter><feTurbulence numOctaves='&o;'/></filter>", before: before)))
         let external = "<!DOCTYPE svg [<!ENTITY e SYSTEM \"'>\"><!ENTITY o '1000000'><!ENTITY o '1'>]>"
         #expect(isRefused(Self.document("<filter><feTurbulence numOctaves='&o;'/></filter>", before: external)))
+        let list = "<!DOCTYPE svg [<!ATTLIST g id ID #IMPLIED><!NOTATION n SYSTEM '><!--'>]>"
+        #expect(refusal(of: Self.document(Self.filter("id='f'"), before: list)) == .limitExceeded)
+        let fixed = "<!DOCTYPE svg [<!ATTLIST g id ID #IMPLIED><!ATTLIST rect filter CDATA 'url(#f)'>]>"
+        #expect(refusal(of: Self.document("", before: fixed)) == .unsupportedFormat)
     }
 
     @Test(
@@ -128,6 +142,69 @@ struct SVGEvasionTests {
         let parts = Self.blurs("id='@'", "filter='url(#\(reference))'").split(separator: "@", maxSplits: 1)
         let head = "<?xml version='1.0' encoding='\(name)'?><svg \(Self.names) width='1000' height='1000'>\(parts[0])"
         #expect(isRefused(Array(head.utf8) + identifier + Array("\(parts[1])</svg>".utf8)))
+    }
+
+    @Test("C18 other encodings are those of a declaration, and their characters may be spaces") func declared() {
+        let euros = Self.document(
+            Self.blurs("id='f'", "x:n='\u{20ac}' filter='url(#f)' y='1'"),
+            before: "<?xml-a encoding='gbk'?>"
+        )
+        #expect(refusal(of: euros) == .limitExceeded)
+        let head = "<?xml version='1.0' encoding='iso-8859-1'?>"
+        let parts = Self.document(
+            "<style>.c{filter:url(#f)}</style>" + Self.blurs("id='f'", "class='b@c'"),
+            before: head
+        ).split(separator: UInt8(ascii: "@"))
+        #expect(refusal(of: Array(parts.joined(separator: [0xa0]))) == .limitExceeded)
+    }
+
+    @Test("C18 what is inherited, or drawn at vertices, counts for each of them") func repeated() {
+        let pattern = "<pattern id='p'>" + String(repeating: "<rect/>", count: 1_000) + "</pattern>"
+        let rectangles = String(repeating: "<rect/>", count: 1_100)
+        for attribute in ["fill='url(#p)'", "style='stroke: url(#p)'", "class='c'"] {
+            let content = "<style>.c{fill:url(#p)}</style>\(pattern)<g \(attribute)>\(rectangles)</g>"
+            #expect(refusal(of: Self.document(content)) == .limitExceeded, "\(attribute)")
+        }
+        #expect(!isRefused(Self.document("\(pattern)<g mask='url(#p)' clip-path='url(#p)'>\(rectangles)</g>")))
+        let vertices = "M0 0" + String(repeating: "h1", count: 1_100)
+        for marker in ["marker-mid='url(#p)'", "style='marker : url(#p)'", "style='marker-mid:/**/url(#p)'"] {
+            #expect(refusal(of: Self.document("\(pattern)<g \(marker)><path d='\(vertices)'/></g>")) == .limitExceeded)
+        }
+        #expect(!isRefused(Self.document("\(pattern)<path marker-end='url(#p)' d='\(vertices)'/>")))
+    }
+
+    @Test("C18 elements that lead back to themselves are drawn from each that begins elsewhere") func cycles() {
+        let parts =
+            "<g id='a'>\(String(repeating: "<rect/>", count: 1_000))<use href='#b'/></g><g id='b'><use href='#a'/></g>"
+        let uses = String(repeating: "<use href='#b'/>", count: 1_100)
+        #expect(refusal(of: Self.document("<use href='#a'/><defs>\(parts)</defs>\(uses)")) == .limitExceeded)
+        #expect(!isRefused(Self.document("<use href='#a'/><defs>\(parts)</defs>")))
+    }
+
+    @Test("C18 icons that repeat their identifiers are not refused") func sprites() {
+        let icon = "<path id='a'/><mask id='b'><use href='#a'/></mask><use href='#a'/><g mask='url(#b)'/>"
+        #expect(!isRefused(Self.document(String(repeating: icon, count: 1_000))))
+    }
+
+    @Test("C18 hostile documents are read in linear time and memory: each ends within the limit of this test")
+    func amplification() {
+        let hostile = [
+            "<rect style='fill:\(String(repeating: "url(#", count: 40_000))'/>",
+            String(repeating: "<g id='a' mask='url(#b)'/>", count: 10_000),
+            "<style>.a{opacity:1;x:\(String(repeating: "y", count: 100_000))}</style><g class='"
+                + String(repeating: "a ", count: 50_000) + "'/>",
+            "<style>*{opacity:1;x:\(String(repeating: "y", count: 100_000))}</style>"
+                + String(repeating: "<g/>", count: 10_000),
+            "<style>" + String(repeating: "aaaa<!---->", count: 20_000) + "</style>",
+        ]
+        for content in hostile { _ = refusal(of: Self.document(content)) }
+        let nested = (0..<250).reduce(String(repeating: "<use href='#b'/>", count: 20_000)) { text, _ in
+            "<g x:id='a'>\(text)</g>"
+        }
+        #expect(refusal(of: Self.document(nested)) == .limitExceeded)
+        let before = "<!DOCTYPE svg [<!ENTITY a '\(String(repeating: "y", count: 10_000))'>]>"
+        let inner = Self.document("<g x='\(String(repeating: "&a;", count: 10_000))'/>", before: before)
+        #expect(refusal(of: inner) == .limitExceeded)
     }
 
     @Test("C18 an embedded image is one however its URL is written") func embedded() {

@@ -9,59 +9,59 @@ import EideticCore
 struct SVGDeclarations {
     /// The number of declarations that may need a layer.
     private(set) var layerCount = 0
-    /// The number of functions, if some may be those of a filter.
+    /// The number of functions that filter.
     private(set) var functionCount = 0
-    /// The identifiers in `url(#…)`.
-    private(set) var references: [ArraySlice<UInt8>] = []
+    /// What `url(#…)` refers to.
+    var references: [SVGReference] = []
 
     private static let layerWords: [StaticString] = [
         "url(", "filter", "opacity", "mask", "clip", "blend", "isolation",
     ]
 
+    /// The functions of Filter Effects Module Level 1, section 6.1.
+    private static let functions = [
+        "blur", "brightness", "contrast", "drop-shadow", "grayscale", "hue-rotate", "invert", "opacity", "saturate",
+        "sepia",
+    ]
+
+    /// Creates none.
+    init() {}
+
     /// Reads declarations.
-    init(_ text: String) {
+    ///
+    /// - Throws: `unsupportedFormat` for references to embedded documents.
+    init(_ text: String, names: SVGNames) throws(EideticError) {
         guard Self.matter(text) else { return }
-        let bytes = Array(text.utf8)
         layerCount = text.utf8.split(separator: UInt8(ascii: ";")).count { Self.matter(Substring($0)) }
-        references = Self.references(in: bytes)
+        references = try SVGReference.all(in: text, names: names)
         guard text.containsASCII("filter") else { return }
-        functionCount = bytes.count { $0 == UInt8(ascii: "(") } - references.count
+        let bytes = Array(text.utf8)
+        functionCount = bytes.brackets.count { index in
+            Self.functions.contains { bytes[..<index].ends(with: $0) }
+        }
     }
 
     /// Reads the declarations in an attribute; `nil` if they have no cost.
     ///
-    /// - Throws: `unsupportedFormat` if escapes may hide a reference.
-    init?(_ attribute: SVGMarkup.Attribute) throws(EideticError) {
+    /// - Throws: `unsupportedFormat` if escapes may hide a reference, and for references to embedded documents.
+    init?(_ attribute: SVGMarkup.Attribute, names: SVGNames) throws(EideticError) {
         var value = attribute.value
         if value.utf8.contains(UInt8(ascii: "\\")) {
             value = Self.unescaped(value)
             guard !value.containsASCII("url(") else { throw SVGMarkup.unsupported("escapes beside references") }
         }
         if attribute.name == "style" {
-            self.init(value)
+            try self.init(value, names: names)
         } else {
             let isReference = value.utf8.contains(UInt8(ascii: "(")) && value.containsASCII("url(")
             guard isReference || Self.matter(attribute.name) else { return nil }
-            self.init("\(attribute.name):\(value)")
+            try self.init("\(attribute.name):\(value)", names: names)
         }
     }
 
     /// Returns `true` if declarations may refer to other elements or need layers; otherwise, `false`.
     static func matter(_ declarations: some StringProtocol) -> Bool {
         layerWords.contains { declarations.containsASCII($0) }
-    }
-
-    private static func references(in text: [UInt8]) -> [ArraySlice<UInt8>] {
-        text.indices.compactMap { index in
-            guard text[index] == UInt8(ascii: "("),
-                text[..<index].suffix(3).map(\.lowercasedASCII).elementsEqual("url".utf8)
-            else { return nil }
-            var content = text[(index + 1)...].drop(while: SVGMarkup.isSpace)
-            let quote = content.first.flatMap { $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") ? $0 : nil }
-            if quote != nil { content.removeFirst() }
-            guard content.popFirst() == UInt8(ascii: "#") else { return nil }
-            return content.prefix { $0 != quote ?? UInt8(ascii: ")") }
-        }
     }
 
     /// Returns text with the characters of its escapes.
@@ -76,6 +76,25 @@ struct SVGDeclarations {
             bytes += Array(String(Unicode.Scalar(number).map(Character.init) ?? "?").utf8)
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Adds other declarations to these.
+    mutating func add(_ other: SVGDeclarations) {
+        layerCount += other.layerCount
+        functionCount += other.functionCount
+        references += other.references
+    }
+}
+
+extension [UInt8] {
+    /// The indices of the opening brackets.
+    var brackets: [Int] { indices.filter { self[$0] == UInt8(ascii: "(") } }
+}
+
+extension ArraySlice<UInt8> {
+    /// Returns `true` if a word in lower case, or with capitals, is at the end.
+    func ends(with word: String) -> Bool {
+        suffix(word.utf8.count).lazy.map(\.lowercasedASCII).elementsEqual(word.utf8)
     }
 }
 #endif

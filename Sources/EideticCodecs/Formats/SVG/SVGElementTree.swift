@@ -5,23 +5,36 @@ import EideticCore
 struct SVGElementTree {
     private struct Node {
         var cost = SVGWorkload.Cost()
-        var references: [[UInt8]] = []
-        let identifiers: [[UInt8]]
+        /// The references of the element itself, until it is complete.
+        var ownReferences: [SVGReference] = []
+        /// Those of all complete elements in it.
+        var references: [SVGReference] = []
+        /// A number that the vertices of paths do not exceed.
+        var vertexCount = 0.0
+        var identifiers: [[UInt8]] = []
     }
 
     private let sheet: SVGStyleSheet
     private let scale: Double
     private let limits: DecodeLimits
-    private var open: [Node] = [Node(identifiers: [])]
-    /// The elements by their identifiers; those of equal ones are one with all their cost, as any may be meant.
+    private var open: [Node] = [Node()]
+    /// The elements by their identifiers; where any of several may be meant, they are one with all their cost.
     private var identified: [[UInt8]: Node] = [:]
+    /// The identifiers that the first element with them has.
+    private var claimed: Set<[UInt8]> = []
     private var known: [[UInt8]: SVGWorkload.Cost] = [:]
+    /// The identifiers whose costs are being added up.
+    private var active: Set<[UInt8]> = []
+    private var referenceCount = 0
     private var names = SVGNames()
     private var embeddedPixels = 0
     private let documentDepth: Int
 
     /// The maximum length of a chain of references.
     private static let maximumDepth = 256
+
+    /// The maximum number of references that are read, copied, or followed.
+    private static let maximumReferenceCount = 5_000_000
 
     /// The time of a layer, which opacity, masks and blending need, in nanoseconds per pixel.
     private static let layerNanoseconds = 10.0
@@ -44,32 +57,42 @@ struct SVGElementTree {
             switch piece {
             case .start(let name, let attributes, let isEmpty):
                 open.append(try node(named: String(name) ?? "", attributes: attributes))
-                if isEmpty { close() }
-            case .end: close()
+                if isEmpty { try close() }
+            case .end: try close()
             case .text, .instruction: break
             }
         }
-        while open.count > 1 { close() }
+        while open.count > 1 { try close() }
     }
 
     /// Returns the cost of the document.
-    mutating func totalCost() throws(EideticError) -> SVGWorkload.Cost { try cost(of: open[0], depth: 0) }
+    mutating func totalCost() throws(EideticError) -> SVGWorkload.Cost { try cost(of: open[0], depth: 0).cost }
 
     private mutating func node(named name: String, attributes: [SVGMarkup.Attribute]) throws(EideticError) -> Node {
         func values(_ name: String) -> [String] { attributes.filter { $0.name == name }.map(\.value) }
-        // Attributes of other namespaces have the same name here.
-        var node = Node(identifiers: values("id").map { names.key(of: $0.utf8) })
+        var node = Node(identifiers: identifiers(in: attributes))
         let nanoseconds = SVGFilterCost.nanoseconds(of: name, attributes: attributes, scale: scale)
         node.cost = SVGWorkload.Cost(nanoseconds: nanoseconds, elements: 1)
+        // A vertex takes two bytes at least.
+        node.vertexCount = (values("d") + values("points")).reduce(0) { $0 + Double($1.utf8.count / 2) }
         for attribute in attributes {
             if attribute.name == "href" {
                 try addReference(attribute.value, ofElement: name, to: &node)
-            } else if let declarations = try SVGDeclarations(attribute) {
+            } else if let declarations = try SVGDeclarations(attribute, names: names) {
                 add(declarations, to: &node)
             }
         }
-        add(sheet.declarations(forClasses: values("class")), to: &node)
+        for declarations in sheet.declarations(forClasses: values("class")) { add(declarations, to: &node) }
         return node
+    }
+
+    /// Returns the identifiers by which an element may be meant; of equal ones the library takes the first.
+    private mutating func identifiers(in attributes: [SVGMarkup.Attribute]) -> [[UInt8]] {
+        attributes.filter { $0.name == "id" }.compactMap { attribute in
+            let key = names.key(of: attribute.value.utf8)
+            let isExact = names.isUnicode && !attribute.isPrefixed && key.elementsEqual(attribute.value.utf8)
+            return !isExact || claimed.insert(key).inserted ? key : nil
+        }
     }
 
     private mutating func addReference(
@@ -78,7 +101,7 @@ struct SVGElementTree {
         to node: inout Node
     ) throws(EideticError) {
         if reference.utf8.first == UInt8(ascii: "#") {
-            node.references.append(names.key(of: reference.utf8.dropFirst()))
+            node.ownReferences.append(SVGReference(key: names.key(of: reference.utf8.dropFirst())))
         }
         guard let url = SVGEmbeddedImage.dataURL(reference) else { return }
         // XInclude would make the elements of one document those of another one.
@@ -90,7 +113,7 @@ struct SVGElementTree {
     private func add(_ declarations: SVGDeclarations, to node: inout Node) {
         node.cost.nanoseconds += Self.layerNanoseconds * Double(declarations.layerCount)
         node.cost.nanoseconds += SVGFilterCost.nanosecondsOfFunction * Double(declarations.functionCount)
-        node.references += declarations.references.map { names.key(of: $0) }
+        node.ownReferences += declarations.references
     }
 
     /// Returns the cost of an embedded image; all of them together are within the limit on pixels.
@@ -119,32 +142,56 @@ struct SVGElementTree {
         }
     }
 
-    private mutating func close() {
-        guard open.count > 1, let node = open.popLast() else { return }
-        open[open.count - 1].cost = open[open.count - 1].cost + node.cost
-        open[open.count - 1].references += node.references
+    private mutating func close() throws(EideticError) {
+        guard open.count > 1, var node = open.popLast() else { return }
+        for var reference in node.ownReferences {
+            reference.weight = reference.weight(elementCount: node.cost.elements, vertexCount: node.vertexCount)
+            node.references.append(reference)
+        }
+        try count(node.references.count * (1 + node.identifiers.count))
+        let parent = open.count - 1
+        open[parent].cost = open[parent].cost + node.cost
+        open[parent].vertexCount += node.vertexCount
+        open[parent].references += node.references
         for identifier in node.identifiers {
-            var sum = identified[identifier] ?? Node(identifiers: [])
-            sum.cost = sum.cost + node.cost
-            sum.references += node.references
-            identified[identifier] = sum
+            identified[identifier, default: Node()].cost = (identified[identifier]?.cost ?? .init()) + node.cost
+            identified[identifier, default: Node()].references += node.references
         }
     }
 
-    /// Returns the cost of an element with that of its references; one that refers to itself is not drawn.
-    private mutating func cost(of node: Node, depth: Int) throws(EideticError) -> SVGWorkload.Cost {
+    /// Bounds the time and the memory of references.
+    private mutating func count(_ references: Int) throws(EideticError) {
+        referenceCount += references
+        guard referenceCount <= Self.maximumReferenceCount else {
+            let limit = "the limit is \(Self.maximumReferenceCount)"
+            throw EideticError(.limitExceeded, message: "svg: \(referenceCount) references; \(limit)")
+        }
+    }
+
+    /// Returns the cost of an element with that of its references, and whether one was left out because it leads back:
+    /// the library does not draw that one, but those before it again if it begins elsewhere.
+    private mutating func cost(
+        of node: Node,
+        depth: Int
+    ) throws(EideticError) -> (cost: SVGWorkload.Cost, isCut: Bool) {
         guard depth <= Self.maximumDepth else {
             throw EideticError(.limitExceeded, message: "svg: more than \(Self.maximumDepth) nested references")
         }
-        var sum = node.cost
+        try count(node.references.count)
+        var sum = node.cost, isCut = false
         for reference in node.references {
-            if known[reference] == nil, let target = identified[reference] {
-                known[reference] = SVGWorkload.Cost()
-                known[reference] = try cost(of: target, depth: depth + 1)
+            guard let cost = known[reference.key] else {
+                guard let target = identified[reference.key] else { continue }
+                guard active.insert(reference.key).inserted else { isCut = true; continue }
+                let result = try cost(of: target, depth: depth + 1)
+                active.remove(reference.key)
+                if result.isCut { isCut = true } else { known[reference.key] = result.cost }
+                sum = sum + result.cost * reference.weight
+                continue
             }
-            sum = sum + (known[reference] ?? SVGWorkload.Cost())
+            sum = sum + cost * reference.weight
         }
-        return sum
+        return (sum, isCut)
     }
 }
 #endif

@@ -12,11 +12,17 @@ enum SVGEmbeddedImage {
         let content: ArraySlice<UInt8>
     }
 
+    /// Returns `true` for a `data:` URL.
+    static func isDataURL(_ reference: some Collection<UInt8>) -> Bool {
+        let start = reference.lazy.filter { !isLineEnd($0) }.drop { $0 <= 32 }.prefix(5)
+        return start.map(\.lowercasedASCII).elementsEqual("data:".utf8)
+    }
+
+    private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 9 || byte == 10 || byte == 13 }
+
     /// Returns the parts of a reference that is a `data:` URL, as the URL Standard parses it.
     static func dataURL(_ reference: String) -> DataURL? {
-        func isLineEnd(_ byte: UInt8) -> Bool { byte == 9 || byte == 10 || byte == 13 }
-        let start = reference.utf8.lazy.filter { !isLineEnd($0) }.drop { $0 <= 32 }.prefix(5)
-        guard start.map(\.lowercasedASCII).elementsEqual("data:".utf8) else { return nil }
+        guard isDataURL(reference.utf8) else { return nil }
         let characters = reference.utf8.filter { !isLineEnd($0) }.drop { $0 <= 32 }.dropFirst(5)
         let parts = characters.prefix { $0 != UInt8(ascii: "#") }
             .split(separator: UInt8(ascii: ","), maxSplits: 1, omittingEmptySubsequences: false)

@@ -38,7 +38,9 @@ enum SVGEncoding {
 
     /// Returns the encoding in the XML declaration, in lower case; `nil` if there is none.
     private static func declaredName(in bytes: Slice<UnsafeRawBufferPointer>) -> String? {
-        guard bytes.starts(with: "<?xml".utf8) else { return nil }
+        guard bytes.starts(with: "<?xml".utf8), bytes.dropFirst(5).first.map(SVGMarkup.isSpace) == true else {
+            return nil
+        }
         let declaration = bytes.prefix(1_024).prefix { $0 != UInt8(ascii: ">") }
         let words = String(decoding: declaration, as: UTF8.self).unicodeScalars.split { $0 == "\"" || $0 == "'" }
         guard let key = words.firstIndex(where: { Substring($0).containsASCII("encoding") }), key + 1 < words.count

@@ -61,6 +61,7 @@ extension SVGMarkup {
 
     private mutating func readAttributeList() throws(EideticError) {
         let list = consume(upTo: ">")
+        _ = skip(">")
         guard !list.contains(UInt8(ascii: "\"")), !list.contains(UInt8(ascii: "'")) else {
             throw Self.unsupported("default attributes")
         }

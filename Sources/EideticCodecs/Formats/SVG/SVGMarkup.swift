@@ -23,7 +23,12 @@ struct SVGMarkup {
     struct Attribute {
         let name: String
         let value: String
+        /// A Boolean value indicating whether the name had a prefix.
+        let isPrefixed: Bool
     }
+
+    /// The maximum number of bytes of an attribute or a text, which is that of libxml2.
+    private static let maximumLength = 10_000_000
 
     private let text: String
     /// The comparison of names in this document.
@@ -78,9 +83,8 @@ struct SVGMarkup {
             guard let quote = rest.popFirst() else { break }
             let value = consume { $0 != quote }
             _ = rest.popFirst()
-            attributes.append(
-                Attribute(name: String(localName(key)) ?? "", value: try resolved(Self.singleLine(value)))
-            )
+            let name = localName(key), text = try resolved(Self.singleLine(value))
+            attributes.append(Attribute(name: String(name) ?? "", value: text, isPrefixed: name.count < key.count))
         }
         return .start(name: name, attributes: attributes, isEmpty: false)
     }
@@ -100,6 +104,12 @@ struct SVGMarkup {
             result += String(rest[..<start]) ?? ""
             guard let end = rest[start...].firstIndex(of: UInt8(ascii: ";")) else { break }
             result += try replacement(for: rest[rest.index(after: start)..<end])
+            guard result.utf8.count <= Self.maximumLength else {
+                throw EideticError(
+                    .limitExceeded,
+                    message: "svg: an attribute or a text exceeds 10 MB with its entities"
+                )
+            }
             rest = rest[rest.index(after: end)...]
         }
         return result + (String(rest) ?? "")

@@ -36,8 +36,13 @@ struct SVGRuleReader {
         return content
     }
 
-    /// Replaces a comment by a space, if one follows.
+    /// Replaces a comment, or a mark of a comment in HTML, by a space, if one follows.
     private mutating func skipComment() -> Bool {
+        for mark in ["<!--", "-->"] where rest.starts(with: mark.utf8) {
+            rest = rest.dropFirst(mark.utf8.count)
+            content.append(32)
+            return true
+        }
         guard rest.starts(with: "/*".utf8) else { return false }
         rest = rest.dropFirst(2)
         while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest.removeFirst() }
@@ -59,7 +64,8 @@ struct SVGRuleReader {
     private mutating func readURL() -> Bool {
         let name = content.suffix(5).dropLast()
         guard name.suffix(3).map(\.lowercasedASCII).elementsEqual("url".utf8),
-            name.count < 4 || !Self.isName(name.first ?? 0)
+            // With one of these it is the name of another function, or a block in brackets.
+            name.count < 4 || !Self.isName(name[name.startIndex]) && !"#@".utf8.contains(name[name.startIndex])
         else { return false }
         let start = rest.first { !SVGMarkup.isSpace($0) }
         guard start != UInt8(ascii: "\""), start != UInt8(ascii: "'") else { return false }

@@ -4,9 +4,9 @@ import EideticCore
 /// The rules of an SVG document's style sheets that apply filters, masks or other elements.
 struct SVGStyleSheet {
     /// The declarations of rules for classes.
-    private var ofClass: [[UInt8]: String] = [:]
+    private var ofClass: [[UInt8]: SVGDeclarations] = [:]
     /// The declarations of all other rules, which may apply to any element.
-    private var ofAny = ""
+    private var ofAny = SVGDeclarations()
     private let names: SVGNames
 
     /// Reads the `style` elements of a document.
@@ -23,8 +23,8 @@ struct SVGStyleSheet {
             case .start(let name, _, _): open.append(name.elementsEqual("style".utf8) ? "" : nil)
             case .end: if let text = open.popLast() ?? nil { try read(text) }
             case .text(let content, let isLiteral):
-                guard let text = open.last ?? nil else { continue }
-                open[open.count - 1] = text + (isLiteral ? String(content) ?? "" : try markup.resolved(content))
+                guard !open.isEmpty, open[open.count - 1] != nil else { continue }
+                open[open.count - 1]?.append(isLiteral ? String(content) ?? "" : try markup.resolved(content))
             case .instruction(let content): try Self.check(instruction: content)
             }
         }
@@ -34,19 +34,22 @@ struct SVGStyleSheet {
     private static func check(instruction: Substring.UTF8View) throws(EideticError) {
         // URLs lose their line ends.
         let text = String(decoding: instruction.filter { !SVGMarkup.isSpace($0) }, as: UTF8.self)
-        guard text.utf8.starts(with: "xml-stylesheet".utf8), text.containsASCII("data:") else { return }
+        // References to characters are resolved there.
+        guard text.utf8.starts(with: "xml-stylesheet".utf8), text.containsASCII("data:") || text.containsASCII("&")
+        else {
+            return
+        }
         throw EideticError(.unsupportedFormat, message: "svg: embedded style sheets are not supported")
     }
 
     /// Returns the declarations that may apply to an element with these lists of classes.
-    func declarations(forClasses lists: [String]) -> SVGDeclarations {
-        var text = ofAny
-        if !ofClass.isEmpty {
-            for name in lists.flatMap({ $0.unicodeScalars.split { $0.properties.isWhitespace } }) {
-                text += ofClass[names.key(of: Substring(name).utf8)] ?? ""
-            }
-        }
-        return SVGDeclarations(text)
+    func declarations(forClasses lists: [String]) -> [SVGDeclarations] {
+        guard !ofClass.isEmpty else { return [ofAny] }
+        // A character that is not known may be a space.
+        let isKnown = names.isUnicode || lists.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+        guard isKnown else { return [ofAny] + ofClass.values }
+        let classes = lists.flatMap { $0.unicodeScalars.split { $0.properties.isWhitespace } }
+        return [ofAny] + Set(classes.map { names.key(of: Substring($0).utf8) }).compactMap { ofClass[$0] }
     }
 
     private mutating func read(_ text: String) throws(EideticError) {
@@ -55,15 +58,25 @@ struct SVGStyleSheet {
         }
         var rules = SVGRuleReader(text)
         while let (prelude, block) = rules.next() {
-            guard SVGDeclarations.matter(block) else { continue }
+            guard SVGDeclarations.matter(block), !isFont(prelude) else { continue }
+            let declarations = try SVGDeclarations(block, names: names)
             for selector in prelude.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
                 if let name = className(in: selector) {
-                    ofClass[name, default: ""] += block + ";"
+                    ofClass[name, default: SVGDeclarations()].add(declarations)
                 } else {
-                    ofAny += block + ";"
+                    ofAny.add(declarations)
+                    // Each element has them, and needs none of another one.
+                    for index in ofAny.references.indices where ofAny.references[index].repetition == .inherited {
+                        ofAny.references[index].repetition = .once
+                    }
                 }
             }
         }
+    }
+
+    /// Returns `true` for the description of a font, which applies to no element.
+    private func isFont(_ prelude: [UInt8]) -> Bool {
+        prelude.filter { !SVGMarkup.isSpace($0) }.map(\.lowercasedASCII).elementsEqual("@font-face".utf8)
     }
 
     /// Returns the class of a selector that is nothing else.

@@ -16,6 +16,10 @@ package struct SVGWorkload {
         static func + (first: Cost, second: Cost) -> Cost {
             Cost(nanoseconds: first.nanoseconds + second.nanoseconds, elements: first.elements + second.elements)
         }
+
+        static func * (cost: Cost, factor: Double) -> Cost {
+            Cost(nanoseconds: cost.nanoseconds * factor, elements: cost.elements * factor)
+        }
     }
 
     /// The maximum number of drawn elements, counting each use of one; librsvg allows half as many uses.
