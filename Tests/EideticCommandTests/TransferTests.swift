@@ -87,13 +87,6 @@ struct TransferTests {
         #expect(try FileSystem().entryNames(in: directory.path(of: "files")) == [String(name.prefix(200))])
     }
 
-    @Test("B14 the name of a file has no slash, also before a combining mark") func combiningMark() async throws {
-        let origin = try ScriptedOrigin { _ in [.response(200)] }
-        #expect(try await run("add", "\(origin.url)/books/../\u{301}n").status == .exited(0))
-        #expect(try await run("watch").status == .exited(0))
-        #expect(try FileSystem().entryNames(in: directory.path(of: "files")) == ["\u{301}n"])
-    }
-
     @Test("B14 watch does not fail if a transfer ends before it, or while it starts", arguments: 0..<6)
     func quickEnds(round: Int) async throws {
         let origin = try ScriptedOrigin { _ in [.response(404)] }

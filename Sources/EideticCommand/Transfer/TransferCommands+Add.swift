@@ -174,9 +174,8 @@ struct DownloadPlace {
 
     /// Returns the last component of a URL's path, without characters that a file name should not have.
     private static func name(in url: String) -> String {
-        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") }
-            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst(3)
-        let name = String(Substring(path.last ?? ""[...].utf8).prefix(200)).filter { $0 > " " }
+        let path = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3)
+        let name = String((path.last ?? "").prefix(200)).filter { $0 > " " && $0 != "/" }
         return name.isEmpty || name == "." || name == ".." ? "index" : name
     }
 }
