@@ -11,7 +11,7 @@ struct SVGDeclarations {
     private(set) var layerCount = 0
     /// The number of functions that filter.
     private(set) var functionCount = 0
-    /// What `url(#…)` refers to.
+    /// The references in `url(#…)`.
     var references: [SVGReference] = []
 
     private static let layerWords: [StaticString] = [

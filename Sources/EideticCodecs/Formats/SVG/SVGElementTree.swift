@@ -7,7 +7,7 @@ struct SVGElementTree {
         var cost = SVGWorkload.Cost()
         /// The references of the element itself, until it is complete.
         var ownReferences: [SVGReference] = []
-        /// Those of all complete elements in it.
+        /// The references of all complete elements in it.
         var references: [SVGReference] = []
         /// A number that the vertices of paths do not exceed.
         var vertexCount = 0.0

@@ -3,7 +3,7 @@ import EideticCore
 
 /// A reference of an SVG element to another one.
 struct SVGReference {
-    /// How often a reference is drawn.
+    /// The number of times that a reference is drawn.
     enum Repetition {
         /// Once: `mask`, `clip-path`, `filter`, `href`.
         case once
