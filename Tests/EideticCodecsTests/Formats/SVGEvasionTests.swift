@@ -202,6 +202,11 @@ struct SVGEvasionTests {
             "<g x:id='a'>\(text)</g>"
         }
         #expect(refusal(of: Self.document(nested)) == .limitExceeded)
+        for selector in [".a,", "a,"] {
+            let rule =
+                String(repeating: selector, count: 3_000) + "b{\(String(repeating: "fill:url(#a);", count: 2_000))}"
+            #expect(refusal(of: Self.document("<style>\(rule)</style>")) == .limitExceeded)
+        }
         let before = "<!DOCTYPE svg [<!ENTITY a '\(String(repeating: "y", count: 10_000))'>]>"
         let inner = Self.document("<g x='\(String(repeating: "&a;", count: 10_000))'/>", before: before)
         #expect(refusal(of: inner) == .limitExceeded)

@@ -12,7 +12,7 @@ struct SVGDeclarations {
     /// The number of functions that filter.
     private(set) var functionCount = 0
     /// The references in `url(#…)`.
-    var references: [SVGReference] = []
+    private(set) var references: [SVGReference] = []
 
     private static let layerWords: [StaticString] = [
         "url(", "filter", "opacity", "mask", "clip", "blend", "isolation",
@@ -76,6 +76,15 @@ struct SVGDeclarations {
             bytes += Array(String(Unicode.Scalar(number).map(Character.init) ?? "?").utf8)
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same declarations for all elements: each has them, and inherits none.
+    var ofEachElement: Self {
+        var copy = self
+        for index in references.indices where references[index].repetition == .inherited {
+            copy.references[index].repetition = .once
+        }
+        return copy
     }
 
     /// Adds other declarations to these.

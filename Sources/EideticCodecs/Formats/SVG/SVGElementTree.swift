@@ -34,7 +34,7 @@ struct SVGElementTree {
     private static let maximumDepth = 256
 
     /// The maximum number of references that are read, copied, or followed.
-    private static let maximumReferenceCount = 5_000_000
+    static let maximumReferenceCount = 5_000_000
 
     /// The time of a layer, which opacity, masks and blending need, in nanoseconds per pixel.
     private static let layerNanoseconds = 10.0

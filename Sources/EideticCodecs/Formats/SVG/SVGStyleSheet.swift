@@ -8,6 +8,8 @@ struct SVGStyleSheet {
     /// The declarations of all other rules, which may apply to any element.
     private var ofAny = SVGDeclarations()
     private let names: SVGNames
+    /// The number of references in all rules, with those of each selector.
+    private var referenceCount = 0
 
     /// Reads the `style` elements of a document.
     ///
@@ -61,14 +63,14 @@ struct SVGStyleSheet {
             guard SVGDeclarations.matter(block), !isFont(prelude) else { continue }
             let declarations = try SVGDeclarations(block, names: names)
             for selector in prelude.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                referenceCount += declarations.references.count
+                guard referenceCount <= SVGElementTree.maximumReferenceCount else {
+                    throw EideticError(.limitExceeded, message: "svg: \(referenceCount) references in style sheets")
+                }
                 if let name = className(in: selector) {
                     ofClass[name, default: SVGDeclarations()].add(declarations)
                 } else {
-                    ofAny.add(declarations)
-                    // Each element has them, and needs none of another one.
-                    for index in ofAny.references.indices where ofAny.references[index].repetition == .inherited {
-                        ofAny.references[index].repetition = .once
-                    }
+                    ofAny.add(declarations.ofEachElement)
                 }
             }
         }
