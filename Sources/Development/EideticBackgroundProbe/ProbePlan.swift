@@ -1,6 +1,6 @@
 import EideticBackground
 import EideticCore
-import LifecycleCore
+import EideticLifecycle
 
 /// The behaviour of the probe, from its arguments.
 struct ProbePlan: Sendable {

@@ -1,7 +1,7 @@
 import EideticCore
 import EideticWire
 import Glibc
-import LifecycleCore
+import EideticLifecycle
 
 /// The connection to the supervisor: answers its messages, and connects again when it has crashed.
 final class SupervisedProbe {

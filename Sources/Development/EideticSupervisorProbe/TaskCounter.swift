@@ -1,7 +1,7 @@
 import EideticCore
 import EideticWire
 import Glibc
-import LifecycleCore
+import EideticLifecycle
 
 /// The number of open tasks, published on the shared page.
 final class TaskCounter: Sendable {

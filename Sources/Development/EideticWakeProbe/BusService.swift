@@ -1,4 +1,4 @@
-import EideticBus
+import EideticDBus
 import EideticCore
 import Glibc
 

@@ -1,4 +1,4 @@
-import EideticBus
+import EideticDBus
 import EideticCore
 
 /// A notification server: prints what it shows; `click NUMBER` and `cancel NUMBER` are the user.

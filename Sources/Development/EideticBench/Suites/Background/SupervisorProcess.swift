@@ -4,7 +4,7 @@ import EideticSupervisor
 import EideticTestSupport
 import EideticWire
 import Glibc
-import LifecycleCore
+import EideticLifecycle
 
 /// A supervisor in a directory of its own, and its client.
 final class SupervisorProcess {

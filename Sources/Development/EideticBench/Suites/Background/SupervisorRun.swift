@@ -4,7 +4,7 @@ import EideticSupervisor
 import EideticTestSupport
 import EideticWire
 import Glibc
-import LifecycleCore
+import EideticLifecycle
 
 /// Measures a real supervisor with real applications.
 ///

@@ -4,7 +4,7 @@ import EideticSupervisor
 import EideticTestSupport
 import EideticWire
 import Glibc
-import LifecycleCore
+import EideticLifecycle
 
 extension SupervisorRun {
     /// Suspends and continues an application again and again.

@@ -1,0 +1,155 @@
+public import EideticCore
+import EideticLifecycle
+
+/// The application that this process is: its state, its background tasks, and its notices.
+///
+/// ```swift
+/// try Application.shared.start()
+/// …
+/// try await Application.shared.withBackgroundTask(named: "upload") { try await upload() }
+/// ```
+///
+/// A started application does not end at a request to stop (SIGTERM, SIGHUP, Ctrl-C, systemd, Ctrl-Z) until its
+/// background tasks have ended, for at most a grace period; then the tasks expire. The process ends with status 0.
+/// Before the start, background tasks can be opened, and nothing expires.
+public final class Application: Sendable {
+    /// The application of this process.
+    public static let shared = Application()
+
+    let tasks: BackgroundTaskTable
+    let clock: any TimeSource
+    let noticeCenter: NoticeCenter
+    let stateBroadcast: Broadcast<ApplicationState>
+    let phaseBroadcast: Broadcast<ApplicationPhase>
+    let pressureBroadcast = Broadcast<MemoryPressure>(name: "memory pressure")
+    let noticeSources = NoticeSources()
+    let inbox = EventInbox()
+    let wakeCenter: WakeCenter
+    /// A Boolean value indicating whether the delegate leaves the wake under way to its general method.
+    @MainActor var isWakeLeftToDelegate = false
+    /// The number of open beginnings of each activity.
+    let activities = Guarded<[ContinuousAssertion: Int]>([:])
+    /// The drawing of the window for a switcher.
+    let snapshots = Guarded(Snapshots())
+    private struct State {
+        var state = ApplicationState.notRunning
+        var isStarted = false
+        var previousExitReport: String?
+    }
+
+    private let currentState = Guarded(State())
+
+    /// Creates an application that is not started; a process uses ``shared``.
+    package init(clock: any TimeSource = SystemTime()) {
+        self.clock = clock
+        tasks = BackgroundTaskTable { [inbox] in inbox.reportOpenCountChange() }
+        noticeCenter = NoticeCenter { [inbox] in inbox.wake() }
+        wakeCenter = WakeCenter { [inbox] in inbox.wake() }
+        // In the foreground nothing stops the process; a consumer that has left its loop there must not delay its end.
+        stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks) {
+            $0 != .active
+        }
+        phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks) { $0 == .background }
+    }
+
+    /// Starts the application: signals are handled from now on, and the launch callbacks follow.
+    ///
+    /// From now on ``shared`` is the environment of all pipelines, caches and views that were given none, whenever they
+    /// were created. May be called on any thread, once.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the application.
+    ///   - delegate: The receiver of callbacks, which is retained.
+    /// - Throws: `EideticError.Code.invalidArgument` if the configuration is out of range; `.refused` if the
+    ///   application was started before.
+    public func start(
+        _ configuration: Configuration = Configuration(),
+        delegate: (any ApplicationDelegate)? = nil
+    ) throws(EideticError) {
+        try configuration.validate()
+        let isFirst = currentState.withLock { current in
+            defer { current.isStarted = true }
+            return !current.isStarted
+        }
+        guard isFirst else { throw EideticError(.refused, message: "the application was already started") }
+        if self === Self.shared { DefaultEnvironment.shared.install(self) }
+        let performer = EffectPerformer(
+            application: self,
+            configuration: configuration,
+            delegate: delegate,
+            inbox: inbox
+        )
+        LifecycleThread(performer: performer).start()
+    }
+
+    /// The current state of the application.
+    public var state: ApplicationState { currentState.withLock { $0.state } }
+
+    /// The report of the previous process, if it was killed for a violation, or ended because memory was short;
+    /// otherwise, `nil`.
+    ///
+    /// One line with the code of a kill (`0x8badf00d`), the reason, and the names of the open tasks. Available from the
+    /// launch callbacks on; requires ``Configuration/identifier``, or a supervisor.
+    public var previousExitReport: String? { currentState.withLock { $0.previousExitReport } }
+
+    func setPreviousExitReport(_ report: String?) { currentState.withLock { $0.previousExitReport = report } }
+
+    /// The current state and every later change; ends when the application is about to terminate.
+    ///
+    /// Each access returns a new stream. After a change, the process is neither suspended nor terminated until each
+    /// consumer has received it and requested the next value, for at most 5 s.
+    public var states: AsyncStream<ApplicationState> { stateBroadcast.stream(startingWithLatest: true) }
+
+    /// A Boolean value indicating whether the application can run in the background.
+    public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
+
+    /// A Boolean value indicating whether a supervisor decides the lifecycle of the application.
+    ///
+    /// It can suspend the application for real, and launch it in the background. `false` before the start, and after
+    /// the supervisor has ended for good: the application then continues alone.
+    public var isSupervised: Bool { inbox.isSupervised }
+
+    /// Sets the presentation of the application to the user.
+    ///
+    /// To be called by a window or a test. Has no effect before the start. While the screen is locked, a presentation
+    /// as active is one without input; it takes effect when the screen is unlocked. A job that a shell has stopped or
+    /// continued in the background stays in the background.
+    public func setPresentation(_ presentation: ApplicationPresentation) {
+        switch presentation {
+        case .active: inbox.post([.activate, .show])
+        case .inactive: inbox.post([.deactivate, .show])
+        case .background: inbox.post([.enterBackground])
+        }
+    }
+
+    /// Requests the termination of the application, as SIGTERM does.
+    public func terminate() { inbox.requestTermination() }
+
+    /// Waits for the end of the application, which is the end of the process.
+    ///
+    /// The last statement of a program; a program that returns from its main function instead ends immediately,
+    /// whatever is open. Never returns if the application is not started.
+    public func waitUntilTerminated() async -> Never {
+        while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+    }
+
+    /// Posts a change of state, and returns whether it is one.
+    @discardableResult
+    func setState(_ state: ApplicationState) -> Bool {
+        let changed = currentState.withLock { current in
+            defer { current.state = state }
+            return current.state != state
+        }
+        if changed { stateBroadcast.post(state) }
+        return changed
+    }
+}
+
+extension Application: ApplicationEnvironment {
+    /// The last change between foreground and background, if there was one, and every later one; delays suspension and
+    /// termination as ``states`` does.
+    package var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream(startingWithLatest: true) }
+
+    /// The last change of memory pressure, if there was one, and every later one, including the return to normal.
+    public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream(startingWithLatest: true) }
+}

@@ -1,0 +1,41 @@
+import EideticCore
+import EideticWire
+import EideticLifecycle
+
+/// The thread of the lifecycle: supervised as long as there is a supervisor, and stand-alone afterwards.
+final class LifecycleThread: @unchecked Sendable {
+    // Safe to send: whoever creates it uses it up to `start()`, which hands everything over to the thread; nobody else
+    // uses it afterwards.
+    private let performer: EffectPerformer
+    private let signals: SignalHandlers
+    private let socket: PacketSocket?
+
+    init(performer: EffectPerformer) {
+        self.performer = performer
+        signals = SignalHandlers(inbox: performer.inbox)
+        socket = SupervisorAddress.connect(performer.configuration)
+        performer.inbox.isMultitaskingSupported = performer.configuration.isMultitaskingSupported
+    }
+
+    /// Starts the thread; signals are handled when this function returns.
+    func start() {
+        let configuration = performer.configuration
+        if configuration.handlesSignals { signals.install(withJobControl: socket == nil) }
+        performer.application.noticeSources.start(
+            paths: .init(
+                systemDirectory: configuration.systemSettingsDirectory,
+                settingsFiles: configuration.settingsFiles
+            )
+        )
+        Thread.start(name: "eidetic-life") { self.run() }
+    }
+
+    private func run() {
+        var process: AdoptedProcess?
+        if let socket {
+            process = SupervisedHost(performer: performer, signals: signals, socket: socket).run()
+            if performer.configuration.handlesSignals { signals.install(withJobControl: true) }
+        }
+        StandaloneHost(performer: performer, signals: signals).run(adopting: process)
+    }
+}

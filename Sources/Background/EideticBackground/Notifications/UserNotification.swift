@@ -1,0 +1,85 @@
+import EideticLifecycle
+import EideticWire
+
+/// A notification of the application to its user.
+public struct UserNotification: Sendable, Hashable, Identifiable {
+    /// The time at which a notification is shown.
+    public enum Trigger: Sendable, Hashable {
+        /// At once.
+        case immediate
+        /// After a time, 1 s or more, whatever becomes of the clock; again and again if it repeats, 60 s or more.
+        case timeInterval(Duration, repeats: Bool)
+        /// At a moment in seconds since 1970, by the clock of the machine.
+        case date(secondsSince1970: Int64)
+        /// Each day at a time by the user's clock, or on one weekday, from 0 (Sunday) to 6.
+        case daily(hour: Int, minute: Int, weekday: Int? = nil)
+    }
+
+    /// The sound of a notification.
+    public enum Sound: Sendable, Hashable {
+        /// The sound of the desktop's theme for messages.
+        case standard
+        /// A sound of the desktop's theme, such as `alarm-clock-elapsed`.
+        case named(String)
+    }
+
+    /// The identifier, 1 to 255 bytes; a later notification with the same one takes the place of this one.
+    public var id: String
+    /// The heading, at most 4,096 bytes.
+    public var title = ""
+    /// The text, at most 4,096 bytes.
+    public var body = ""
+    /// The sound; `nil`, the default, for none.
+    public var sound: Sound?
+    /// The number at the application's icon when the notification is shown; `nil`, the default, leaves it as it is.
+    public var badge: Int?
+    /// Text that comes back with the response, at most 4,096 bytes.
+    public var userInfo = ""
+    /// The time; at once by default.
+    public var trigger = Trigger.immediate
+
+    /// Creates a notification.
+    public init(id: String, title: String, body: String = "") { (self.id, self.title, self.body) = (id, title, body) }
+
+    /// The request for the supervisor.
+    var request: NotificationRequest {
+        var content = NotificationRequest.Content()
+        (content.title, content.body, content.userInfo) = (title, body, userInfo)
+        switch sound {
+        case .standard: content.sound = .standard
+        case .named(let name): content.sound = .named(name)
+        case nil: content.sound = .none
+        }
+        content.badge = badge.map { UInt32(clamping: $0) }
+        var request = NotificationRequest(identifier: id, content: content)
+        switch trigger {
+        case .immediate: request.trigger = .now
+        case .timeInterval(let time, let repeats):
+            request.trigger = .interval(time.components.seconds, repeats: repeats)
+        case .date(let seconds): request.trigger = .date(seconds)
+        case .daily(let hour, let minute, let weekday):
+            // Out of range, it is refused as such.
+            let isValid = (0..<24).contains(hour) && (0..<60).contains(minute)
+            let second = isValid ? Int64(hour) * .hour + Int64(minute) * .minute : -1
+            request.trigger = .daily(second: second, weekday: weekday.map { UInt8(clamping: $0) })
+        }
+        return request
+    }
+}
+
+/// The response of the user to a notification.
+public struct NotificationResponse: Sendable, Hashable {
+    /// The identifier of the notification.
+    public let identifier: String
+    /// The name of the chosen action; `default` for a click on the notification itself.
+    public let action: String
+    /// The text that the notification had for the application.
+    public let userInfo: String
+    /// The time at which the notification was due, in seconds since 1970.
+    public let secondsSince1970: Int64
+
+    init(_ message: NotificationResponseMessage) {
+        (identifier, action, userInfo) = (message.identifier, message.action, message.userInfo)
+        secondsSince1970 = message.date
+    }
+}

@@ -1,0 +1,223 @@
+import EideticCore
+import EideticWire
+import Glibc
+import EideticLifecycle
+
+extension SupervisedApplication {
+    func perform(_ effect: LifecycleEffect) {
+        switch effect {
+        case .spawnProcess(let identity): spawn(identity)
+        case .deliver(let callback, let deadline): deliver(callback, deadline: deadline)
+        case .setTaskPhase(let phase, let deadline): setTaskPhase(phase, deadline: deadline)
+        case .expireTasks(let deadline): expireTasks(deadline: deadline)
+        case .freezeProcess: beginFreeze()
+        case .thawProcess: thaw()
+        case .commitSuspension: commitSuspension()
+        case .deliverNotices: deliverNotices()
+        case .deleteArchive: deleteArchive()
+        case .deliverMemoryWarning(let level): send(.memoryWarning(level: UInt8(clamping: level)))
+        case .warnAboutLocks: log("thawed, \(lastObstacle ?? "a lock is held"); killed if it happens again within 5 s")
+        case .throttleProcess: throttle()
+        case .exitProcess: send(.exit)
+        case .killProcess(let reason): kill(for: reason)
+        case .reportExit(let report): reportExit(report)
+        case .refuse(let refusal):
+            let use = RefusedUse(refusal: refusal, explanation: explanation(of: refusal))
+            lastRefusal = use
+            log("refused: \(use.explanation)")
+        case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
+        case .reportWake(let reason, let result): report(reason, result: result)
+        case .reportURL(let url, let outcome):
+            log("\(url)\(url.source.map { " from \($0)" } ?? ""): \(outcome)")
+            answerSender(of: url, outcome: outcome)
+        case .cancelTransfers: cancelTransfers()
+        // The application saves its archive; the rest concerns an application without a supervisor.
+        case .saveArchive, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
+        }
+    }
+
+    func log(_ text: String) { context.log.append(text, for: identifier) }
+
+    // MARK: Messages
+
+    /// Sends a message now, or after the application's `hello`.
+    func send(_ message: SupervisorMessage) {
+        guard let process else { return }
+        guard process.isWelcomed, let connection = process.connection else {
+            if process.waitingMessages.count < RunningProcess.maximumWaitingMessages {
+                process.waitingMessages.append(message)
+            }
+            return
+        }
+        connection.send(WireWriter.encode(message))
+    }
+
+    private func deliver(_ callback: LifecycleCallback, deadline: Duration) {
+        lastSequence += 1
+        process?.pendingCallback = (callback, lastSequence, deadline)
+        // In the middle of its time, so that a callback that takes too long is reported with the open tasks.
+        namesTime = Clock.now + (deadline - Clock.now) / 2
+        if let process, process.isWelcomed, process.connection != nil {
+            send(.lifecycle(callback, sequence: lastSequence, deadline: deadline))
+        }
+    }
+
+    private func expireTasks(deadline: Duration) {
+        send(.expire(deadline: deadline))
+        requestTaskNames()
+    }
+
+    /// Asks for the names of the open tasks, if there are any.
+    func requestTaskNames() {
+        namesTime = nil
+        guard let process, process.openTasks > 0, process.isWelcomed else { return }
+        lastRequest += 1
+        send(.taskNames(request: lastRequest))
+    }
+
+    /// Ends the suspension, and tells the application of it.
+    func deliverNotices() {
+        guard let process, let start = process.suspensionTime else { return }
+        let end = Clock.now
+        process.suspensionTime = nil
+        process.suspendedTime += end - start
+        try? process.page.write(UInt64(clamping: process.suspendedTime.inNanoseconds), to: .suspendedTime)
+        send(.suspended(from: start, to: end))
+    }
+
+    // MARK: The process from outside
+
+    private func setTaskPhase(_ phase: TaskPhase, deadline: Duration?) {
+        guard let process else { return }
+        (process.phase, process.phaseDeadline) = (phase, deadline)
+        do throws(SystemError) {
+            try process.page.setPhase(phase, deadline: deadline)
+        } catch {
+            log("cannot write the shared page: \(error)")
+        }
+        if phase == .foreground {
+            nextMemoryPriority = MemoryPriorities.foreground
+            resetProcessorUse()
+            process.processorReport = nil
+        } else if phase == .background {
+            nextMemoryPriority = MemoryPriorities.background
+        }
+    }
+
+    private func commitSuspension() {
+        guard let process else { return }
+        process.suspensionTime = Clock.now
+        process.suspensionCount += 1
+        try? process.page.write(process.suspensionCount, to: .suspensionCount)
+        nextMemoryPriority = MemoryPriorities.suspended
+        resetProcessorUse()
+        watchTerminal()
+        for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
+            log("process \(stray) had left its control group, and was taken back")
+        }
+    }
+
+    func kill(for reason: KillReason) {
+        guard let process else { return }
+        let report = KillReport(reason: reason, openTasks: tasksForReport(of: process)).text
+        process.killReport = report
+        if reason.isToldAtNextLaunch { process.exitReport = report }
+        adoptedRecord?.killReport = report
+        log(report)
+        process.freezer.kill()
+    }
+
+    /// The names of the open tasks, or their number if the application has not told them.
+    private func tasksForReport(of process: RunningProcess) -> [String] {
+        let count = process.openTasks
+        if count == 0 || !process.taskNames.isEmpty { return count == 0 ? [] : process.taskNames }
+        return ["\(count) open task\(count == 1 ? "" : "s") without a known name"]
+    }
+
+    /// The directory of the application's saved state.
+    var archiveDirectory: String { "\(context.configuration.stateDirectory)/\(identifier)" }
+
+    private func deleteArchive() {
+        unlink(context.directory.snapshotPath(of: identifier))
+        let path = "\(archiveDirectory)/state"
+        if unlink(path) != 0, errno != ENOENT {
+            log("cannot delete \(path): \(SystemError.message(for: errno))")
+        }
+    }
+
+    private func reportExit(_ report: ExitReport) {
+        let ended = leftovers.last { $0.identity == report.process } ?? process
+        if let ended { saveExitReport(of: ended) }
+        var text = ended?.reasonOfEnd ?? Self.text(of: ended?.end ?? .unknown)
+        if report.wasLaunching { text += ", during the launch" }
+        if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
+        if let ended, ended.suspendedTime > .zero {
+            text += ", suspended \(ended.suspensionCount) times for \(Int(ended.suspendedTime.inMilliseconds)) ms"
+        }
+        reportEnd(text)
+    }
+
+    /// Saves the reason for which a process was ended, for the next launch of the application.
+    func saveExitReport(of ended: RunningProcess) {
+        guard let report = ended.exitReport else { return }
+        let path = "\(archiveDirectory)/exit-report"
+        do throws(SystemError) {
+            try FileSystem().makeDirectories(archiveDirectory)
+            try context.directory.replace(path, with: Array("\(report)\n".utf8))
+        } catch {
+            log("cannot save the report of its end: \(error)")
+        }
+    }
+
+    func reportEnd(_ text: String) {
+        lastExit = text
+        log("ended: \(text)")
+    }
+
+    static func text(of end: ProcessEnd) -> String {
+        switch end {
+        case .exited(let status): "exit status \(status)"
+        case .signalled(let number): "signal \(number)"
+        case .unknown: "status unknown, as an earlier supervisor started it"
+        }
+    }
+
+    // MARK: A process that cannot be frozen
+
+    private func throttle() {
+        guard let process else { return }
+        let processes = process.freezer.processes
+        let stuck = Self.uninterruptible(processes).map { "\($0)" }.joined(separator: ", ")
+        var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
+        if HeldLocks.violation(of: processes) == .tooManyFiles { place += "; too many open files to look for locks" }
+        if !processes.contains(process.handle.identifier) { place += "; it has left its control group" }
+        let means = slowDown(process)
+        lastObstacle = "it could not be frozen in \(Int(lifecycle.rules.freezeLimit.inMilliseconds)) ms\(place)"
+        log("unfreezable: \(lastObstacle ?? ""); \(means), next attempt later")
+    }
+
+    /// The processes of which a thread waits in the kernel, where no signal reaches it.
+    static func uninterruptible(_ processes: [Int32]) -> [Int32] {
+        processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
+    }
+}
+
+extension LifecycleEffect.Refusal {
+    /// The reason in words.
+    package var explanation: String {
+        switch self {
+        case .forceQuit: "the user ended the application, and only the user starts it again"
+        case .undeclaredMode: "the application does not declare this kind of background work"
+        case .allowanceExhausted: "the time for background work is used up"
+        case .repeatedLaunchCrashes: "the application crashed during its last launches"
+        case .repeatedWakeCrashes:
+            "the application ended in the middle of its last wakes of this kind; it is woken again when the user has used it, "
+                + "after a day, or with another version of its program"
+        case .terminating: "the application is terminating"
+        case .alreadyRunning: "another process of the application is running"
+        case .processEnded: "the process ended before it was asked"
+        case .tooManyRequests: "too many requests wait"
+        case .notConnected: "its process has not connected in time, and runs without supervision"
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import EideticCore
+import EideticWire
+import Glibc
+import EideticLifecycle
+
+// Connections by name: of `eidetic app`, and of applications that do not inherit a socket.
+extension Supervisor {
+    /// The time in which an application says who it is.
+    private static let introductionLimit: Duration = .seconds(5)
+    /// The time for which a connection of `eidetic app` may be idle.
+    private static let idleLimit: Duration = .seconds(10)
+    /// The greatest number of connections of each kind, and of one process.
+    private static let guestLimit = 128
+    private static let guestLimitOfProcess = 16
+
+    /// Admits root and the user of the supervisor only.
+    func admit(_ socket: PacketSocket, isControl: Bool) {
+        guard let peer = socket.peer, peer.user == geteuid() || peer.user == 0 else {
+            return context.log.append("refused a connection of user \(socket.peer?.user ?? .max)", for: "eideticd")
+        }
+        makeRoom(for: peer.process, isControl: isControl)
+        let limiter = isControl ? MessageLimiter(rate: 1_000) : context.limiter(of: peer.process)
+        // Connecting costs as much as a message, or it would be a way around the limit.
+        guard limiter.take() else { return }
+        let connection = Connection(socket: socket, poller: poller, limiter: limiter)
+        let key = ObjectIdentifier(connection)
+        guests[key] = Guest(
+            connection: connection,
+            isControl: isControl,
+            process: peer.process,
+            deadline: Clock.now + (isControl ? Self.idleLimit : Self.introductionLimit)
+        )
+        connection.end = { [unowned self] in self.guests[key] = nil }
+        connection.receive = { [unowned self, unowned connection] packet in
+            if isControl {
+                self.guests[key]?.deadline = Clock.now + Self.idleLimit
+                self.answer(packet.bytes, on: connection)
+            } else {
+                self.introduce(connection, packet: packet.bytes)
+            }
+        }
+        connection.start()
+    }
+
+    /// Closes the connection that has been idle for longest, of the same process if it has many.
+    private func makeRoom(for process: Int32, isControl: Bool) {
+        let similar = guests.values.filter { $0.isControl == isControl }
+        let own = similar.filter { $0.process == process }
+        let candidates = own.count >= Self.guestLimitOfProcess ? own : similar.count >= Self.guestLimit ? similar : []
+        candidates.min { $0.deadline < $1.deadline }?.connection.fail()
+    }
+
+    /// Connects an application, by the first message and by the process that the kernel names.
+    private func introduce(_ connection: Connection, packet: [UInt8]) {
+        guard let message = try? WireReader.decode(ApplicationMessage.self, from: packet),
+            case .hello(let hello) = message,
+            let peer = connection.socket.peer, let handle = ProcessHandle(identifier: peer.process)
+        else { return connection.fail() }
+        guests[ObjectIdentifier(connection)] = nil
+        if let application = application(of: handle), let process = application.process {
+            if let running = hello.running, running.token != process.token {
+                application.log("refused a connection with a wrong token")
+                return connection.close()
+            }
+            application.attach(connection, to: process)
+        } else if !adopt(handle, hello: hello, connection: connection) {
+            return
+        }
+        connection.receive(PacketSocket.Packet(packet))
+    }
+
+    private func application(of handle: ProcessHandle) -> SupervisedApplication? {
+        applications.values.first { application in
+            application.process?.handle.identifier == handle.identifier
+                && application.process?.handle.startTime == handle.startTime
+        }
+    }
+
+    /// Takes an application under supervision that somebody else has started; returns `false` if it is refused.
+    private func adopt(_ handle: ProcessHandle, hello: Hello, connection: Connection) -> Bool {
+        let identifier = identifier(of: handle, hello: hello)
+        guard applications[identifier] != nil || makeRoomForApplication() else {
+            connection.send(WireWriter.encode(SupervisorMessage.refused(.tooManyRequests)))
+            connection.close()
+            return false
+        }
+        let application = application(named: identifier)
+        guard application.process == nil else {
+            connection.send(WireWriter.encode(SupervisorMessage.refused(.alreadyRunning)))
+            connection.close()
+            return false
+        }
+        do throws(SystemError) {
+            try application.connect(handle, connection: connection, hello: hello)
+            return true
+        } catch {
+            application.log("cannot supervise process \(handle.identifier): \(error)")
+            connection.close()
+            return false
+        }
+    }
+
+    /// The identifier that the application asks for; another one if its program is not the known one of that
+    /// identifier.
+    private func identifier(of handle: ProcessHandle, hello: Hello) -> String {
+        let path = (try? FileSystem().linkTarget(of: "/proc/\(handle.identifier)/exe")) ?? "unknown"
+        let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
+        let adhoc = String("adhoc.\(name.filter { ApplicationIdentifier.isValid("a\($0)") })".prefix(128))
+        guard let asked = hello.identifier, ApplicationIdentifier.isValid(asked) else { return adhoc }
+        // By their paths alone: the file system of the known one may hang.
+        let known = applications[asked]?.program ?? context.manifests.manifest(of: asked).manifest?.program
+        return known.map { $0.executable == path } ?? true ? asked : adhoc
+    }
+}
+
+extension SupervisedApplication {
+    /// Takes a process under supervision that somebody else has started.
+    func connect(_ handle: ProcessHandle, connection: Connection, hello: Hello) throws(SystemError) {
+        processNumber += 1
+        try context.directory.makeDirectory(of: identifier)
+        let token = SupervisorContext.makeToken(length: SupervisionProtocol.tokenLength)
+        let pagePath = "\(context.directory.directory(of: identifier))/page.\(processNumber)"
+        unlink(pagePath)
+        let page = try SharedPageFile.create(at: pagePath, generation: context.generation, token: token)
+        // Before the process is moved: a successor must know it.
+        var intention = ApplicationRecord.ProcessRecord()
+        (intention.identifier, intention.startTime) = (handle.identifier, handle.startTime)
+        intention.isBackgroundLaunch = hello.presentation?.isVisible == false
+        guard saveIntention(intention) else {
+            unlink(pagePath)
+            throw SystemError(.write, errorNumber: ENOSPC, path: context.directory.recordPath(of: identifier))
+        }
+        let process = RunningProcess(
+            number: processNumber,
+            identity: ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1),
+            handle: handle,
+            freezer: freezer(of: handle, in: gather(handle)),
+            page: page,
+            pagePath: pagePath,
+            token: token,
+            configuration: context.configuration
+        )
+        process.isBackgroundLaunch = hello.presentation?.isVisible == false
+        attach(connection, to: process)
+        adoptProcess(process)
+        log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
+        self.handle(.processConnected(inBackground: process.isBackgroundLaunch))
+        process.identity = lifecycle.process
+    }
+
+    /// Moves a process and its descendants into a control group; `nil` if that is not allowed.
+    private func gather(_ handle: ProcessHandle) -> GroupFreezer? {
+        guard let path = context.groupPath(of: identifier, number: processNumber),
+            let group = try? GroupFreezer(path: path)
+        else { return nil }
+        let tree = SignalFreezer(
+            root: handle,
+            mark: mark(of: processNumber),
+            isForeign: { [context] in context.firstProcesses.contains($0) }
+        )
+        // A child may be born meanwhile, outside of the group.
+        for _ in 0..<10 {
+            let outside = Set(tree.processes).subtracting(group.processes)
+            if outside.isEmpty { return group }
+            let isMoved = outside.allSatisfy { process in
+                (try? KernelFile.write("\(process)", to: "\(path)/cgroup.procs")) != nil
+            }
+            guard isMoved else {
+                _ = group.remove()
+                return nil
+            }
+        }
+        return group
+    }
+}

@@ -1,0 +1,246 @@
+import EideticCore
+import EideticLifecycle
+import EideticWire
+
+// The requests of `eidetic app`.
+extension Supervisor {
+    /// The number of applications in a packet, and of bytes in the lines of one, well below the limit of a packet.
+    private static let applicationsPerPacket = 16
+    private static let bytesPerPacket = 32_000
+
+    func answer(_ bytes: [UInt8], on connection: Connection) {
+        do throws(WireError) {
+            let request = try WireReader.decode(ControlRequest.self, from: bytes)
+            if request == .awaitChange {
+                guests[ObjectIdentifier(connection)]?.awaitsChange = true
+                return
+            }
+            if case .openURL(let identifier, let url, let token) = request {
+                return openURL(url, in: identifier, token: token, for: connection)
+            }
+            if case .openURLByScheme(let url, let token) = request {
+                return openURL(url, token: token, for: connection)
+            }
+            if case .followURL(let token) = request { return followURL(token, for: connection) }
+            let contents = contents(for: request)
+            if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
+            for content in contents { connection.send(WireWriter.encode(content)) }
+        } catch {
+            let refusal = ControlAnswer.Content.refused(.invalidRequest, message: "\(error)")
+            connection.send(WireWriter.encode(ControlAnswer(refusal)))
+        }
+    }
+
+    /// Answers a launch when its program has started or cannot start; returns `false` if there is nothing to wait for.
+    private func answerWhenStarted(_ request: ControlRequest, on connection: Connection) -> Bool {
+        guard let identifier = request.startedApplication, let application = applications[identifier] else {
+            return false
+        }
+        return application.answerLaunch { [weak connection] failure in
+            let answer = failure.map { Self.refusal(.failed, message: $0) } ?? [ControlAnswer(.done)]
+            for content in answer { connection?.send(WireWriter.encode(content)) }
+        }
+    }
+
+    /// Answers those who wait for a change, if there was one.
+    func reportChanges() {
+        let count = context.changeCount &+ context.log.lineCount
+        guard count != reportedChangeCount else { return }
+        reportedChangeCount = count
+        for (key, guest) in guests where guest.awaitsChange {
+            guests[key]?.awaitsChange = false
+            guest.connection.send(WireWriter.encode(ControlAnswer(.done)))
+        }
+    }
+
+    private func contents(for request: ControlRequest) -> [ControlAnswer] {
+        switch request {
+        case .list:
+            let statuses = applications.values.map(\.status).sorted { $0.identifier < $1.identifier }
+            return Self.packets(statuses, per: Self.applicationsPerPacket).map { .applications($0) }.marked
+        case .log(let identifier, let count):
+            return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
+        case .explain(let identifier):
+            guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+            return Self.lines(application.explanation)
+        case .launch(let identifier, let url, let inBackground):
+            return launch(identifier, url: url, inBackground: inBackground)
+        case .wake(let identifier, let kind): return wake(identifier, for: kind)
+        case .push(let identifier, let payload): return push(payload, to: identifier)
+        case .simulate(let identifier, let simulation): return simulate(simulation, for: identifier)
+        case .awaitChange, .openURL, .openURLByScheme, .followURL: return []
+        case .install(let identifier, let program): return install(program, as: identifier)
+        case .foreground(let identifier): return pass(.enterForeground, to: identifier)
+        case .background(let identifier): return pass(.enterBackground, to: identifier)
+        case .quit(let identifier, let force): return quit(identifier, force: force)
+        }
+    }
+
+    private func install(_ program: ProgramDescription, as identifier: String) -> [ControlAnswer] {
+        guard ApplicationIdentifier.isValid(identifier) else {
+            return Self.refusal(.invalidRequest, message: "\(identifier) is no identifier of an application")
+        }
+        guard program.executable.hasPrefix("/") else {
+            return Self.refusal(.invalidRequest, message: "\(program.executable) is no absolute path")
+        }
+        guard applications[identifier] != nil || makeRoomForApplication() else {
+            let limit = context.configuration.applicationLimit
+            return Self.refusal(.failed, message: "\(limit) applications are known already")
+        }
+        let application = application(named: identifier)
+        application.program = program
+        application.saveRecord()
+        return [ControlAnswer(.done)]
+    }
+
+    private func launch(_ identifier: String, url: String?, inBackground: Bool) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        if let refusal = Self.refusalToStart(application) { return refusal }
+        application.lastSequence += 1
+        if let url {
+            return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
+        }
+        return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
+    }
+
+    private func wake(_ identifier: String, for kind: WakeReason.Kind) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        application.lastSequence += 1
+        let reason = WakeReason(kind, id: application.lastSequence)
+        return result(of: .wake(reason, allowance: application.lifecycle.rules.wakeLimit), for: application)
+    }
+
+    /// Delivers a message of a server; answers with a line if it waits.
+    private func push(_ payload: [UInt8], to identifier: String) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        do throws(PushPayload.Fault) {
+            let message = try PushPayload(payload)
+            return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
+                try application.deliverMessage(message)
+            }
+        } catch {
+            return Self.refusal(.invalidRequest, message: "\(error)")
+        }
+    }
+
+    private func answer(
+        for application: SupervisedApplication,
+        to body: () throws(SupervisedApplication.RefusedMessage) -> String?
+    ) -> [ControlAnswer] {
+        let earlier = application.lastRefusal
+        application.lastRefusal = nil
+        defer { application.lastRefusal = application.lastRefusal ?? earlier }
+        do throws(SupervisedApplication.RefusedMessage) {
+            if let line = try body() { return Self.lines([line]) }
+        } catch {
+            return Self.refusal(.lifecycle, message: error.reason)
+        }
+        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
+        return [ControlAnswer(.done)]
+    }
+
+    private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
+            if let reason = application.simulate(simulation) {
+                throw SupervisedApplication.RefusedMessage(reason: reason)
+            }
+            return nil
+        }
+    }
+
+    private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {
+        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        if force {
+            // The state machine does not know a process that has not connected.
+            if application.adoptedRecord != nil {
+                application.process?.freezer.kill()
+                application.waitingRequests = []
+                application.adoptedRecord?.intention = ApplicationRecord.Intention()
+                application.handle(.forceQuit)
+                return [ControlAnswer(.done)]
+            }
+            return result(of: .forceQuit, for: application)
+        }
+        return pass(.terminate(grace: context.configuration.quitGracePeriod), to: identifier)
+    }
+
+    /// Passes an event to an application that runs.
+    private func pass(_ event: LifecycleEvent, to identifier: String) -> [ControlAnswer] {
+        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        guard application.process != nil else {
+            return Self.refusal(.notRunning, message: "\(identifier) is not running")
+        }
+        return result(of: event, for: application)
+    }
+
+    private func result(of event: LifecycleEvent, for application: SupervisedApplication) -> [ControlAnswer] {
+        let earlier = application.lastRefusal
+        application.lastRefusal = nil
+        guard application.handleWhenConnected(event) else {
+            return Self.refusal(
+                .failed,
+                message: "\(application.identifier) has not connected yet, and too many requests wait"
+            )
+        }
+        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
+        application.lastRefusal = earlier
+        if application.process == nil, event.isStart {
+            return Self.refusal(.failed, message: application.lastObstacle ?? "it could not be started")
+        }
+        return [ControlAnswer(.done)]
+    }
+
+    static func unknown(_ identifier: String) -> [ControlAnswer] {
+        refusal(.unknownApplication, message: "no application has the identifier \(identifier)")
+    }
+
+    static func refusal(_ refusal: ControlAnswer.Refusal, message: String) -> [ControlAnswer] {
+        [ControlAnswer(.refused(refusal, message: message))]
+    }
+
+    private static func lines(_ lines: [String]) -> [ControlAnswer] {
+        var (packets, size): ([[String]], Int) = ([[]], 0)
+        for line in lines {
+            let line = String(decoding: line.utf8.prefix(SupervisionProtocol.pathLimit - 4), as: UTF8.self)
+            if size + line.utf8.count > bytesPerPacket { (packets, size) = (packets + [[]], 0) }
+            packets[packets.count - 1].append(line)
+            size += line.utf8.count + 4
+        }
+        return packets.map { .lines($0) }.marked
+    }
+
+    private static func packets<Element>(_ elements: [Element], per count: Int) -> [[Element]] {
+        if elements.isEmpty { return [[]] }
+        return stride(from: 0, to: elements.count, by: count).map {
+            Array(elements[$0..<min($0 + count, elements.count)])
+        }
+    }
+}
+
+extension [ControlAnswer.Content] {
+    /// The packets of an answer, of which the last one is marked.
+    fileprivate var marked: [ControlAnswer] {
+        enumerated().map { ControlAnswer($1, isLast: $0 == count - 1) }
+    }
+}
+
+extension ControlRequest {
+    /// The application that the request may launch.
+    fileprivate var startedApplication: String? {
+        switch self {
+        case .launch(let identifier, _, _), .wake(let identifier, _), .push(let identifier, _): identifier
+        default: nil
+        }
+    }
+}
+
+extension LifecycleEvent {
+    /// A Boolean value indicating whether the event launches an application that does not run.
+    var isStart: Bool {
+        switch self {
+        case .launch, .launchInBackground, .openURL, .wake: true
+        default: false
+        }
+    }
+}

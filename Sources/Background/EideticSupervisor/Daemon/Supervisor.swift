@@ -1,0 +1,268 @@
+import CSupervisor
+package import EideticCore
+import EideticLifecycle
+import EideticWire
+import Glibc
+
+/// The supervisor of a user's applications: one thread, which waits for processes, messages and deadlines.
+package final class Supervisor {
+    let context: SupervisorContext
+    let poller: Poller
+    var applications: [String: SupervisedApplication] = [:]
+    /// The connections that have not said who they are, and those of `eidetic app`.
+    var guests: [ObjectIdentifier: Guest] = [:]
+    /// The memory of the machine and of the control groups.
+    let memory: MemoryWatch
+    private let supervisorSocket: PacketSocket
+    private let controlSocket: PacketSocket
+    private let lock: FileDescriptor
+    private let signals: FileDescriptor
+    private var watches: [Poller.Watch] = []
+    private var listeners: [Listener] = []
+    private let timers: WakeTimers
+    /// The services of the desktop, by D-Bus.
+    private var desktop: DesktopServices?
+    private var isStopping = false
+    /// The number of changes that those who wait for one were told of.
+    var reportedChangeCount: UInt64 = 0
+
+    /// A connection that has no application, and the end of its time.
+    struct Guest {
+        let connection: Connection
+        let isControl: Bool
+        let process: Int32
+        var deadline: Duration
+        /// A Boolean value indicating whether the next change is to be reported.
+        var awaitsChange = false
+    }
+
+    /// Prepares the sockets and takes over the applications of an earlier supervisor.
+    ///
+    /// - Throws: `SystemError`; with `EWOULDBLOCK`, another supervisor uses the directory.
+    package init(_ configuration: SupervisorConfiguration) throws(SystemError) {
+        eidetic_raise_file_limit()
+        let directory = try RuntimeDirectory(path: configuration.runtimeDirectory)
+        lock = try directory.lock()
+        poller = try Poller()
+        context = try SupervisorContext(configuration: configuration, directory: directory, poller: poller)
+        timers = try WakeTimers(poller: poller)
+        memory = MemoryWatch(groupPath: context.hierarchy?.path)
+        let number = eidetic_open_signals()
+        guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: "signalfd") }
+        signals = FileDescriptor(adopting: number)
+        // What has left the group of its application alone is found among the children of this process.
+        eidetic_become_subreaper()
+        supervisorSocket = try directory.listen(at: directory.supervisorSocket)
+        controlSocket = try directory.listen(at: directory.controlSocket)
+        // First, as a process that is taken over may be handling a wake.
+        recoverSchedules()
+        recover()
+        watchSockets()
+        desktop = DesktopServices(supervisor: self)
+        context.desktop = desktop
+        connectTransfers()
+        connectSound()
+        // More than half of the code is used at the start alone.
+        eidetic_release_code()
+    }
+
+    private func watchSockets() {
+        watches = [poller.watch(signals.rawValue) { [unowned self] in self.handleSignal() }]
+        listeners = [(supervisorSocket, false), (controlSocket, true)].map { socket, isControl in
+            Listener(socket: socket, poller: poller) { [unowned self] in self.admit($0, isControl: isControl) }
+        }
+    }
+
+    /// The path of the control groups; `nil` if applications are stopped by signals.
+    package var controlGroup: String? { context.hierarchy?.path }
+
+    /// Runs until SIGTERM, SIGINT or SIGHUP; every application then continues without a supervisor.
+    package func run() {
+        while !isStopping {
+            waitForEvents()
+            handleDeadlines()
+            performDueWakes()
+            relieveMemory()
+            updateSound()
+            context.log.save()
+            reportChanges()
+        }
+        for application in applications.values { application.release() }
+        // The notifications that it withdraws.
+        context.desktop?.session?.process()
+        context.transfers?.stop()
+        context.log.save()
+    }
+
+    private func waitForEvents() {
+        let now = Clock.now
+        var notifications = memory.pollDescriptors(at: now)
+        poller.wait(atMost: nextDeadline.map { $0 - now }, orFor: &notifications)
+        memory.recordEvents(from: notifications)
+    }
+
+    private var nextDeadline: Duration? {
+        let deadlines =
+            applications.values.map(\.nextDeadline)
+            + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
+            + [
+                context.transfers?.nextDeadline, desktop?.nextDeadline, memory.nextDeadline(at: Clock.now),
+                soundDeadline,
+            ]
+        return deadlines.compactMap(\.self).min()
+    }
+
+    private func handleDeadlines() {
+        let now = Clock.now
+        context.transfers?.handleDeadlines()
+        desktop?.handleDeadlines()
+        for application in Array(applications.values) where application.nextDeadline.map({ $0 <= now }) ?? false {
+            application.handleDeadlines()
+        }
+        for listener in listeners { listener.retry() }
+        for (identifier, application) in applications where application.forgetTime.map({ $0 <= now }) ?? false {
+            forget(identifier)
+        }
+        for guest in Array(guests.values) {
+            guest.connection.retry()
+            if guest.deadline <= now { guest.connection.fail() }
+        }
+    }
+
+    /// Forgets an application that nothing refers to, and removes its record.
+    private func forget(_ identifier: String) {
+        applications[identifier] = nil
+        context.changeCount &+= 1
+        context.directory.removeDirectory(of: identifier)
+    }
+
+    /// Makes room for another application; returns `false` if as many are known as may be.
+    ///
+    /// The one without a program that ended first is forgotten early.
+    func makeRoomForApplication() -> Bool {
+        guard applications.count >= context.configuration.applicationLimit else { return true }
+        let candidate = applications.filter { $1.forgetTime != nil }.min { one, other in
+            one.value.forgetTime.map { first in other.value.forgetTime.map { first < $0 } ?? true } ?? false
+        }
+        guard let candidate else { return false }
+        forget(candidate.key)
+        return true
+    }
+
+    /// Performs the wakes and notifications that are due, and arms the timers for the next ones.
+    private func performDueWakes() {
+        let now = context.clock.now
+        var (steady, wall): (Int64?, Int64?)
+        for application in Array(applications.values) where !application.wakeRecord.isEmpty {
+            application.performDueWakes(at: now)
+            let next = application.nextWakeTime(at: now)
+            steady = [steady, next].compactMap(\.self).min()
+            let delay = application.wakeRecord.notifications.nextDelays(at: now).wall
+            wall = [wall, delay.map { now.universal + $0 }].compactMap(\.self).min()
+        }
+        timers.arm(steady: steady.map { context.clock.boot(ofSteady: $0) } ?? 0, wall: wall ?? 0)
+    }
+
+    /// Continues the schedules that earlier supervisors have left, also before the machine was started.
+    private func recoverSchedules() {
+        for name in KernelFile.names(in: context.configuration.stateDirectory)
+        where ApplicationIdentifier.isValid(name) {
+            let path = "\(context.configuration.stateDirectory)/\(name)/wakes"
+            if access(path, F_OK) == 0 { application(named: name).restoreWakes() }
+        }
+    }
+
+    private func handleSignal() {
+        while true {
+            switch eidetic_read_signal(signals.rawValue) {
+            case 0: return
+            case SIGCHLD: context.collectOrphans()
+            default: isStopping = true
+            }
+        }
+    }
+
+    // MARK: Recovery
+
+    /// Takes over what earlier supervisors have left.
+    private func recover() {
+        let lost = context.directory.identifiers.filter { !restore($0) }
+        recoverUnknownGroups()
+        // What signals have stopped runs on alone; the rest was found by its groups.
+        Release.run(for: Set(lost.filter { applications[$0]?.process == nil }), of: context)
+        for application in Array(applications.values) { application.completeRestoration() }
+    }
+
+    /// Restores an application from its record; returns `false` if the record cannot be used.
+    private func restore(_ identifier: String) -> Bool {
+        let path = context.directory.recordPath(of: identifier)
+        guard let bytes = context.directory.contents(of: path) else {
+            if access(path, F_OK) == 0 {
+                application(named: identifier).log("its record cannot be read: its process runs on alone")
+            }
+            return false
+        }
+        let application = application(named: identifier)
+        do throws(WireError) {
+            application.restore(try WireReader.decode(ApplicationRecord.self, from: bytes))
+            return true
+        } catch {
+            application.log("its record is damaged: \(error)")
+            return false
+        }
+    }
+
+    /// Takes over the processes that no record mentions; ends what is left of those that have ended.
+    private func recoverUnknownGroups() {
+        guard let hierarchy = context.hierarchy else { return }
+        let known = Set(applications.values.compactMap { ($0.process?.freezer as? GroupFreezer)?.path })
+        for name in hierarchy.groupNames {
+            let path = "\(hierarchy.path)/\(name)"
+            guard !known.contains(path), let group = try? GroupFreezer(existing: path) else { continue }
+            if recover(group, named: name) { continue }
+            group.kill()
+            for _ in 0..<1_000 where !group.remove() { sched_yield() }
+        }
+    }
+
+    /// Takes over the process in a group without a record, such as "name@7"; returns `false` if the record knows that
+    /// it has ended.
+    private func recover(_ group: GroupFreezer, named name: String) -> Bool {
+        guard !group.processes.isEmpty else { return false }
+        let parts = name.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, ApplicationIdentifier.isValid(parts[0]), let number = UInt64(parts[1]) else {
+            // Not one of this supervisor's.
+            group.thaw()
+            return true
+        }
+        let application = application(named: parts[0])
+        guard application.process == nil, number > application.processNumber else { return false }
+        var record = application.record
+        record.processNumber = number
+        record.process = ApplicationRecord.ProcessRecord()
+        record.process?.groupPath = group.path
+        application.log("has no record of process number \(number), which runs")
+        application.restore(record)
+        return true
+    }
+
+    /// Returns the application of an identifier, which is known afterwards.
+    func application(named identifier: String) -> SupervisedApplication {
+        if let known = applications[identifier] { return known }
+        let application = SupervisedApplication(identifier: identifier, context: context)
+        applications[identifier] = application
+        return application
+    }
+}
+
+extension SupervisedApplication {
+    /// Continues the application, which then runs without a supervisor.
+    func release() {
+        guard let process else { return }
+        endContinuedWork(of: process)
+        if process.freezer.isFreezeRequested { process.freezer.thaw() }
+        try? process.page.setPhase(.foreground, deadline: nil)
+        process.setMemoryPriority(MemoryPriorities.foreground)
+        process.connection?.close()
+    }
+}

@@ -1,0 +1,97 @@
+import EideticDBus
+import EideticLifecycle
+import EideticWire
+import Glibc
+
+// The names of applications, which the supervisor owns so that no call waits for a frozen process.
+extension DesktopServices {
+    /// Owns the names of the applications that are activated over D-Bus, or receive messages.
+    func updateNames() {
+        guard let bus = session?.connection, bus.isReady else { return }
+        let wanted = Set(applications.filter(\.needsBusName).map(\.identifier))
+        for name in requestedNames.subtracting(wanted) {
+            bus.releaseName(name)
+            (requestedNames, ownedNames) = (requestedNames.subtracting([name]), ownedNames.subtracting([name]))
+        }
+        for name in wanted.subtracting(requestedNames) {
+            requestedNames.insert(name)
+            bus.requestName(name) { [weak self] result in
+                if case .success(true) = result {
+                    self?.ownedNames.insert(name)
+                } else {
+                    self?.supervisor.context.log.append("another program owns its name on the bus", for: name)
+                }
+            }
+        }
+        session?.process()
+    }
+
+    /// Answers a call of a method of an application's object.
+    func answer(_ call: BusMessage, on bus: BusConnection) {
+        switch call.interface {
+        case "org.freedesktop.Application": activate(call, on: bus)
+        case "org.unifiedpush.Connector1" where call.path == "/org/unifiedpush/Connector":
+            receiveMessage(call)
+            bus.answer(call)
+        default: bus.refuse(call, with: Self.unknownMethod)
+        }
+    }
+
+    private static let unknownMethod = BusError(
+        name: "org.freedesktop.DBus.Error.UnknownMethod",
+        message: "this object has no such method"
+    )
+
+    private func activate(_ call: BusMessage, on bus: BusConnection) {
+        guard let application = applications.first(where: { Self.path(of: $0.identifier) == call.path }),
+            application.needsBusName
+        else { return bus.refuse(call, with: Self.unknownMethod) }
+        application.refreshManifest()
+        switch (call.member, call.values.first) {
+        case ("Activate", _): application.handleWhenConnectedOrLog(.launch(.user))
+        case ("Open", .array("s", let urls)?):
+            for url in urls.compactMap(\.text) { application.open(url, from: nil) { _ in } }
+        case ("ActivateAction", let name?):
+            application.activate(action: name.text ?? "", parameter: call.values.dropFirst().first)
+        default: return bus.refuse(call, with: Self.unknownMethod)
+        }
+        // Accepted; what becomes of it takes longer than callers wait.
+        bus.answer(call)
+    }
+
+    /// The path of an application's object.
+    ///
+    /// - SeeAlso: Desktop Entry Specification, D-Bus Activation
+    static func path(of identifier: String) -> String {
+        "/" + identifier.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
+    }
+}
+
+extension SupervisedApplication {
+    /// A Boolean value indicating whether the supervisor owns the application's name on the bus.
+    var needsBusName: Bool {
+        guard manifest.manifest?.isBusActivatable == true || wakeRecord.messageToken != nil else { return false }
+        let elements = identifier.split(separator: ".", omittingEmptySubsequences: false)
+        return elements.count > 1 && elements.allSatisfy { $0.first.map { !$0.isNumber } ?? false }
+    }
+
+    func handleWhenConnectedOrLog(_ event: LifecycleEvent) {
+        if !handleWhenConnected(event) { log("too many requests wait") }
+    }
+
+    /// Brings the application to the foreground with an action of its desktop entry.
+    func activate(action: String, parameter: BusValue?) {
+        var text = ""
+        if case .array(_, let values)? = parameter { text = values.first?.text ?? "" }
+        let message = SupervisorMessage.wakes(
+            .action(
+                String(decoding: action.utf8.prefix(200), as: UTF8.self),
+                parameter: String(decoding: text.utf8.prefix(2_000), as: UTF8.self)
+            )
+        )
+        let isLaunch = process == nil
+        if !isLaunch { send(message) }
+        handleWhenConnectedOrLog(.launch(.user))
+        if isLaunch { send(message) }
+    }
+}

@@ -1,0 +1,96 @@
+import EideticDBus
+import EideticCore
+import EideticLifecycle
+import EideticWire
+import Glibc
+
+/// The services of the user's desktop: notifications, badges, the names of applications, messages, and the location.
+final class DesktopServices {
+    unowned let supervisor: Supervisor
+    let session: BusLink?
+    private(set) var system: BusLink?
+    /// The distributor of messages; `nil` if none is known.
+    var distributor: String?
+    /// The names that this supervisor owns for applications.
+    var ownedNames: Set<String> = []
+    var requestedNames: Set<String> = []
+    var locationClient: String?
+    /// The applications whose notifications wait for the answer of the server.
+    let notificationsInterface: NotificationInterface
+
+    var applications: [SupervisedApplication] { Array(supervisor.applications.values) }
+
+    init(supervisor: Supervisor) {
+        self.supervisor = supervisor
+        let configuration = supervisor.context.configuration
+        session = Self.bus(configuration.busAddress, variable: "DBUS_SESSION_BUS_ADDRESS").map {
+            BusLink(to: $0, poller: supervisor.poller)
+        }
+        // The portal of a sandbox shows the notifications of what runs in it.
+        notificationsInterface = .current
+        session?.connected = { [unowned self] in self.didConnect($0) }
+        session?.receive = { [unowned self] in self.receive($1, on: $0) }
+        updateLocation()
+    }
+
+    private static func bus(_ address: String?, variable: String) -> BusConnection.Bus? {
+        switch address {
+        case "none": nil
+        case let address?: .address(address)
+        case nil: getenv(variable) == nil ? nil : .session
+        }
+    }
+
+    var nextDeadline: Duration? { [session?.nextDeadline, system?.nextDeadline].compactMap(\.self).min() }
+
+    func handleDeadlines() {
+        let now = Clock.now
+        for link in [session, system].compactMap(\.self) {
+            if let deadline = link.nextDeadline, deadline <= now { link.handleDeadlines() }
+        }
+        updateNames()
+    }
+
+    private func didConnect(_ bus: BusConnection) {
+        (ownedNames, requestedNames, distributor) = ([], [], nil)
+        for rule in notificationsInterface.rules { bus.subscribe(to: rule) }
+        updateNames()
+        for application in applications { application.showContinuedWork() }
+        for application in applications where application.wakeRecord.messageToken != nil {
+            application.registerForMessages()
+        }
+    }
+
+    private func receive(_ message: BusMessage, on bus: BusConnection) {
+        if message.isCall { return answer(message, on: bus) }
+        if let response = notificationsInterface.response(in: message) { respond(to: response) }
+    }
+
+    // MARK: The location
+
+    /// Asks the location service for updates if an application wants them.
+    func updateLocation() {
+        let user = applications.first { $0.wakeRecord.wantsLocation }
+        guard let user else {
+            (system, locationClient) = (nil, nil)
+            return
+        }
+        guard system == nil else { return }
+        let address = supervisor.context.configuration.systemBusAddress
+        guard address != "none" else { return }
+        let link = BusLink(to: address.map { .address($0) } ?? .system, poller: supervisor.poller)
+        let identifier = user.identifier
+        link.connected = { [unowned self] in self.startLocation(on: $0, for: identifier) }
+        link.receive = { [unowned self] in self.receiveLocation($1, on: $0) }
+        system = link
+    }
+
+    // MARK: Explanations
+
+    /// The lines for `eidetic app why` about what is not there.
+    var lines: [String] {
+        guard let session else { return ["no message bus of the user: notifications are not shown, and wait"] }
+        guard session.connection == nil else { return [] }
+        return ["no connection to the message bus, so that notifications wait: \(session.failure)"]
+    }
+}

@@ -1,0 +1,120 @@
+package import EideticWire
+package import EideticLifecycle
+
+/// The facts about an application that outlive the supervisor's process.
+///
+/// The kernel knows who runs and who is frozen; this is the rest.
+package struct ApplicationRecord: Sendable, Hashable {
+    package var program: ProgramDescription?
+    package var wasForceQuit = false
+    package var launchCrashCount: UInt32 = 0
+    package var wakeCrashCounts: [WakeReason.Kind: UInt32] = [:]
+    /// The number of processes that were started, of which each has its own control group and page.
+    package var processNumber: UInt64 = 0
+    package var process: ProcessRecord?
+    /// The requests for a launch that waits for the end of the process.
+    package var waitingWakes: [WakeRecord] = []
+    package var waitingURLs: [URLRecord] = []
+    package var waitingLaunch: WaitingLaunch?
+
+    package init() {}
+
+    /// Adds a request that waits for the process to connect or to end; one that only a running process can obey is lost
+    /// with the supervisor.
+    mutating func add(_ request: LifecycleEvent, urlRecord: (IncomingURL) -> URLRecord) {
+        switch request {
+        case .launch: waitingLaunch = .foreground
+        case .launchInBackground: waitingLaunch = waitingLaunch ?? .background
+        case .openURL(let url): waitingURLs.append(urlRecord(url))
+        case .wake(let reason, let allowance): waitingWakes.append(WakeRecord(reason: reason, allowance: allowance))
+        default: break
+        }
+    }
+
+    /// A launch by the user that waits for the end of the process.
+    package enum WaitingLaunch: UInt8, Sendable, Hashable {
+        case foreground = 1, background
+    }
+
+    /// A URL that was accepted, and that no process has received.
+    package struct URLRecord: Sendable, Hashable {
+        package var text: String
+        /// The identifier of the application that asked; `nil` for any other program.
+        package var source: String?
+        /// The number by which its sender asks for the answer; 0 for none.
+        package var token: UInt64
+
+        package init(_ url: IncomingURL, token: UInt64 = 0) {
+            self.init(text: url.text, source: url.source, token: token)
+        }
+
+        init(text: String, source: String?, token: UInt64) {
+            (self.text, self.source, self.token) = (text, source, token)
+        }
+
+        /// Returns the URL with a number of this supervisor.
+        func url(numbered id: UInt64) -> IncomingURL { IncomingURL(text, id: id, source: source) }
+    }
+
+    /// A wake that was accepted, and that no process has received.
+    package struct WakeRecord: Sendable, Hashable {
+        package var reason: WakeReason
+        package var allowance: Duration
+
+        package init(reason: WakeReason, allowance: Duration) { (self.reason, self.allowance) = (reason, allowance) }
+
+        package init(_ wake: Lifecycle.AcceptedWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
+    }
+
+    /// The process of an application.
+    package struct ProcessRecord: Sendable, Hashable {
+        /// The number of the process; 0 while it is being started.
+        package var identifier: Int32 = 0
+        package var startTime: UInt64 = 0
+        package var freezer = FreezerKind.group
+        /// The state that the completed callbacks have led to; `nil` before the launch.
+        package var state: AdoptedProcess.State?
+        /// A Boolean value indicating whether the launch shows nothing.
+        package var isBackgroundLaunch = false
+        package var assertions: Set<ContinuousAssertion> = []
+        package var declarations = Hello.Declarations()
+        /// The time at which the process was suspended; `nil` while it runs.
+        package var suspensionTime: Duration?
+        /// The reason for which the supervisor is killing the process.
+        package var killReport: String?
+        /// The directory of the control group; `nil` if signals are used.
+        package var groupPath: String?
+        /// The memory priorities that the application's processes had chosen, other than 0.
+        package var memoryPriorities: [MemoryPriority] = []
+        /// The requests that were accepted and not carried out.
+        package var intention = Intention()
+        /// The numbers of the notifications of progress on the screen, by the identifiers of the work.
+        package var progressNumbers: [String: UInt32] = [:]
+
+        package init() {}
+    }
+
+    /// The memory priority that a process had chosen, and the one that was written over it.
+    package struct MemoryPriority: Sendable, Hashable {
+        package let process: Int32
+        package let own: Int32
+        package let written: Int32
+    }
+
+    /// The requests that were accepted and not carried out, with which a successor continues.
+    package struct Intention: Sendable, Hashable {
+        package var isVisible = true
+        package var isFocused = true
+        package var isTerminating = false
+        /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
+        package var graceEnd: Duration?
+        /// The wakes that the application has not received.
+        package var wakes: [WakeRecord] = []
+        /// The URLs that the application has not received.
+        package var urls: [URLRecord] = []
+        /// The presentation that the application has reported last.
+        package var presentation: PresentationMessage?
+
+        package init() {}
+    }
+}

@@ -1,0 +1,75 @@
+import CSupervisor
+import EideticCore
+import EideticLifecycle
+import EideticWire
+import Glibc
+
+/// The clocks of schedules: one that goes on over restarts of the supervisor and of the machine, and the user's.
+struct ScheduleClock {
+    /// A moment by all clocks, to which later readings refer.
+    private struct Anchor: Hashable {
+        var bootIdentifier: String
+        var boot: Int64
+        var universal: Int64
+        var steady: Int64
+    }
+
+    private let anchor: Anchor
+
+    /// Continues the clock whose anchor an earlier supervisor has left.
+    ///
+    /// After a start of the machine the time of day tells how much has passed; a clock that was set back adds nothing.
+    init(stateDirectory: String, directory: RuntimeDirectory) {
+        let path = "\(stateDirectory)/clock"
+        let (boot, universal, _) = Self.readings
+        let identifier = BootIdentifier.current(FileSystem())
+        var next = Anchor(bootIdentifier: identifier, boot: boot, universal: universal, steady: universal)
+        if let earlier = directory.contents(of: path, limit: 256).flatMap({ Self.decode($0) }) {
+            let isSameBoot = earlier.bootIdentifier == identifier && boot >= earlier.boot
+            let passed = isSameBoot ? boot - earlier.boot : max(0, universal - earlier.universal)
+            next.steady = earlier.steady + passed
+        }
+        anchor = next
+        try? directory.replace(path, with: Self.encode(next))
+    }
+
+    var now: ScheduleTime {
+        let (boot, universal, offset) = Self.readings
+        return ScheduleTime(steady: steady(ofBoot: boot), local: universal + offset, offset: offset)
+    }
+
+    private func steady(ofBoot boot: Int64) -> Int64 { anchor.steady + boot - anchor.boot }
+
+    /// The time of the system's clock for timers.
+    func boot(ofSteady time: Int64) -> Int64 { max(1, time - anchor.steady + anchor.boot) }
+
+    private static var readings: (boot: Int64, universal: Int64, offset: Int64) {
+        var (boot, universal, offset): (Int64, Int64, Int64) = (0, 0, 0)
+        eidetic_schedule_time(&boot, &universal, &offset)
+        return (boot, universal, offset)
+    }
+
+    private static func encode(_ anchor: Anchor) -> [UInt8] {
+        var writer = WireWriter()
+        writer.append(anchor.bootIdentifier)
+        for number in [anchor.boot, anchor.universal, anchor.steady] { writer.append(number) }
+        return writer.bytes
+    }
+
+    private static func decode(_ bytes: [UInt8]) -> Anchor? {
+        var reader = WireReader(bytes)
+        do throws(WireError) {
+            let identifier = try reader.text(limit: 64)
+            let boot = try reader.integer(Int64.self)
+            let universal = try reader.integer(Int64.self)
+            return Anchor(
+                bootIdentifier: identifier,
+                boot: boot,
+                universal: universal,
+                steady: try reader.integer()
+            )
+        } catch {
+            return nil
+        }
+    }
+}

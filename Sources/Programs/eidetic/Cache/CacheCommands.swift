@@ -1,0 +1,56 @@
+import EideticCLI
+import EideticCore
+import EideticStore
+
+/// The commands `eidetic cache …`, which manage the disk cache.
+enum CacheCommands {
+    static let command = Command(
+        name: "cache",
+        summary: "manage the disk cache",
+        notes: [
+            "The key of an image is its URL. Other programs can use the cache at the same time.",
+            "Exit status: 0 on success, 1 if an entry was not found, is damaged or an operation failed, 2 for an invalid "
+                + "command line.",
+        ],
+        subcommands: [info, list, get, put, remove, clean, clear, verify, export, `import`]
+    )
+
+    /// The operands of commands on entries.
+    static let keyOperands = Operands(
+        synopsis: "KEY…",
+        help: "the keys (URLs)",
+        count: 1...Int.max,
+        completion: .nothing
+    )
+
+    /// Creates a command that opens the cache and reports errors; with `--shared` it uses the shared tier instead, if
+    /// it has a function for that.
+    static func makeCommand(
+        _ name: String,
+        summary: String,
+        operands: Operands = .none,
+        options: [Option] = [],
+        notes: [String] = [],
+        shared: SharedCacheCommands.Body? = nil,
+        run: @escaping @Sendable (DiskCache, Arguments) throws(EideticError) -> ExitStatus
+    ) -> Command {
+        Command(
+            name: name,
+            summary: summary,
+            operands: operands,
+            options: CommonOptions.cacheOptions + (shared == nil ? [] : [SharedOption.url.definition]) + options,
+            notes: notes,
+            run: { arguments in
+                do throws(EideticError) {
+                    if let shared, arguments[SharedOption.url] != nil {
+                        return try SharedCacheCommands.run(shared, with: arguments)
+                    }
+                    return try run(try DiskCache(CacheLocation.configuration(from: arguments)), arguments)
+                } catch {
+                    Diagnostics.report(error.message)
+                    return .failure
+                }
+            }
+        )
+    }
+}

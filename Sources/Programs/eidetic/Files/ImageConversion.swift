@@ -1,0 +1,119 @@
+import Eidetic
+import EideticCodecs
+import EideticCLI
+import EideticCore
+
+/// The conversion of `eidetic convert`: from the bytes of a file to those of another.
+struct ImageConversion: Sendable {
+    private let rendering: ImageRequest.Rendering
+    private let options: EncodeOptions
+    private let keepsMetadata: Bool
+    private let frameNumber: Int?
+    private let loopCount: Int?
+    private let decodePolicy: DecodePolicy
+
+    init(_ arguments: Arguments) {
+        rendering = RenderingOptions.rendering(from: arguments)
+        options = EncodingOptions.options(from: arguments)
+        keepsMetadata = arguments[EncodingOptions.metadata] == .keep
+        frameNumber = arguments[FrameOptions.frame]
+        decodePolicy = SandboxOption.policy(from: arguments)
+        loopCount = arguments[FrameOptions.loop]
+    }
+
+    /// An image and the metadata of its file.
+    struct Source {
+        var image: Image
+        let metadata: ImageMetadata?
+    }
+
+    /// Decodes and changes an image; all of its frames, or the chosen one.
+    func source(from bytes: [UInt8]) throws(EideticError) -> Source {
+        var options = DecodeOptions(), metadata = keepsMetadata ? try decodePolicy.metadata(of: bytes) : nil
+        options.target = rendering.target ?? rendering.transform?.decodeTarget
+        options.premultipliesAlpha = rendering.transform != nil
+        options.frames = frameNumber == 1 ? .first : .all
+        // Pixels keep their values with a profile; one of other channels than the file will have is converted.
+        options.convertsToSRGB = metadata?.hasProfileOfRGB != true
+        if options.convertsToSRGB { metadata?.iccProfile = nil }
+        let image = try decodePolicy.decode(bytes, options: options).image.selecting(frame: frameNumber)
+        return Source(image: try rendering.transform?.apply(to: image) ?? image, metadata: metadata)
+    }
+
+    /// Encodes an image.
+    ///
+    /// - Throws: `unsupportedFormat` for an animation in a format that has none, and the errors of encoding.
+    func encode(_ source: Source, as format: ImageFormat) throws(EideticError) -> [UInt8] {
+        var options = options
+        options.metadata = source.metadata
+        let image = loopCount.map { source.image.looping($0) } ?? source.image
+        guard !image.isAnimated || ImageEncoder.animatedFormats.contains(format) else {
+            let known = ImageEncoder.animatedFormats.map(\.displayName).joined(separator: ", ")
+            throw EideticError(
+                .unsupportedFormat,
+                message: "an animation cannot be written as \(format.displayName); use \(known), or --frame 1"
+            )
+        }
+        return try ImageEncoder.encode(image, as: format, options: options)
+    }
+
+    /// Returns the frames of an image, each as an image of its own.
+    static func frames(of source: Source) -> [Source] {
+        source.image.frames.map { frame in
+            Source(image: source.image.replacingFrames([.init(pixels: frame.pixels)]), metadata: source.metadata)
+        }
+    }
+
+    /// Returns one animation of all images, with the metadata of the first one.
+    ///
+    /// - Parameters:
+    ///   - sources: The images; of animations, all frames with their own durations.
+    ///   - duration: The duration of a still image.
+    /// - Returns: The animation.
+    /// - Throws: `invalidArgument` if the sizes differ.
+    static func animation(of sources: [Source], duration: Duration) throws(EideticError) -> Source {
+        let size = sources[0].image.size
+        for (index, source) in sources.enumerated() where source.image.size != size {
+            let reason = "image \(index + 1) has \(source.image.size) pixels, the first one \(size)"
+            throw EideticError(.invalidArgument, message: "\(reason); make them equal with --size WxH --fill")
+        }
+        let frames = sources.flatMap { source in
+            source.image.frames.map {
+                Image.Frame(pixels: $0.pixels, duration: $0.duration > .zero ? $0.duration : duration)
+            }
+        }
+        let image = sources[0].image.replacingFrames(frames).looping(0)
+        return Source(image: image, metadata: sources[0].metadata)
+    }
+}
+
+extension ImageMetadata {
+    /// A Boolean value indicating whether the profile describes red, green and blue.
+    fileprivate var hasProfileOfRGB: Bool { iccProfile?.dropFirst(16).prefix(4).elementsEqual("RGB ".utf8) == true }
+}
+
+extension Image {
+    /// Returns the frame with a number from 1; the image itself for `nil`.
+    ///
+    /// - Throws: `invalidArgument` if there are fewer frames.
+    fileprivate func selecting(frame number: Int?) throws(EideticError) -> Image {
+        guard let number else { return self }
+        guard number <= frames.count else {
+            let count = frames.count == 1 ? "one frame" : "\(frames.count) frames"
+            throw EideticError(.invalidArgument, message: "there is no frame \(number); the image has \(count)")
+        }
+        return replacingFrames([Frame(pixels: frames[number - 1].pixels)])
+    }
+
+    /// Returns the image with another number of repetitions; 0 is for ever.
+    fileprivate func looping(_ count: Int) -> Image {
+        Image(
+            frames: frames,
+            loopCount: count == 0 ? nil : count,
+            format: format,
+            sourceSize: sourceSize,
+            scale: scale,
+            isPartial: isPartial
+        )
+    }
+}

@@ -1,0 +1,88 @@
+import Eidetic
+import EideticCodecs
+import EideticCLI
+import EideticCore
+
+/// The format and the header of a file.
+struct Inspection {
+    /// The path as given on the command line.
+    let path: String
+    /// The format detected by content, which is also known for many damaged files.
+    private(set) var format: ImageFormat?
+    /// The header of the image.
+    private(set) var header: ImageHeader?
+    /// The reason why there is no header.
+    private(set) var error: EideticError?
+    /// The descriptions of the image; `nil` if they are not wanted, or it cannot be decoded.
+    private(set) var placeholder: ImagePlaceholder?
+    private let makesPlaceholder: Bool
+    private var byteCount = ByteCount.zero
+
+    /// Inspects a file; blocks.
+    init(of path: String, makesPlaceholder: Bool, decodePolicy: DecodePolicy) {
+        (self.path, self.makesPlaceholder) = (path, makesPlaceholder)
+        do throws(EideticError) {
+            let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
+            byteCount = ByteCount(bytes.count)
+            if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
+            header = try decodePolicy.header(of: bytes)
+            guard makesPlaceholder else { return }
+            // Hashes need few pixels, which many decoders make faster.
+            var options = DecodeOptions()
+            options.size = PixelSize(width: 256, height: 256)
+            placeholder = try ImagePlaceholder(of: decodePolicy.decode(bytes, options: options).image.pixels)
+        } catch {
+            self.error = error
+        }
+    }
+
+    /// The output with `--json`.
+    var json: JSON {
+        let members: [(name: String, value: JSON)] = [
+            ("path", .string(path)),
+            ("format", .optional(format?.rawValue)),
+            ("mime", .optional(format?.mimeType)),
+            ("width", .optional(header?.size.width)),
+            ("height", .optional(header?.size.height)),
+            ("orientation", .optional(header?.orientation.rawValue)),
+            ("frames", .optional(header?.frameCount)),
+            ("loop", .optional(header.map { $0.loopCount ?? 0 })),
+            ("durations_ms", header.map { .array($0.durations.map { .number($0.inMilliseconds) }) } ?? .null),
+            ("alpha", header.map { .bool($0.hasAlpha) } ?? .null),
+            ("error", .optional(error?.description)),
+        ]
+        return .object(members + hashes)
+    }
+
+    /// The descriptions as members of the JSON object; none if they are not wanted.
+    private var hashes: [(name: String, value: JSON)] {
+        guard makesPlaceholder else { return [] }
+        return [
+            ("blurhash", .optional(placeholder?.blurHash)), ("thumbhash", .optional(placeholder?.thumbHashText)),
+            ("color", .optional(placeholder?.dominantColor.description)),
+        ]
+    }
+
+    /// The output as text: `photo.jpg: JPEG, 4000x3000, upright 3000x4000 (orientation 6), 4.5 MB`.
+    var text: String {
+        guard let header else { return "\(path): unknown" }
+        var parts = [header.format.displayName, "\(header.size)"]
+        if header.orientation != .up {
+            let uprightText = header.orientation.swapsDimensions ? "upright \(header.uprightSize) " : ""
+            parts.append("\(uprightText)(orientation \(header.orientation.rawValue))")
+        }
+        if header.hasAlpha { parts.append("with alpha") }
+        if header.frameCount > 1 { parts.append(animationText(for: header)) }
+        if let placeholder {
+            let hashes = "blurhash \(placeholder.blurHash), thumbhash \(placeholder.thumbHashText)"
+            return "\(path): \(parts.joined(separator: ", ")), \(byteCount), \(hashes), \(placeholder.dominantColor)"
+        }
+        return "\(path): \((parts + [byteCount.description]).joined(separator: ", "))"
+    }
+
+    private func animationText(for header: ImageHeader) -> String {
+        let duration = TimeFormat.text(for: header.durations.reduce(.zero, +))
+        let repetitions = header.loopCount.map { $0 == 1 ? "once" : "\($0) times" } ?? "forever"
+        return "\(header.frameCount) frames in \(duration), played \(repetitions)"
+    }
+}

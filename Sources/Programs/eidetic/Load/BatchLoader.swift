@@ -1,0 +1,214 @@
+import Eidetic
+import EideticCLI
+import EideticCore
+import EideticFetch
+
+/// A loader of all images of a list, some at a time.
+final class BatchLoader: Sendable {
+    private let arguments: LoadArguments
+    let pipeline: ImagePipeline
+    private let display: ProgressDisplay
+    private let writer: ImageWriter?
+    private let sheet: ContactSheet?
+    private let viewer: TerminalImageViewer?
+    private let pool = WorkPool(name: "images", maximumThreadCount: 2)
+    private let time = SystemTime()
+    private let isReadOnly: Bool
+
+    /// Creates a loader; `isReadOnly` says that the cache is only read.
+    init(
+        arguments: LoadArguments,
+        pipeline: ImagePipeline,
+        isReadOnly: Bool,
+        display: ProgressDisplay,
+        writer: ImageWriter?,
+        sheet: ContactSheet?
+    ) {
+        self.arguments = arguments
+        self.isReadOnly = isReadOnly
+        self.pipeline = pipeline
+        self.display = display
+        self.writer = writer
+        self.sheet = sheet
+        viewer = arguments.graphics.map { TerminalImageViewer(graphics: $0, terminal: Terminal.size()) }
+    }
+
+    /// Loads all images; ends early if its task is cancelled or the output cannot be written.
+    func run() async {
+        await withTaskGroup(of: Int.self) { group in
+            // Two more than the concurrent downloads, so that decoding does not delay the network; none more if the
+            // order must be exact, since the download queue has its own.
+            var freeSlots = arguments.concurrency + (arguments.network.isLastInFirstOut ? 0 : 2)
+            var queue = makeQueue()
+            repeat {
+                while freeSlots > 0, !isStopped, let position = queue.next() {
+                    freeSlots -= 1
+                    group.addTask { [self] in
+                        await loadItem(at: index(ofPosition: position))
+                        return position
+                    }
+                }
+                guard let position = await group.next() else { break }
+                freeSlots += 1
+                queue.finish(position)
+            } while !isStopped
+            if TextStream.output.failure != nil { group.cancelAll() }
+        }
+    }
+
+    private var isStopped: Bool { Task.isCancelled || TextStream.output.failure != nil }
+
+    /// Creates the queue of all items; one host has one more than its concurrent downloads, as far as that keeps the
+    /// order.
+    private func makeQueue() -> HostQueue {
+        let limit = maximumPerHost + (arguments.network.isLastInFirstOut ? 0 : 1)
+        return HostQueue(count: arguments.items.count, limit: limit) { [self] position in
+            HostQueue.host(in: arguments.items[index(ofPosition: position)].url)
+        }
+    }
+
+    /// Returns the index of the item at a position of the order in which items start.
+    ///
+    /// Last in, first out is the order of a queue into which the whole list was put: the first items start at once, and
+    /// the others from the end of the list.
+    private func index(ofPosition position: Int) -> Int {
+        let startedAtOnce = min(arguments.concurrency, maximumPerHost)
+        guard arguments.network.isLastInFirstOut, position >= startedAtOnce else { return position }
+        return arguments.items.count - 1 - (position - startedAtOnce)
+    }
+
+    /// The largest number of concurrent downloads from one host.
+    private var maximumPerHost: Int {
+        var configuration = arguments.network.configuration
+        configuration.maximumConcurrent = arguments.concurrency
+        return configuration.maximumPerHost
+    }
+
+    /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.
+    private func loadItem(at index: Int) async {
+        let item = arguments.items[index]
+        if let file = writer?.record.existingFile(for: item.url) {
+            return display.reportKept(item, file: file, asJSON: arguments.writesJSON)
+        }
+        display.adjustRunningCount(by: 1)
+        defer { display.adjustRunningCount(by: -1) }
+        var failure: EideticError?, file: String?
+        for repetition in 0..<item.count {
+            let start = time.uptime
+            var graphics: [UInt8] = []
+            let result: Result<LoadOutcome.LoadedImage, EideticError>
+            var trace: LoadTrace?
+            do throws(EideticError) {
+                if let failure { throw failure }
+                let response = try await response(for: item.url, isFirst: repetition == 0)
+                if repetition == 0 { (file, graphics) = await deliver(response, at: index) }
+                result = .success(loadedImage(from: response, file: file))
+                if arguments.explainsLoads { trace = response.trace }
+            } catch {
+                if error.code == .cancelled { return }
+                failure = error
+                result = .failure(error)
+            }
+            let outcome = LoadOutcome(
+                url: item.url,
+                result: result,
+                duration: time.uptime - start,
+                trace: trace
+            )
+            display.report(outcome, graphics: graphics, asJSON: arguments.writesJSON)
+        }
+        if let failure { sheet?.markMissing(at: index, caption: item.caption, reason: failure.shortReason) }
+    }
+
+    private func response(for url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
+        let requiredOptions = (isFirst ? writer?.requestOptions : nil) ?? .waitStoreCache
+        let resource = arguments.network.applied(to: ImageRequest.Resource(url: url))
+        let request = ImageRequest(
+            resource,
+            rendering: rendering,
+            options: requiredOptions.union(arguments.options)
+        )
+        var meter = DownloadMeter(display: display), previews = 0
+        for await event in pipeline.task(for: request).events {
+            if case .progress(let progress) = event {
+                meter.update(progress)
+            } else if case .preview(let image) = event {
+                previews += 1
+                await showPreview(image, number: previews, url: url)
+            } else if case .finished(let response) = event {
+                if response.source == .network { meter.complete(byteCount: response.byteCount) }
+                return response
+            } else if case .failed(let error) = event {
+                meter.fail()
+                throw error
+            }
+        }
+        throw .cancelled
+    }
+
+    /// Writes a line for a partial image.
+    private func showPreview(_ image: Image, number: Int, url: String) async {
+        let text =
+            arguments.writesJSON
+            ? JSON.object([
+                ("url", .string(url)), ("preview", .integer(number)), ("width", .integer(image.size.width)),
+                ("height", .integer(image.size.height)),
+            ]).text : "preview  \(number): \(image.size)  \(TerminalText.abbreviated(url))"
+        let bytes = try? await pool.run { [self] _ throws(EideticError) in try viewer?.bytes(for: image.pixels) ?? [] }
+        display.write(Array("\(text)\n".utf8) + (bytes ?? []), to: .output)
+    }
+
+    /// The changes of the command line; without any the size is the largest one that is displayed.
+    private var rendering: ImageRequest.Rendering {
+        arguments.isChanged || arguments.encodesImages ? arguments.rendering : .init(size: displayedSize)
+    }
+
+    private var displayedSize: PixelSize? {
+        let displayedSizes = [sheet?.cellSize, viewer?.size].compactMap(\.self)
+        guard let width = displayedSizes.map(\.width).max(), let height = displayedSizes.map(\.height).max() else {
+            return nil
+        }
+        return PixelSize(width: width, height: height)
+    }
+
+    private func loadedImage(from response: ImageResponse, file: String?) -> LoadOutcome.LoadedImage {
+        LoadOutcome.LoadedImage(
+            source: response.source,
+            format: response.image.format,
+            size: arguments.isChanged ? response.image.size : response.image.sourceSize,
+            bytes: response.byteCount,
+            file: file
+        )
+    }
+
+    /// Writes an image to its file and to the contact sheet.
+    ///
+    /// - Returns: The file, and the bytes that display the image on the terminal.
+    private func deliver(_ response: ImageResponse, at index: Int) async -> (file: String?, graphics: [UInt8]) {
+        let item = arguments.items[index], name = TerminalText.abbreviated(item.url)
+        // A cache that is only read stores nothing, which is no failure.
+        if let error = response.storeError, error.code != .permissionDenied || !isReadOnly {
+            reportPartialFailure("\(name) was not stored: \(error.message)")
+        }
+        if case .failed(let error) = response.revalidation {
+            reportPartialFailure("\(name) was not refreshed: \(error.message)")
+        }
+        do throws(EideticError) {
+            return try await pool.run { [self] _ throws(EideticError) in
+                let file = try writer?.write(response.image, encodedBytes: response.encodedBytes, item: item)
+                guard sheet != nil || viewer != nil else { return (file, []) }
+                let pixels = try response.image.decodedSynchronously().pixels
+                try sheet?.draw(pixels, at: index, caption: item.caption)
+                return (file, try viewer?.bytes(for: pixels) ?? [])
+            }
+        } catch {
+            if error.code != .cancelled { reportPartialFailure(error.message) }
+            return (nil, [])
+        }
+    }
+
+    private func reportPartialFailure(_ reason: String) {
+        display.addPartialFailure(reason)
+        display.writeLine("eidetic: \(TerminalText.sanitized(reason))", to: .errors)
+    }
+}

@@ -1,0 +1,97 @@
+import Eidetic
+import EideticCodecs
+import EideticCLI
+import EideticCore
+
+/// The arguments of `eidetic load`.
+struct LoadArguments: Sendable {
+    /// A URL of the list and the number of its occurrences.
+    struct Item: Sendable {
+        let url: String
+        /// The name of its output file, without a file extension; empty without an output directory.
+        let name: String
+        var count = 1
+
+        /// The text below its thumbnail on a contact sheet.
+        var caption: String { UniqueFileNames.stem(of: url) }
+    }
+
+    /// The distinct URLs, in the order of the list.
+    let items: [Item]
+    /// The size and the changes of the images.
+    let rendering: ImageRequest.Rendering
+    /// The format in which images are written; `nil` for their own.
+    let format: ImageFormat?
+    /// The quality of images that are encoded again; `nil` for the default.
+    let quality: Double?
+    /// The maximum number of concurrent downloads.
+    let concurrency: Int
+    /// The network options.
+    let network: NetworkArguments
+    /// The directory to which the images are written.
+    let outputDirectory: String?
+    /// A Boolean value indicating whether images that an earlier run wrote are left out.
+    let continues: Bool
+    /// The file of the contact sheet.
+    let contactSheetFile: String?
+    /// The way in which images are displayed on the terminal.
+    let graphics: TerminalGraphics?
+    /// A Boolean value indicating whether the output is JSON.
+    let writesJSON: Bool
+    /// A Boolean value indicating whether the trace of each load is printed.
+    let explainsLoads: Bool
+    /// The process in which the images are decoded.
+    let decodePolicy: DecodePolicy
+    /// The options of the requests, without those that the command itself needs.
+    let options: ImageOptions
+
+    init(_ arguments: Arguments, urls: [String]) {
+        items = Self.items(for: urls, isNamed: arguments[LoadCommand.outputDirectory] != nil)
+        rendering = RenderingOptions.rendering(from: arguments)
+        format = arguments[EncodingOptions.format]
+        quality = arguments[CommonOptions.quality]
+        concurrency = arguments[LoadCommand.concurrency] ?? 6
+        network = NetworkArguments(arguments)
+        outputDirectory = arguments[LoadCommand.outputDirectory]
+        continues = arguments.contains(LoadCommand.continuation)
+        contactSheetFile = arguments[LoadCommand.contactSheet]
+        graphics = arguments.contains(LoadCommand.show.definition) ? arguments[LoadCommand.show] ?? .detect() : nil
+        writesJSON = arguments.contains(CommonOptions.json)
+        explainsLoads = arguments.contains(LoadCommand.explain)
+        decodePolicy = SandboxOption.policyOfLoads(from: arguments)
+        options = LoadCommand.imageOptions(from: arguments)
+            .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
+    }
+
+    /// A Boolean value indicating whether images have another size or other pixels than their resource.
+    var isChanged: Bool { rendering.size != nil || rendering.transform != nil }
+
+    /// A Boolean value indicating whether images are encoded again for their files.
+    var encodesImages: Bool { changes != "-" }
+
+    /// The changes of the written images as text; `-` if the received bytes are written.
+    var changes: String {
+        let target = rendering.target.map { $0.contentMode == .fit ? "\($0.size)" : $0.key }
+        let parts = [target, rendering.transform?.key, format?.rawValue, quality.map { "\($0)" }]
+        let text = parts.compactMap(\.self).joined(separator: " ")
+        return text.isEmpty ? "-" : text
+    }
+
+    /// The number of URLs in the list, with repetitions.
+    var urlCount: Int { items.reduce(0) { $0 + $1.count } }
+
+    private static func items(for urls: [String], isNamed: Bool) -> [Item] {
+        var indices: [String: Int] = [:]
+        var items: [Item] = []
+        var names = UniqueFileNames()
+        for url in urls {
+            if let index = indices[url] {
+                items[index].count += 1
+            } else {
+                indices[url] = items.count
+                items.append(Item(url: url, name: isNamed ? names.next(for: url) : ""))
+            }
+        }
+        return items
+    }
+}

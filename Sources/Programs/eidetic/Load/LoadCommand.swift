@@ -1,0 +1,114 @@
+import Eidetic
+import EideticCodecs
+import EideticCLI
+import EideticCore
+
+/// The command `eidetic load`, which loads images from memory, disk or the network.
+enum LoadCommand {
+    static let outputDirectory = TypedOption<String>(
+        "out",
+        placeholder: "DIR",
+        help: "write the images to this directory: unchanged, or encoded again with --size and other changes",
+        completion: .directories
+    )
+
+    static let contactSheet = TypedOption<String>(
+        "contact-sheet",
+        placeholder: "FILE",
+        help: "write one image with thumbnails of all images, such as sheet.png",
+        completion: .files
+    )
+
+    static let concurrency = TypedOption<Int>(
+        "concurrency",
+        placeholder: "N",
+        expecting: "a number from 1 to 64",
+        help: "number of concurrent downloads, two thirds of them from one host (default: 6)",
+        parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
+    )
+
+    static let show = TypedOption<TerminalGraphics>(
+        "show",
+        placeholder: "HOW",
+        expecting: "kitty, sixel or blocks",
+        help: "show the images in the terminal; without HOW, by the best of kitty, sixel and blocks that it supports",
+        completion: .words(TerminalGraphics.allCases.map(\.rawValue)),
+        isOptional: true,
+        parse: { TerminalGraphics(rawValue: $0) }
+    )
+
+    static let command: Command = .init(
+        name: "load",
+        summary: "load images by URL and cache them",
+        operands: Operands(
+            synopsis: "URL… | @FILE | -",
+            help: "URLs (http, https, file, data); files with one URL per line; - for a list on standard input",
+            count: 1...Int.max,
+            completion: .files
+        ),
+        options: RenderingOptions.all + [
+            EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
+            continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
+            SharedOption.url.definition, SandboxOption.definition, SandboxOption.omission, show.definition, progressive,
+            explain, imageOption.definition,
+            CommonOptions.json,
+        ] + CommonOptions.cacheOptions + NetworkOptions.options,
+        notes: [
+            "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "
+                + "stored in the cache. A URL that fails does not stop the others.",
+            SharedOption.note,
+            "With --json, \"width\" and \"height\" are those of the upright image after all changes, else its own.",
+            "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
+                + "of each load with their times and results.",
+            "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
+            "--sandbox with --json prints what restricts the processes of the sandbox first, and what the system lacks.",
+            "--continue sends no request for what is there; it reads the file \(OutputRecord.fileName) in DIR, which is removed "
+                + "when all images are written. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
+                + "--option firstFrameOnly is given. Without --format an image keeps its format, and becomes PNG where that "
+                + "cannot be written or cannot be transparent.",
+            "Images that are loaded with --header or --user are cached separately.",
+            "Ctrl-C cancels the loads in progress and prints a summary; a second Ctrl-C exits at once.",
+            "Exit status: 0 if all images were loaded, 1 if some were not, or could not be stored, written or refreshed, "
+                + "2 for an invalid command line, 130 after Ctrl-C.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments) -> ExitStatus {
+        if let problem = problem(in: arguments) {
+            return CommandRunner.usageError([problem], path: [Program.root, command])
+        }
+        let list = URLList(arguments.operands)
+        for problem in list.problems { Diagnostics.report(problem) }
+        do throws(EideticError) {
+            let session = try LoadSession(
+                arguments: LoadArguments(arguments, urls: list.urls),
+                cache: CacheLocation.configuration(from: arguments),
+                sharedTier: SharedOption.makeTier(from: arguments)
+            )
+            let status = session.run()
+            return status == .success && !list.problems.isEmpty ? .failure : status
+        } catch {
+            Diagnostics.report(error.message)
+            return .failure
+        }
+    }
+
+    /// Returns the reason why options cannot be combined, or used at all.
+    private static func problem(in arguments: Arguments) -> String? {
+        if let problem = RenderingOptions.problem(in: arguments) { return problem }
+        let names = [continuation, show.definition, contactSheet.definition].filter(arguments.contains).map(\.name)
+        if arguments.contains(show.definition), arguments.contains(CommonOptions.json) {
+            return "--show and --json cannot be combined"
+        }
+        if arguments.contains(continuation) {
+            guard arguments[outputDirectory] != nil else { return "--continue requires --out" }
+            guard names.count == 1 else { return "--\(names[0]) and --\(names[1]) cannot be combined" }
+        }
+        guard let sheet = arguments[contactSheet], ContactSheet.format(of: sheet) == nil else {
+            return nil
+        }
+        let known = ImageEncoder.supportedFormats.map(\.fileExtension).joined(separator: ", ")
+        return "\"\(sheet)\" has no file extension of a format that can be written: \(known)"
+    }
+}

@@ -1,0 +1,87 @@
+import EideticCLI
+import EideticCore
+import EideticFetch
+import EideticHTTP
+
+/// The network options of `eidetic load`.
+enum NetworkOptions {
+    static let retry = TypedOption<Int>(
+        "retry",
+        placeholder: "N",
+        expecting: "a number from 0 to 20",
+        help: "retry a temporary failure up to N times, at increasing intervals",
+        parse: { text in Int(text).flatMap { (0...20).contains($0) ? $0 : nil } }
+    )
+
+    static let header = TypedOption<HTTPHeaders.Field>(
+        "header",
+        placeholder: "FIELD",
+        expecting: "a field such as \"Accept-Language: de\"",
+        help:
+            "send this header field, as in \"Accept-Language: de\", but not to another origin after a redirect; can be "
+            + "repeated",
+        parse: parseField
+    )
+
+    static let credentials = TypedOption<Credentials>(
+        "user",
+        placeholder: "NAME:PASSWORD",
+        expecting: "a name and a password as NAME:PASSWORD",
+        help: "send these credentials (Basic), but not to another origin after a redirect",
+        parse: { text in
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return parts.count == 2 && !parts[0].isEmpty ? .basic(user: parts[0], password: parts[1]) : nil
+        }
+    )
+
+    static let certificateAuthority = TypedOption<String>(
+        "cacert",
+        placeholder: "FILE",
+        help: "trust the certificates in this file (PEM) instead of the system's",
+        completion: .files
+    )
+
+    static let insecure = Option(name: "insecure", help: "accept any certificate, including an attacker's")
+
+    static let rateLimit = TypedOption<ByteCount>(
+        "limit-rate",
+        placeholder: "RATE",
+        expecting: "a number of bytes per second such as 500k or 2M",
+        help: "limit all downloads together to this many bytes per second, such as 500k or 2M",
+        parse: { text in ByteCount(parsing: text).flatMap { $0 > .zero ? $0 : nil } }
+    )
+
+    static let lifo = Option(name: "lifo", help: "of the URLs that wait, load the last one of the list first")
+
+    static let offline = Option(name: "offline", help: "send no requests; load from the cache only")
+
+    static let proxy = TypedOption<Downloader.Proxy>(
+        "proxy",
+        placeholder: "URL",
+        expecting: "a URL such as http://host:8080, or none",
+        help:
+            "use this proxy, such as http://host:8080 or socks5h://host:1080; \"none\" for no proxy (default: the "
+            + "environment's proxy)",
+        parse: { $0 == "none" ? Downloader.Proxy.none : $0.contains("://") ? .url($0) : nil }
+    )
+
+    static let metrics = TypedOption<String>(
+        "metrics",
+        placeholder: "FILE",
+        help: "write the metrics of each download to this file, one JSON object per line; - for standard output",
+        completion: .files
+    )
+
+    static let options = [
+        retry.definition, header.definition, credentials.definition, certificateAuthority.definition, insecure,
+        rateLimit.definition, lifo, offline, proxy.definition,
+        metrics.definition,
+    ]
+
+    private static func parseField(_ text: String) -> HTTPHeaders.Field? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let value = text[text.index(after: colon)...].drop { $0 == " " }
+        let field = HTTPHeaders.Field(name: String(text[..<colon]), value: String(value))
+        return (try? HTTPHeaders([field]).validate()) == nil ? nil : field
+    }
+}

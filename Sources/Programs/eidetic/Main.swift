@@ -1,0 +1,18 @@
+import Eidetic
+import EideticCLI
+import Glibc
+
+/// The entry point of the program.
+@main
+struct Main {
+    /// Runs the command on the main thread, which has no other use, so commands can block.
+    static func main() {
+        DecodeSandbox.runIfStartedForDecoding()
+        // A closed pipe is then an error of write(2), which is handled by its caller.
+        signal(SIGPIPE, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == AppCommands.command.name { ApplicationProgram.execute(words.dropFirst()) }
+        let status = Program.run(words)
+        _exit(status.rawValue)
+    }
+}

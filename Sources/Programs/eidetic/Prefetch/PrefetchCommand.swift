@@ -1,0 +1,43 @@
+import Eidetic
+import EideticCLI
+import EideticCore
+import EideticStore
+
+/// The command `eidetic prefetch`, which loads images into the cache in advance.
+enum PrefetchCommand {
+    static let diskOnly = Option(
+        name: "disk-only",
+        help: "check only the headers of the images, without decoding them"
+    )
+
+    static let command: Command = .init(
+        name: "prefetch",
+        summary: "load images into the cache in advance",
+        operands: Operands(
+            synopsis: "URL… | @FILE | -",
+            help: "URLs; files with one URL per line; - for a list on standard input",
+            count: 1...Int.max,
+            completion: .files
+        ),
+        options: [
+            diskOnly, LoadCommand.concurrency.definition,
+            CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.imageOption.definition,
+            CommonOptions.json,
+        ] + CommonOptions.cacheOptions,
+        notes: [
+            "Cached images are not requested again. Each image is decoded once, so that only valid images are stored; with "
+                + "--disk-only, only its header is checked.",
+            "Ctrl-C starts no further image, cancels those in progress and prints a summary.",
+            "Exit status: 0 if all images are in the cache, 1 if some are not, 2 for an invalid command line, 130 after "
+                + "Ctrl-C.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments) -> ExitStatus {
+        let list = URLList(arguments.operands)
+        for problem in list.problems { Diagnostics.report(problem) }
+        let status = PrefetchSession(arguments, urls: list.urls).run()
+        return status == .success && !list.problems.isEmpty ? .failure : status
+    }
+}

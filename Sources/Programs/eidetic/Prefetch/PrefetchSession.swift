@@ -1,0 +1,132 @@
+import Eidetic
+import EideticCLI
+import EideticCore
+import EideticFetch
+import EideticStore
+
+/// The run of `eidetic prefetch` on the main thread.
+struct PrefetchSession {
+    private let urls: [String]
+    private let concurrency: Int
+    private let destination: ImagePrefetcher.Destination
+    private let cache: DiskCache.Configuration
+    private let options: ImageOptions
+    private let timeout: Duration?
+    private let writesJSON: Bool
+    private let explainsLoads: Bool
+    private let canceller = TaskCanceller()
+    private let display: ProgressDisplay
+    private let start = SystemTime().uptime
+
+    /// Installs the signal handler and starts the display.
+    init(_ arguments: Arguments, urls: [String]) {
+        var distinctURLs: Set<String> = []
+        self.urls = urls.filter { distinctURLs.insert($0).inserted }
+        concurrency = arguments[LoadCommand.concurrency] ?? 6
+        destination = arguments.contains(PrefetchCommand.diskOnly) ? .disk : .memory
+        cache = CacheLocation.configuration(from: arguments)
+        options = LoadCommand.imageOptions(from: arguments).union(.waitStoreCache)
+        timeout = arguments[CommonOptions.timeout]
+        writesJSON = arguments.contains(CommonOptions.json)
+        explainsLoads = arguments.contains(LoadCommand.explain)
+        // Before the display starts its thread, which inherits the signal mask.
+        SignalHandler.install { [canceller] in canceller.cancel(exitStatus: $0) }
+        display = ProgressDisplay(total: self.urls.count)
+    }
+
+    /// Prefetches all images; blocks until that is done or stopped.
+    func run() -> ExitStatus {
+        do throws(EideticError) {
+            // Without a cache, prefetching is useless.
+            _ = try DiskCache(cache)
+        } catch {
+            display.finish()
+            Diagnostics.report(error.message)
+            return .failure
+        }
+        let pipeline = PipelineFactory(concurrency: concurrency, cache: cache).makePipeline(reportingTo: display)
+        let requests = makeRequests()
+        canceller.runAndWait {
+            await prefetch(requests, pipeline: pipeline)
+            await pipeline.finishDerivedImages()
+        }
+        display.finish()
+        return reportSummary(of: display.tally)
+    }
+
+    private func makeRequests() -> [(url: String, request: ImageRequest)] {
+        urls.map { url in
+            var resource = ImageRequest.Resource(url: url)
+            if let timeout, case .remote(var request) = resource {
+                request.timeout = timeout
+                resource = .remote(request)
+            }
+            return (url, ImageRequest(resource, options: options))
+        }
+    }
+
+    private func prefetch(_ requests: [(url: String, request: ImageRequest)], pipeline: ImagePipeline) async {
+        // Outcomes contain the URLs as given in the list; requests contain normalised URLs.
+        let names = Dictionary(requests.map { ($0.request, $0.url) }) { first, _ in first }
+        // The downloader limits the downloads; more loads may wait for it, so that no host holds back the others.
+        let prefetcher = ImagePrefetcher(
+            pipeline: pipeline,
+            destination: destination,
+            maximumConcurrent: max(64, 2 * concurrency)
+        )
+        let group = prefetcher.prefetch(requests.map(\.request)) { request, result in
+            if case .failure(let error) = result, error.code == .cancelled { return }
+            report(result, url: names[request] ?? request.name)
+        }
+        await withTaskCancellationHandler {
+            _ = await group.finish()
+        } onCancel: {
+            // A download that waits must not start in the slot of one that is cancelled first.
+            pipeline.configuration.downloader.suspend()
+            group.cancel()
+        }
+    }
+
+    private func report(_ result: Result<ImagePrefetcher.Result, EideticError>, url: String) {
+        var outcome = LoadOutcome(url: url, result: result.map(LoadOutcome.LoadedImage.init), duration: .zero)
+        if case .success(let image) = result {
+            outcome.duration = image.trace.duration
+            if explainsLoads { outcome.trace = image.trace }
+            let byteCount = image.source == .network ? image.byteCount.bytes : 0
+            display.addBytes(received: byteCount, expected: byteCount)
+            if let reason = image.storeFailureReason(for: destination) {
+                display.addPartialFailure(reason)
+                display.writeLine(TerminalText.sanitized("eidetic: \(url) was not stored: \(reason)"), to: .errors)
+            }
+        }
+        display.report(outcome, graphics: [], asJSON: writesJSON)
+    }
+
+    private func reportSummary(of tally: LoadTally) -> ExitStatus {
+        let summary = "\(tally.text); \(tally.bytes) in \(TimeFormat.text(for: SystemTime().uptime - start))"
+        if let exitStatus = canceller.exitStatus {
+            Diagnostics.report("stopped: \(summary)")
+            return exitStatus
+        }
+        if !writesJSON { TextStream.output.writeLine(summary) }
+        return tally.isSuccess ? .success : .failure
+    }
+}
+
+extension ImagePrefetcher.Result {
+    /// Returns the reason why the image is not on disk; `nil` if it is.
+    ///
+    /// The result must be that of a request with `waitStoreCache`.
+    fileprivate func storeFailureReason(for destination: ImagePrefetcher.Destination) -> String? {
+        if let storeError { return storeError.message }
+        // With the destination disk, a success means that the image was stored.
+        let isStored = destination == .disk || trace.steps.contains { $0.stage == .store }
+        return source == .network && !isStored ? "the server or an option forbids storing it" : nil
+    }
+}
+
+extension LoadOutcome.LoadedImage {
+    fileprivate init(_ image: ImagePrefetcher.Result) {
+        self.init(source: image.source, format: image.format, size: image.size, bytes: image.byteCount)
+    }
+}

@@ -1,0 +1,215 @@
+import EideticCore
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import Glibc
+import EideticLifecycle
+import Testing
+
+/// An `eideticd` in a directory and a control group of its own, and its client.
+final class Daemon {
+    let directory: TemporaryDirectory
+    let freezer: FreezerKind
+    private(set) var process: Subprocess
+    /// The earlier supervisors, whose applications still write to their outputs.
+    private var earlier: [Subprocess] = []
+    let arguments: [String]
+    private let group: String?
+    /// Signalled when a supervisor, or an application that has inherited its output, writes something.
+    private let outputEvent: OutputEvent
+    /// The group that limits the memory of the supervisor and its applications.
+    private let memoryGroup: LimitedGroup?
+
+    /// The path of an executable beside this test bundle.
+    static func executable(_ name: String) -> String {
+        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
+        let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
+        return "\(directory)/\(name)"
+    }
+
+    init(
+        _ freezer: FreezerKind,
+        _ arguments: [String] = [],
+        memoryGroup: LimitedGroup? = nil,
+        launcher: [String] = [],
+        environment: [String: String?] = [:]
+    ) async throws {
+        (self.freezer, self.memoryGroup) = (freezer, memoryGroup)
+        directory = try TemporaryDirectory(named: "eideticd")
+        outputEvent = try OutputEvent()
+        group =
+            freezer == .group ? "\(try ControlGroups.parent().path)/daemon-\(UInt32.random(in: 0...UInt32.max))" : nil
+        self.arguments =
+            arguments + (group.map { ["--control-group", $0] } ?? []) + [
+                "--freezer", freezer.rawValue, "--runtime-directory", directory.path(of: "run"),
+                "--state-directory", directory.path(of: "state"),
+            ]
+        let words = launcher + (memoryGroup?.launcher ?? []) + [Self.executable("eideticd")] + self.arguments
+        process = try Subprocess(
+            words[0],
+            arguments: Array(words.dropFirst()),
+            environment: environment,
+            didChange: outputEvent.signal
+        )
+        try await waitUntilReady()
+        print("freezer: \(freezer.rawValue)")
+    }
+
+    private func waitUntilReady() async throws {
+        guard await process.waitForOutput("ready, freezer \(freezer.rawValue)") else {
+            throw SystemError(.open, errorNumber: ENOENT, path: "eideticd: \(process.errorsSoFar)")
+        }
+    }
+
+    /// Kills the supervisor and starts another one.
+    func replace() async throws {
+        kill()
+        try await start()
+    }
+
+    /// Kills the supervisor; its output stays open, as the applications have it too.
+    func kill() {
+        process.kill()
+        waitUntilEnded()
+    }
+
+    func waitUntilEnded() {
+        while ProcessStatus(of: process.identifier).map({ !"ZX".contains($0.state) }) ?? false { sched_yield() }
+    }
+
+    /// The output of all supervisors and their applications.
+    var output: String { (earlier + [process]).map(\.outputSoFar).joined() }
+
+    /// Starts another supervisor after the end of the last one, with further options.
+    ///
+    /// Only the number of a process that ends by itself is waited for: its applications keep its output open.
+    func start(
+        _ further: [String] = [],
+        afterEnd: Bool = false,
+        withoutCapabilities capabilities: [String] = []
+    ) async throws {
+        if afterEnd { waitUntilEnded() }
+        earlier.append(process)
+        var words = [Self.executable("eideticd")] + arguments + further
+        if !capabilities.isEmpty {
+            words = ["setpriv", "--bounding-set", capabilities.map { "-\($0)" }.joined(separator: ",")] + words
+        }
+        process = try Subprocess(words[0], arguments: Array(words.dropFirst()), didChange: outputEvent.signal)
+        try await waitUntilReady()
+    }
+
+    /// Ends the supervisor with everything that it has started.
+    func finish() async {
+        if let statuses = try? list() {
+            for status in statuses where status.process != nil {
+                _ = try? request(.quit(identifier: status.identifier, force: true))
+            }
+            _ = await waitForStatuses { $0.allSatisfy { $0.process == nil } }
+        }
+        process.kill(SIGTERM)
+        // Nothing outlives its test, whatever became of the supervisor.
+        if let group { try? KernelFile.write("1", to: "\(group)/cgroup.kill") }
+        _ = await process.waitUntilExit()
+        guard let group else { return }
+        for name in KernelFile.names(in: group) { rmdir("\(group)/\(name)") }
+        rmdir(group)
+    }
+
+    // MARK: Requests
+
+    /// Sends a request and returns the answer's contents.
+    func request(_ request: ControlRequest, on connection: PacketSocket? = nil) throws -> [ControlAnswer.Content] {
+        let socket = try connection ?? PacketSocket.connect(to: controlSocket)
+        _ = try socket.send(WireWriter.encode(request))
+        var contents: [ControlAnswer.Content] = []
+        while true {
+            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else {
+                throw SystemError(.receive, errorNumber: ETIMEDOUT)
+            }
+            let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
+            contents.append(answer.content)
+            // A change that is reported before is not the answer.
+            if answer.isLast, connection == nil || answer.content != .done { return contents }
+        }
+    }
+
+    var controlSocket: String { "\(directory.path(of: "run"))/\(SupervisionProtocol.controlSocketName)" }
+
+    /// The processes that the supervisor's process has started and not collected.
+    var children: [Int32] {
+        let identifier = process.identifier
+        return (KernelFile.read("/proc/\(identifier)/task/\(identifier)/children") ?? "").split(separator: " ")
+            .compactMap { Int32($0) }
+    }
+
+    /// The directory of the control groups; `nil` if signals are used.
+    var controlGroup: String? { group }
+
+    /// Sends a request that is expected to succeed.
+    func perform(_ request: ControlRequest, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try self.request(request) == [.done], sourceLocation: sourceLocation)
+    }
+
+    func list(on connection: PacketSocket? = nil) throws -> [ApplicationStatus] {
+        try request(.list, on: connection).flatMap { content -> [ApplicationStatus] in
+            if case .applications(let applications) = content { applications } else { [] }
+        }
+    }
+
+    func status(of identifier: String) throws -> ApplicationStatus? { try list().first { $0.identifier == identifier } }
+
+    func lines(_ request: ControlRequest) throws -> [String] {
+        try self.request(request).flatMap { content -> [String] in
+            if case .lines(let lines) = content { lines } else { [] }
+        }
+    }
+
+    /// Starts the probe as an application.
+    func launch(_ identifier: String, _ arguments: [String] = [], inBackground: Bool = false) throws {
+        try install(identifier, arguments)
+        try perform(.launch(identifier: identifier, url: nil, inBackground: inBackground))
+    }
+
+    /// Makes the probe the program of an application.
+    func install(_ identifier: String, _ arguments: [String] = []) throws {
+        var program = ProgramDescription(executable: Self.executable("EideticSupervisorProbe"))
+        program.arguments = ["--name", identifier] + arguments
+        program.environment = ["PATH=/usr/bin:/bin"]
+        try perform(.install(identifier: identifier, program: program))
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the statuses meet a condition, for at most 30 s.
+    ///
+    /// The condition is looked at when the supervisor reports a change, when there is output, and each second.
+    @discardableResult
+    func waitForStatuses(_ condition: ([ApplicationStatus]) -> Bool) async -> Bool {
+        let end = SystemTime().uptime + .seconds(30)
+        while SystemTime().uptime < end {
+            outputEvent.clear()
+            let change = try? PacketSocket.connect(to: controlSocket)
+            // In this order, so that a change after the list is reported.
+            _ = try? change?.send(WireWriter.encode(ControlRequest.awaitChange))
+            if let change, let statuses = try? list(on: change), condition(statuses) { return true }
+            await outputEvent.wait(orFor: change, atMost: .seconds(1))
+        }
+        return false
+    }
+
+    func expectState(
+        _ state: LifecycleState,
+        of identifier: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let isReached = await waitForStatuses { $0.first { $0.identifier == identifier }?.state == state }
+        let found = try? status(of: identifier)?.state
+        #expect(isReached, "\(identifier) is \(String(describing: found))", sourceLocation: sourceLocation)
+    }
+
+    func expectOutput(_ text: String, times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
+        let isFound = await waitForStatuses { _ in output.ranges(of: text).count >= times }
+        #expect(isFound, "\"\(text)\" is not in \(output)", sourceLocation: sourceLocation)
+    }
+}

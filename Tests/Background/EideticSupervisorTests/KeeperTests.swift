@@ -1,0 +1,81 @@
+import EideticCore
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import Glibc
+import EideticLifecycle
+import Testing
+
+@Suite("The keeper, and the release of applications", .serialized, .timeLimit(.minutes(3)))
+struct KeeperTests {
+    /// Suspends an application, then makes the start of another supervisor impossible.
+    private func suspendedWithoutSuccessor(_ kind: FreezerKind, _ arguments: [String]) async throws -> (Daemon, Int32) {
+        let daemon = try await Daemon(kind, ["--limit", "idle=10"] + arguments)
+        try daemon.launch("one")
+        await daemon.expectState(.active, of: "one")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        let process = try #require(try daemon.status(of: "one")?.process)
+        let socket = daemon.directory.path(of: "run/control")
+        unlink(socket)
+        #expect(mkdir(socket, 0o700) == 0 && mkdir("\(socket)/full", 0o700) == 0)
+        return (daemon, process)
+    }
+
+    private func isFrozen(_ process: Int32, in daemon: Daemon) -> Bool {
+        if daemon.freezer == .signals { return ProcessStatus(of: process)?.state == "T" }
+        let group = GroupHierarchy.group(of: process) ?? "/nonexistent"
+        return KernelFile.read("\(group)/cgroup.freeze") == "1\n"
+    }
+
+    @Test("B05 a supervisor that cannot start again leaves nobody frozen", arguments: ControlGroups.kinds)
+    func startFailures(kind: FreezerKind) async throws {
+        let (daemon, process) = try await suspendedWithoutSuccessor(kind, ["--keeper"])
+        #expect(isFrozen(process, in: daemon))
+        let child = try #require(daemon.children.first)
+        kill(child, SIGKILL)
+        daemon.waitUntilEnded()
+        #expect(!isFrozen(process, in: daemon))
+        kill(process, SIGKILL)
+        await daemon.finish()
+    }
+
+    @Test("B05 --release needs no record, and writes nothing", arguments: ControlGroups.kinds)
+    func release(kind: FreezerKind) async throws {
+        let (daemon, process) = try await suspendedWithoutSuccessor(kind, [])
+        daemon.kill()
+        try daemon.directory.write([1, 2, 3], to: "run/applications/one/record")
+        unlink(daemon.directory.path(of: "run/generation"))
+        mkdir(daemon.directory.path(of: "run/generation"), 0o700)
+        #expect(isFrozen(process, in: daemon))
+        let result = try await Subprocess.run(
+            Daemon.executable("eideticd"),
+            arguments: daemon.arguments + ["--release"]
+        )
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(!isFrozen(process, in: daemon))
+        kill(process, SIGKILL)
+        await daemon.finish()
+    }
+
+    @Test("B05 a stop reaches the supervisor under its keeper, whenever it comes")
+    func stops() async throws {
+        for delay in [0, 200, 1_000, 5_000] {
+            let directory = try TemporaryDirectory(named: "keeper")
+            let keeper = try Subprocess(
+                Daemon.executable("eideticd"),
+                arguments: [
+                    "--keeper", "--freezer", "sigstop", "--runtime-directory", directory.path(of: "run"),
+                    "--state-directory", directory.path(of: "state"),
+                ]
+            )
+            try #require(await keeper.waitForOutput("ready"))
+            let status = ProcessStatus.all.first { $0.parent == keeper.identifier }
+            kill(try #require(status).identifier, SIGKILL)
+            for _ in 0..<delay { sched_yield() }
+            keeper.kill(SIGTERM)
+            _ = await keeper.waitUntilExit()
+            #expect(!ProcessStatus.all.contains { $0.parent == keeper.identifier })
+        }
+    }
+}

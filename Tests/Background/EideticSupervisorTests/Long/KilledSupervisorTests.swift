@@ -1,0 +1,158 @@
+import EideticCore
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import Glibc
+import EideticLifecycle
+import Testing
+
+@Suite("A supervisor that is killed while its applications are in all states", .serialized, .timeLimit(.minutes(60)))
+struct KilledSupervisorTests {
+    /// The state in which an application waits for the end of the test.
+    private enum Role: Int, CaseIterable {
+        /// Moves between foreground and suspension at random.
+        case moving, library
+        /// Stays in a callback until it receives SIGUSR1.
+        case launching, resigning, entering, terminating
+        case openTask, backgroundLaunch, suspended, notRunning
+    }
+
+    private struct Member {
+        let name: String
+        let role: Role
+    }
+
+    private static let options =
+        [
+            "launch", "callback", "background", "termination", "quit", "reconnection", "budget",
+        ].flatMap { ["--limit", "\($0)=3600000"] } + ["--limit", "idle=5", "--message-rate", "1000"]
+
+    @Test(
+        "B05 killed at random moments: nobody is lost, frozen for ever, or started twice",
+        arguments: ControlGroups.kinds
+    )
+    func kills(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.options)
+        let members = (0..<Torture.repetitions(10, full: 50)).map { number in
+            Member(name: "app\(number)", role: Role.allCases[number % Role.allCases.count])
+        }
+        try await prepare(members, in: daemon)
+        let before = processes(of: daemon)
+        for member in members {
+            #expect(before[member.name]?.count ?? 0 == (member.role == .notRunning ? 0 : 1), "\(member.name)")
+        }
+        var states: [LifecycleState: Int] = [:]
+        let kills = Torture.repetitions(5, full: 200)
+        for _ in 0..<kills {
+            // Requests are under way when the supervisor dies; the moment is random.
+            for member in members where [.moving, .library].contains(member.role) && Bool.random() {
+                _ = try? daemon.request(
+                    Bool.random() ? .background(identifier: member.name) : .foreground(identifier: member.name)
+                )
+            }
+            usleep(UInt32.random(in: 0...30_000))
+            for status in (try? daemon.list()) ?? [] { states[status.state, default: 0] += 1 }
+            try await daemon.replace()
+            #expect(processes(of: daemon) == before)
+        }
+        print("kills \(kills), applications \(members.count), states \(states)")
+        let slowest = try await release(members, in: daemon)
+        print("slowest return to the foreground \(slowest.inMilliseconds) ms")
+        await daemon.finish()
+    }
+
+    /// Brings each application into the state of its role.
+    private func prepare(_ members: [Member], in daemon: Daemon) async throws {
+        for member in members {
+            switch member.role {
+            case .moving, .suspended: try daemon.launch(member.name)
+            case .library: _ = try daemon.launchApplication(member.name)
+            case .launching: try daemon.launch(member.name, ["--wait", "launch"])
+            case .resigning: try daemon.launch(member.name, ["--wait", "willResignActive"])
+            case .entering: try daemon.launch(member.name, ["--wait", "didEnterBackground"])
+            case .terminating: try daemon.launch(member.name, ["--wait", "willTerminate"])
+            case .openTask: try daemon.launch(member.name, ["--task", "upload"])
+            case .backgroundLaunch: try daemon.launch(member.name, inBackground: true)
+            case .notRunning: try daemon.install(member.name)
+            }
+        }
+        for member in members {
+            switch member.role {
+            case .launching: await daemon.expectOutput("\(member.name) launch\n")
+            case .backgroundLaunch: await daemon.expectState(.suspended, of: member.name)
+            case .notRunning: break
+            default: await daemon.expectState(.active, of: member.name)
+            }
+        }
+        for member in members {
+            switch member.role {
+            case .resigning: try await background(member, until: "willResignActive", in: daemon)
+            case .entering: try await background(member, until: "didEnterBackground", in: daemon)
+            case .openTask: try await background(member, until: "task upload", in: daemon)
+            case .terminating:
+                try daemon.perform(.quit(identifier: member.name, force: false))
+                await daemon.expectOutput("\(member.name) willTerminate\n")
+            case .suspended:
+                try daemon.perform(.background(identifier: member.name))
+                await daemon.expectState(.suspended, of: member.name)
+            default: break
+            }
+        }
+    }
+
+    private func background(_ member: Member, until line: String, in daemon: Daemon) async throws {
+        try daemon.perform(.background(identifier: member.name))
+        await daemon.expectOutput("\(member.name) \(line)\n")
+    }
+
+    /// Lets each application leave its state, and returns the longest time of a return to the foreground.
+    private func release(_ members: [Member], in daemon: Daemon) async throws -> Duration {
+        for member in members {
+            switch member.role {
+            case .launching, .resigning, .entering, .terminating:
+                kill(try #require(try daemon.status(of: member.name)?.process), SIGUSR1)
+            default: break
+            }
+        }
+        for member in members {
+            switch member.role {
+            case .launching: await daemon.expectState(.active, of: member.name)
+            case .resigning, .entering, .suspended, .backgroundLaunch:
+                await daemon.expectState(.suspended, of: member.name)
+            case .openTask: await daemon.expectState(.background, of: member.name)
+            case .terminating:
+                // Its acknowledgement went to a supervisor that is dead: the next one asks again.
+                await daemon.expectOutput("\(member.name) willTerminate\n", times: 2)
+                kill(try #require(try daemon.status(of: member.name)?.process), SIGUSR1)
+                await daemon.expectState(.notRunning, of: member.name)
+            case .notRunning: await daemon.expectState(.notRunning, of: member.name)
+            case .moving, .library: break
+            }
+        }
+        var slowest = Duration.zero
+        for member in members where member.role != .terminating && member.role != .notRunning {
+            let start = SystemTime().uptime
+            let isAccepted = await daemon.waitForStatuses { _ in
+                (try? daemon.request(.foreground(identifier: member.name))) == [.done]
+            }
+            #expect(isAccepted)
+            await daemon.expectState(.active, of: member.name)
+            slowest = max(slowest, SystemTime().uptime - start)
+        }
+        #expect(slowest < .seconds(1))
+        return slowest
+    }
+
+    /// The processes that bear the mark of the daemon's applications, by application.
+    private func processes(of daemon: Daemon) -> [String: [Int32]] {
+        let prefix = daemon.directory.path(of: "run") + " "
+        var found: [String: [Int32]] = [:]
+        for status in ProcessStatus.all where status.state != "Z" {
+            guard let mark = ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier),
+                mark.hasPrefix(prefix)
+            else { continue }
+            found[String(mark.dropFirst(prefix.count).prefix { $0 != "@" }), default: []].append(status.identifier)
+        }
+        return found
+    }
+}

@@ -1,0 +1,82 @@
+import EideticCore
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import EideticLifecycle
+import Testing
+
+@Suite("Applications that say falsely that the user has started work", .serialized, .timeLimit(.minutes(2)))
+struct FalseWorkTests {
+    /// A limit for work without progress that these tests do not reach.
+    private static let patient = ["--limit", "idle=10", "--limit", "progress=3600000"]
+
+    private func works(of name: String, in daemon: Daemon) throws -> [String] {
+        try daemon.lines(.explain(identifier: name)).filter { $0.hasPrefix("continues what the user has started: ") }
+    }
+
+    @Test("B06 B10 of twenty works that begin at once, each of them twice, eight count")
+    func repeated() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.patient + ["--message-rate", "1000"])
+        try daemon.launch("one", ["--works", "20"])
+        await daemon.expectState(.active, of: "one")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.background, of: "one")
+        #expect(
+            try works(of: "one", in: daemon)
+                == (0..<8).map { work in
+                    "continues what the user has started: Work \(work), 0 %, stopped in 3600 s without progress"
+                }
+        )
+        await daemon.finish()
+    }
+
+    @Test(
+        "B06 B10 work that is named in the background as that of an earlier supervisor does not prevent suspension",
+        arguments: ControlGroups.kinds
+    )
+    func unknown(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.patient)
+        try daemon.launch("one", ["--resumed-works", "3"])
+        await daemon.expectState(.active, of: "one")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        let log = try daemon.lines(.log(identifier: "one", count: 20))
+        #expect(log.count { $0.contains("was not begun in the foreground") } == 3, "\(log)")
+        #expect(try works(of: "one", in: daemon).isEmpty)
+        await daemon.finish()
+    }
+
+    @Test(
+        "B08 B10 the next supervisor does not believe in work that the record of the earlier one does not know",
+        arguments: ControlGroups.kinds
+    )
+    func claimed(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.patient)
+        try daemon.launch("one", ["--claim-work"])
+        await daemon.expectState(.active, of: "one")
+        try await daemon.replace()
+        await daemon.expectOutput("one welcome 2")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        await daemon.finish()
+    }
+
+    @Test("B08 B10 work that no message names to the next supervisor prevents suspension for the limit of its progress")
+    func unnamed() async throws {
+        let limits = ["--limit", "idle=10", "--limit", "progress=1500"]
+        let daemon = try await Daemon(ControlGroups.kinds[0], limits)
+        try daemon.launch("one", ["--works", "1", "--claim-work"])
+        await daemon.expectState(.active, of: "one")
+        await daemon.waitForStatuses { _ in
+            (try? works(of: "one", in: daemon))?.count == 1
+        }
+        daemon.kill()
+        let start = SystemTime().uptime
+        try await daemon.start(limits)
+        await daemon.expectOutput("one welcome 2")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        #expect(SystemTime().uptime - start >= .milliseconds(1_500))
+        await daemon.finish()
+    }
+}
