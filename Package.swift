@@ -172,11 +172,7 @@ let images: [Target] = [
         ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch", "EideticSandbox"]
     ),
     module("EideticRedis", in: .images, ["EideticCore", "EideticStore", optional("CHiredis", "Redis")]),
-    module(
-        "EideticGTK",
-        in: .images,
-        ["Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore", "CGTK"]
-    ),
+    module("EideticGTK", in: .images, ["Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"]),
     module(
         "EideticTesting",
         in: .images,
@@ -199,6 +195,8 @@ let background: [Target] = [
         in: .background,
         ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticWire", "CLinux", "CSupervisor"]
     ),
+    // What of GTK touches applications.
+    module("EideticBackgroundGTK", in: .background, ["EideticBackground", "EideticGTK", "Eidetic", "CGTK"]),
 ]
 
 let transfers: [Target] = [
@@ -232,15 +230,15 @@ let examples: [Target] = [
     example(
         "Gallery",
         [
-            "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore",
-            "EideticTransfer", "CGTK",
+            "EideticGTK", "Eidetic", "EideticBackground", "EideticBackgroundGTK", "EideticCore", "EideticFetch",
+            "EideticStore", "EideticTransfer", "CGTK",
         ],
         exclude: ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"]
     ),
     example("Alarm", ["EideticBackground"], exclude: ["org.eidetic.Alarm.desktop"]),
     example(
         "BackgroundFetch",
-        ["Eidetic", "EideticBackground", optional("EideticGTK", "GTK"), optional("CGTK", "GTK")],
+        ["Eidetic", "EideticBackground", optional("EideticBackgroundGTK", "GTK"), optional("CGTK", "GTK")],
         exclude: ["org.eidetic.BackgroundFetch.desktop"]
     ),
 ]
@@ -264,7 +262,7 @@ let development: [Target] = [
         in: .development,
         [
             "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
+            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "eidetic-probe",
             "EideticReplay", "EideticTransfer", "eidetic-transferd", "EideticWire", "EideticSupervisor",
             "EideticLifecycle", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
             "eidetic-decode", "eideticd",
@@ -277,42 +275,29 @@ let development: [Target] = [
         ["EideticSandbox", "EideticCodecs", "EideticCore", "EideticWire", "CTestSupport"]
     ),
     program(
-        "EideticFleetProbe",
-        in: .development,
-        ["Eidetic", "EideticCore", "EideticFetch", "EideticRedis", "EideticStore"]
-    ),
-    program(
         "EideticGTKProbe",
         in: .development,
         [
-            "EideticFetch", "EideticStore", "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "CGTK",
+            "EideticGTK", "Eidetic", "EideticBackgroundGTK", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
             "EideticTestSupport",
         ]
     ),
-    program("EideticMemoryProbe", in: .development, ["EideticFetch", "EideticStore", "Eidetic", "EideticCore"]),
     program("EideticFetchProbe", in: .development, ["EideticCore", "EideticFetch"]),
-    program(
-        "EideticBackgroundProbe",
-        in: .development,
-        [
-            "EideticFetch", "Eidetic", "EideticBackground", "EideticCore", "EideticProbeWords", "EideticStore",
-            "EideticLifecycle",
-        ]
-    ),
-    program("EideticSupervisorProbe", in: .development, ["EideticCore", "EideticWire", "EideticLifecycle"]),
-    program("EideticWakeProbe", in: .development, ["EideticBackground", "EideticDBus", "EideticCore"]),
     program(
         "EideticApplicationProbe",
         in: .development,
         ["EideticBackground", "EideticCore", "EideticProbeWords"]
     ),
+    // The programs that tests and benchmarks start. Those of the store and of the sandbox are apart: they need few modules.
     program(
-        "EideticSessionProbe",
+        "eidetic-probe",
         in: .development,
-        ["EideticFetch", "EideticTransfer", "Eidetic", "EideticBackground", "EideticCore", "EideticStore"]
+        [
+            "Eidetic", "EideticBackground", "EideticCore", "EideticDBus", "EideticFetch", "EideticLifecycle",
+            "EideticProbeWords", "EideticRedis", "EideticStore", "EideticTransfer", "EideticWire", "CLinux",
+        ]
     ),
     program("EideticDiskWorker", in: .development, ["EideticCore", "EideticHTTP", "EideticStore"]),
-    program("EideticSandboxProbe", in: .development, ["EideticTransfer", "EideticCore", "CLinux"]),
 ]
 
 /// What reads the bytes of others: replayed by its tests, fuzzed by script/fuzz.
@@ -355,7 +340,7 @@ let suites: [Target] = [
         "EideticRedis",
         in: .images,
         [
-            "Eidetic", "EideticCore", "EideticFetch", "EideticFleetProbe", "EideticHTTP", "EideticRedis",
+            "Eidetic", "EideticCore", "EideticFetch", "eidetic-probe", "EideticHTTP", "EideticRedis",
             "EideticStore", "EideticTestSupport",
         ]
     ),
@@ -364,7 +349,7 @@ let suites: [Target] = [
         in: .images,
         [
             "EideticFetch", "EideticStore", "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport",
-            "EideticTransfer", "eidetic-transferd", "eidetic", "BackgroundFetch", "EideticSupervisorProbe", "Gallery",
+            "EideticTransfer", "eidetic-transferd", "eidetic", "BackgroundFetch", "eidetic-probe", "Gallery",
             "ImageList", "eideticd",
         ],
         exclude: ["Goldens"]
@@ -380,7 +365,7 @@ let suites: [Target] = [
         "EideticBackground",
         in: .background,
         [
-            "Alarm", "CTestSupport", "EideticBackground", "EideticBackgroundProbe", "EideticCore", "EideticStore",
+            "Alarm", "CTestSupport", "EideticBackground", "eidetic-probe", "EideticCore", "EideticStore",
             "EideticTestSupport", "EideticWire", "EideticLifecycle",
         ]
     ),
@@ -388,16 +373,16 @@ let suites: [Target] = [
         "EideticSupervisor",
         in: .background,
         [
-            "Alarm", "EideticApplicationProbe", "EideticBackgroundProbe", "eidetic", "EideticCore",
-            "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe", "BackgroundFetch",
-            "EideticTestSupport", "EideticWakeProbe", "EideticWire", "EideticLifecycle", "eideticd",
+            "Alarm", "EideticApplicationProbe", "eidetic-probe", "eidetic", "EideticCore",
+            "EideticProbeWords", "EideticStore", "EideticSupervisor", "BackgroundFetch",
+            "EideticTestSupport", "EideticWire", "EideticLifecycle", "eideticd",
         ]
     ),
     tests(
         "EideticTransfer",
         in: .transfers,
         [
-            "EideticTransfer", "eidetic-transferd", "EideticSessionProbe", "Eidetic", "EideticCore", "EideticFetch",
+            "EideticTransfer", "eidetic-transferd", "eidetic-probe", "Eidetic", "EideticCore", "EideticFetch",
             "EideticStore", "EideticTestSupport", "EideticWire", "EideticLifecycle", "eideticd",
         ]
     ),
@@ -405,7 +390,7 @@ let suites: [Target] = [
         "EideticTransferService",
         in: .transfers,
         [
-            "EideticTransfer", "eidetic-transferd", "EideticSandboxProbe", "EideticCore", "EideticFetch",
+            "EideticTransfer", "eidetic-transferd", "eidetic-probe", "EideticCore", "EideticFetch",
             "EideticTestSupport", "EideticWire",
         ]
     ),
@@ -414,7 +399,7 @@ let suites: [Target] = [
         in: .programs,
         [
             "EideticFetch", "eidetic", "eidetic-transferd", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
-            "EideticSupervisorProbe", "EideticTestSupport", "EideticWakeProbe", "EideticWire", "eideticd",
+            "eidetic-probe", "EideticTestSupport", "EideticWire", "eideticd",
         ]
     ),
     tests("EideticTestSupport", in: .development, ["EideticTestSupport"]),
@@ -461,7 +446,7 @@ func closure(of names: [String]?, in targets: [Target]) -> [Target] {
 
 let libraries = [
     "Eidetic", "EideticFetch", "EideticStore", "EideticRedis", "EideticGTK", "CGTK", "EideticTesting",
-    "EideticBackground", "EideticTransfer",
+    "EideticBackground", "EideticBackgroundGTK", "EideticTransfer",
 ]
 let executables = ["eidetic", "eidetic-decode", "eideticd", "eidetic-app", "eidetic-transferd"]
 let names = Set(targets.map(\.name))

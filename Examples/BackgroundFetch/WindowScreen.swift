@@ -1,5 +1,6 @@
 import Eidetic
 import EideticBackground
+import EideticBackgroundGTK
 
 #if GTK
 import CGTK

@@ -3,6 +3,7 @@
 import CGTK
 import Eidetic
 import EideticBackground
+import EideticBackgroundGTK
 import EideticGTK
 import Glibc
 

@@ -2,6 +2,7 @@
 import CGTK
 import Eidetic
 import EideticBackground
+import EideticBackgroundGTK
 import EideticCore
 import EideticGTK
 

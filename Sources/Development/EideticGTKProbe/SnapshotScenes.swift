@@ -1,6 +1,7 @@
 #if GTK
 import CGTK
 import EideticBackground
+import EideticBackgroundGTK
 import EideticGTK
 import EideticTestSupport
 import Glibc

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The example Alarm", .timeLimit(.minutes(8)))
 struct AlarmTests {
-    static var program: String { ProbeProcess.path.replacingSuffix("EideticBackgroundProbe", with: "Alarm") }
+    static var program: String { ProbeProcess.path.replacingSuffix("eidetic-probe", with: "Alarm") }
 
     /// The length of an alarm's minute, in seconds: a real one in torture.
     static let minute = Torture.isFull ? 60.0 : 0.5

@@ -11,14 +11,14 @@ struct ProbeProcess {
     static var path: String {
         let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
         let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
-        return "\(directory)/EideticBackgroundProbe"
+        return "\(directory)/eidetic-probe"
     }
 
     init(_ arguments: [String], environment: [String: String?] = [:]) throws(SystemError) {
         var environment = environment
         // The service manager of this machine must not receive the test's messages.
         environment["NOTIFY_SOCKET"] = environment["NOTIFY_SOCKET"] ?? nil
-        process = try Subprocess(Self.path, arguments: arguments, environment: environment)
+        process = try Subprocess(Self.path, arguments: ["background"] + arguments, environment: environment)
     }
 
     /// Waits until the output contains a text a number of times.

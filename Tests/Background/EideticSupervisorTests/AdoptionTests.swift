@@ -62,8 +62,8 @@ struct AdoptionTests {
         await daemon.expectState(.active, of: "one")
         let mark = "\(daemon.directory.path(of: "run")) one@1"
         let other = try Subprocess(
-            Daemon.executable("EideticSupervisorProbe"),
-            arguments: ["--name", "two", "--identifier", "two"],
+            Daemon.probe,
+            arguments: ["supervised", "--name", "two", "--identifier", "two"],
             environment: [
                 "EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run"), SignalFreezer.markName: mark,
             ]
@@ -248,8 +248,8 @@ struct StateRecoveryTests {
     @Test("B02 an inactive application stays inactive, and becomes active when it has the input again")
     func inactive() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        (program.arguments, program.environment) = (["--inactive"], ["PATH=/usr/bin:/bin"])
+        var program = ProgramDescription(executable: Daemon.probe)
+        (program.arguments, program.environment) = (["background", "--inactive"], ["PATH=/usr/bin:/bin"])
         try daemon.perform(.install(identifier: "one", program: program))
         try daemon.perform(.launch(identifier: "one", url: nil, inBackground: false))
         await daemon.expectState(.inactive, of: "one")

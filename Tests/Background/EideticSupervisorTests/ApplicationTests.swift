@@ -19,8 +19,8 @@ struct ApplicationTests {
         inBackground: Bool = false,
         url: String? = nil
     ) throws {
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        program.arguments = arguments
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["background"] + arguments
         program.environment = ["PATH=/usr/bin:/bin"]
         try daemon.perform(.install(identifier: identifier, program: program))
         try daemon.perform(.launch(identifier: identifier, url: url, inBackground: inBackground))

@@ -103,8 +103,8 @@ struct AttackTests {
         await daemon.expectState(.active, of: "one")
         let process = try daemon.status(of: "one")?.process
         let stranger = try await Subprocess.run(
-            Daemon.executable("EideticSupervisorProbe"),
-            arguments: ["--name", "stranger", "--identifier", "one"],
+            Daemon.probe,
+            arguments: ["supervised", "--name", "stranger", "--identifier", "one"],
             environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
         )
         #expect(stranger.status == .exited(7) && stranger.outputText == "stranger refused alreadyRunning\n")
@@ -120,11 +120,11 @@ struct AttackTests {
         let daemon = try await Daemon(kind, ["--limit", "idle=10"])
         try daemon.perform(.install(identifier: "one", program: ProgramDescription(executable: "/bin/sh")))
         let stranger = try Subprocess(
-            Daemon.executable("EideticSupervisorProbe"),
-            arguments: ["--name", "stranger", "--identifier", "one"],
+            Daemon.probe,
+            arguments: ["supervised", "--name", "stranger", "--identifier", "one"],
             environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
         )
-        let name = "adhoc.EideticSupervisorProbe"
+        let name = "adhoc.eidetic-probe"
         await daemon.expectState(.active, of: name)
         try daemon.perform(.background(identifier: name))
         await daemon.expectState(.suspended, of: name)

@@ -27,6 +27,9 @@ final class Daemon {
         return "\(directory)/\(name)"
     }
 
+    /// The program of applications for tests, whose first argument names one.
+    static let probe = executable("eidetic-probe")
+
     init(
         _ freezer: FreezerKind,
         _ arguments: [String] = [],
@@ -173,8 +176,8 @@ final class Daemon {
 
     /// Makes the probe the program of an application.
     func install(_ identifier: String, _ arguments: [String] = []) throws {
-        var program = ProgramDescription(executable: Self.executable("EideticSupervisorProbe"))
-        program.arguments = ["--name", identifier] + arguments
+        var program = ProgramDescription(executable: Self.probe)
+        program.arguments = ["supervised", "--name", identifier] + arguments
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: identifier, program: program))
     }

@@ -27,7 +27,7 @@ struct DeclarationTests {
                 [Desktop Entry]
                 Type=Application
                 Name=\(identifier)
-                Exec=\(Daemon.executable("EideticSupervisorProbe")) --name \(identifier) \(arguments) %U
+                Exec=\(Daemon.probe) supervised --name \(identifier) \(arguments) %U
                 \(keys)
 
                 """

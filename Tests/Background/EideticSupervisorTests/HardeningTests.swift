@@ -189,9 +189,9 @@ struct HardeningTests {
         let record = try FileSystem().contents(of: daemon.directory.path(of: "run/applications/app1/record"))
         for number in 2...999 { try daemon.directory.write(record, to: "run/applications/app\(number)/record") }
         try await daemon.start()
-        let probe = Daemon.executable("EideticSupervisorProbe")
+        let probe = Daemon.probe
         let environment: [String: String?] = ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
-        let words = ["--name", "stranger", "--identifier"]
+        let words = ["supervised", "--name", "stranger", "--identifier"]
         let stranger = try Subprocess(probe, arguments: words + ["stranger"], environment: environment)
         await daemon.expectState(.active, of: "stranger")
         let another = try await Subprocess.run(probe, arguments: words + ["another"], environment: environment)
@@ -216,8 +216,8 @@ struct HardeningTests {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "forget=50"])
         try daemon.install("kept")
         let stranger = try Subprocess(
-            Daemon.executable("EideticSupervisorProbe"),
-            arguments: ["--name", "stranger", "--identifier", "one"],
+            Daemon.probe,
+            arguments: ["supervised", "--name", "stranger", "--identifier", "one"],
             environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
         )
         await daemon.expectState(.active, of: "one")

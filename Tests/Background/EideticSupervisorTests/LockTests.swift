@@ -100,8 +100,8 @@ struct LockTests {
     func sharedCache(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=0"])
         let cache = daemon.directory.path(of: "cache")
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        (program.arguments, program.environment) = (["--cache", cache], ["PATH=/usr/bin:/bin"])
+        var program = ProgramDescription(executable: Daemon.probe)
+        (program.arguments, program.environment) = (["background", "--cache", cache], ["PATH=/usr/bin:/bin"])
         for name in ["suspended", "running"] {
             try daemon.perform(.install(identifier: name, program: program))
             try daemon.perform(.launch(identifier: name, url: nil, inBackground: false))

@@ -60,7 +60,7 @@ struct MemoryTests {
     func reason() async throws {
         let group = try LimitedGroup(mebibytes: 256)
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.options, memoryGroup: group)
-        _ = try daemon.launchApplication("saved", program: "EideticBackgroundProbe")
+        _ = try daemon.launchApplication("saved", program: "background")
         await daemon.expectState(.active, of: "saved")
         try daemon.perform(.background(identifier: "saved"))
         await daemon.expectState(.suspended, of: "saved")

@@ -37,8 +37,8 @@ struct ProcessorTests {
             kind,
             ["--limit", "idle=5", "--limit", "processor=1500", "--processor-share", "2"]
         )
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        program.arguments = ["--busy"]
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["background", "--busy"]
         program.environment = ["PATH=/usr/bin:/bin"]
         try daemon.perform(.install(identifier: "app", program: program))
         try daemon.perform(.launch(identifier: "app", url: nil, inBackground: false))

@@ -107,11 +107,11 @@ struct RecoveryTests {
     @Test("B05 a supervisor killed while it launches starts nothing twice", arguments: ControlGroups.kinds)
     func killsDuringLaunch(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind)
-        var program = ProgramDescription(executable: Daemon.executable("EideticSupervisorProbe"))
+        var program = ProgramDescription(executable: Daemon.probe)
         program.environment = ["PATH=/usr/bin:/bin"]
         for number in 0..<Torture.repetitions(8, full: 100) {
             let name = "app\(number)"
-            program.arguments = ["--name", name]
+            program.arguments = ["supervised", "--name", name]
             try daemon.perform(.install(identifier: name, program: program))
             let socket = try PacketSocket.connect(to: "\(daemon.directory.path(of: "run"))/control")
             _ = try socket.send(

@@ -44,8 +44,8 @@ struct SoundTests {
     }
 
     private func launch(_ identifier: String, _ arguments: [String], in daemon: Daemon, sound: String) async throws {
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        program.arguments = arguments
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["background"] + arguments
         program.environment = ["PATH=/usr/bin:/bin", "PULSE_SERVER=\(sound)", "HOME=\(daemon.directory.path)"]
         try daemon.perform(.install(identifier: identifier, program: program))
         try daemon.perform(.launch(identifier: identifier, url: nil, inBackground: false))

@@ -11,8 +11,8 @@ struct StateWakeTests {
 
     /// Makes the probe of EideticBackground the program of an application.
     private func install(_ identifier: String, _ arguments: [String] = [], in daemon: Daemon) throws {
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        program.arguments = arguments
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["background"] + arguments
         program.environment = ["PATH=/usr/bin:/bin"]
         try daemon.perform(.install(identifier: identifier, program: program))
     }

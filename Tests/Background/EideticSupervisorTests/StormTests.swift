@@ -16,8 +16,8 @@ private final class BareSupervision {
     private let mark = "storm-\(UInt32.random(in: 0...UInt32.max))"
 
     init(_ kind: FreezerKind, arguments: [String], directory: TemporaryDirectory) throws {
-        var program = ProgramDescription(executable: Daemon.executable("EideticSupervisorProbe"))
-        program.arguments = arguments
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["supervised"] + arguments
         program.environment = ["EIDETIC_SUPERVISOR=3", "\(SignalFreezer.markName)=\(mark)"]
         let (own, inherited) = try PacketSocket.makePair()
         var places = ProgramLaunch.Places()

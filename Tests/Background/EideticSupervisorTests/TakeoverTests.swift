@@ -35,8 +35,8 @@ struct TakeoverTests {
         guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
         let stranger = try Subprocess(
-            Daemon.executable("EideticSupervisorProbe"),
-            arguments: ["--name", "stranger", "--identifier", "one"],
+            Daemon.probe,
+            arguments: ["supervised", "--name", "stranger", "--identifier", "one"],
             environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
         )
         await daemon.expectState(.active, of: "one")

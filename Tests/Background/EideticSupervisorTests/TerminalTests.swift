@@ -34,7 +34,7 @@ struct TerminalTests {
         let shell = try Subprocess(
             "/usr/bin/python3",
             arguments: [
-                "-c", Self.shell, Daemon.executable("EideticBackgroundProbe"), "--identifier", "job",
+                "-c", Self.shell, Daemon.probe, "background", "--identifier", "job",
                 "--supervisor-socket", daemon.directory.path(of: "run/supervisor"),
             ]
         )

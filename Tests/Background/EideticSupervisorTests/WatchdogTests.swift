@@ -42,8 +42,8 @@ struct WatchdogTests {
     @Test("B04 the log of a watchdog's kill names the open tasks, although they have not expired")
     func namesOfTasks() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "background=400"])
-        var program = ProgramDescription(executable: Daemon.executable("EideticBackgroundProbe"))
-        program.arguments = ["--task", "upload=-1", "--hang", "didEnterBackground=60000"]
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["background", "--task", "upload=-1", "--hang", "didEnterBackground=60000"]
         program.environment = ["PATH=/usr/bin:/bin"]
         try daemon.perform(.install(identifier: "one", program: program))
         try daemon.perform(.launch(identifier: "one", url: nil, inBackground: false))

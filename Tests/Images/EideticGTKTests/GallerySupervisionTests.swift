@@ -167,7 +167,7 @@ struct GallerySupervisionTests {
         let words = ["launch", "--runtime-dir", runtimeDirectory, "--", "growing"]
         let result = try await Subprocess.run(
             Scene.executablePath(of: "eidetic-app"),
-            arguments: words + [Scene.executablePath(of: "EideticSupervisorProbe")] + growth
+            arguments: words + [Scene.executablePath(of: "eidetic-probe"), "supervised"] + growth
         )
         #expect(result.status == .exited(0), "\(result.errorText)")
         try await waitForState("notRunning")

@@ -18,16 +18,16 @@ struct FleetTests {
         var directory = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         while let slash = directory.lastIndex(of: "/") {
             directory = String(directory[..<slash])
-            if access("\(directory)/EideticFleetProbe", X_OK) == 0 { return "\(directory)/EideticFleetProbe" }
+            if access("\(directory)/eidetic-probe", X_OK) == 0 { return "\(directory)/eidetic-probe" }
         }
-        return "EideticFleetProbe is not beside the tests"
+        return "eidetic-probe is not beside the tests"
     }()
 
     private static func start(_ fleet: Fleet, urls: [String], in directory: TemporaryDirectory, number: Int) throws
         -> Subprocess
     {
         let input = Array((urls.joined(separator: "\n") + "\n").utf8)
-        return try Subprocess(probe, arguments: [fleet.redis.url, directory.path(of: "\(number)")], input: input)
+        return try Subprocess(probe, arguments: ["fleet", fleet.redis.url, directory.path(of: "\(number)")], input: input)
     }
 
     @Test("L09 the lease of a machine that is killed expires, and the others load its images")

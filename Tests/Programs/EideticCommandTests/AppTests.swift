@@ -69,7 +69,7 @@ struct AppTests {
         func run(_ words: String...) async throws -> Subprocess.Result {
             try await Subprocess.run(EideticProgram.path, arguments: ["app"] + words, environment: environment)
         }
-        #expect(try await run("launch", "one", "\(programs)/EideticSupervisorProbe").status == .exited(0))
+        #expect(try await run("launch", "one", "\(programs)/eidetic-probe", "supervised").status == .exited(0))
         #expect(await daemon.waitForOutput("probe didBecomeActive"))
         let list = try await run("list", "--json").outputText
         #expect(list.contains("\"identifier\":\"one\"") && list.contains("\"openTasks\":0"))

@@ -23,8 +23,8 @@ struct SandboxTests {
         try outside.write([1], to: "secret")
         let origin = try ScriptedOrigin { _ in [] }
         let result = try await Subprocess.run(
-            ServiceProcess.path(of: "EideticSandboxProbe"),
-            arguments: [directory.path, outside.path, "\(origin.port)"]
+            ServiceProcess.path(of: "eidetic-probe"),
+            arguments: ["transfer-sandbox", directory.path, outside.path, "\(origin.port)"]
         )
         let output = result.outputText
         let allowed = [

@@ -135,7 +135,7 @@ struct KillTests {
         }
         try await wait(for: events, log: log) { $0.contains("all handled") }
         await supervised.finish()
-        let application = "EideticSessionProbe"
+        let application = "eidetic-probe"
         try await check(place, events: events, server: server, application: application, outcome: &outcome)
         return outcome
     }

@@ -69,9 +69,9 @@ final class ServicePlace: Sendable {
         throws(SystemError) -> Subprocess
     {
         let arguments = [
-            directory.path, hasService ? Self.service : "-", identifier, url, "\(count)", mode,
+            "session", directory.path, hasService ? Self.service : "-", identifier, url, "\(count)", mode,
         ]
-        return try Subprocess(Self.program("EideticSessionProbe"), arguments: arguments)
+        return try Subprocess(Self.program("eidetic-probe"), arguments: arguments)
     }
 
     /// The lines that applications have written.

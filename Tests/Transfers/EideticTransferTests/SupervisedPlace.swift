@@ -50,15 +50,15 @@ final class SupervisedPlace: Sendable {
         )
     }
 
-    private static let probe = ServicePlace.program("EideticSessionProbe")
+    private static let probe = ServicePlace.program("eidetic-probe")
 
     /// Makes the probe known as an application; returns the path of its program, which may be a link to it.
     @discardableResult
     func install(session: String, url: String, count: Int, throughLink: Bool = false) throws -> String {
-        let path = throughLink ? place.directory.path(of: "EideticSessionProbe") : Self.probe
+        let path = throughLink ? place.directory.path(of: "eidetic-probe") : Self.probe
         if throughLink { try replace(path, by: nil) }
         var program = ProgramDescription(executable: path)
-        program.arguments = [place.directory.path, ServicePlace.service, session, url, "\(count)", "application"]
+        program.arguments = ["session", place.directory.path, ServicePlace.service, session, url, "\(count)", "application"]
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: Self.application, program: program))
         return path
@@ -68,7 +68,7 @@ final class SupervisedPlace: Sendable {
     func replace(_ path: String, by script: String?) throws {
         let other = "\(path).new"
         if let script {
-            try place.directory.write(Array(script.utf8), to: "EideticSessionProbe.new")
+            try place.directory.write(Array(script.utf8), to: "eidetic-probe.new")
             chmod(other, 0o755)
         } else {
             symlink(Self.probe, other)
@@ -92,7 +92,7 @@ final class SupervisedPlace: Sendable {
     /// Kills the application, and waits until the supervisor has noticed; returns whether one ran.
     func killApplication() async throws -> Bool {
         let running = place.processes(
-            running: ServicePlace.program("EideticSessionProbe"),
+            running: ServicePlace.program("eidetic-probe"),
             with: place.directory.path
         )
         for process in running { kill(process, SIGKILL) }

@@ -45,12 +45,12 @@ private struct ResidentMemoryMeasurement {
     /// Reports the resident memory before the first image, and after each round with each limit.
     func run(with bench: Bench) async throws {
         let probe = try Subprocess(
-            MeasuredProcess.path(ofProgramBesideThis: "EideticMemoryProbe"),
-            arguments: ["\(imageCount)", "\(rounds)", directory.path]
+            MeasuredProcess.path(ofProgramBesideThis: "eidetic-probe"),
+            arguments: ["memory", "\(imageCount)", "\(rounds)", directory.path]
         )
         for line in 0...Self.limitCount * rounds {
             guard await probe.waitForOutput("\n", times: line + 1, limit: .seconds(3_600)) else {
-                throw UsageError(message: "EideticMemoryProbe ended: \(probe.errorsSoFar)")
+                throw UsageError(message: "eidetic-probe ended: \(probe.errorsSoFar)")
             }
             report(probe.outputSoFar.split(separator: "\n")[line], with: bench)
         }

@@ -1,7 +1,6 @@
 #if GTK
 internal import CGTK
 internal import Dispatch
-public import EideticBackground
 
 /// The connection between GLib's main loop and the main actor.
 ///
@@ -23,17 +22,5 @@ public enum MainLoop {
     }
 
     @MainActor private static var source: UInt32 = 0
-
-    /// Terminates an application, and runs the main loop until its background tasks have ended.
-    ///
-    /// The last statement of a program whose windows are closed: what is being stored is still written, for at most the
-    /// grace period of the application, and the process exits with status 0.
-    ///
-    /// - Parameter application: The application, which must be started.
-    @MainActor
-    public static func finish(_ application: Application = .shared) -> Never {
-        application.terminate()
-        while true { g_main_context_iteration(nil, 1) }
-    }
 }
 #endif

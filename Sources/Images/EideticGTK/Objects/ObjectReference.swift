@@ -3,11 +3,11 @@ internal import CGTK
 
 /// A strong reference to a GObject.
 @MainActor
-final class ObjectReference {
-    let pointer: OpaquePointer
+package final class ObjectReference {
+    package let pointer: OpaquePointer
 
     /// Takes ownership of a reference that the caller owns.
-    init(adopting pointer: OpaquePointer) { self.pointer = pointer }
+    package init(adopting pointer: OpaquePointer) { self.pointer = pointer }
 
     // GTK's objects are released on the thread that uses them.
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }

@@ -3,10 +3,10 @@ internal import CGTK
 
 /// A weak reference to a GObject.
 @MainActor
-final class WeakObjectReference {
+package final class WeakObjectReference {
     private let reference: UnsafeMutablePointer<GWeakRef>
 
-    init(_ object: UnsafeMutableRawPointer) {
+    package init(_ object: UnsafeMutableRawPointer) {
         reference = .allocate(capacity: 1)
         g_weak_ref_init(reference, object)
     }
@@ -17,11 +17,11 @@ final class WeakObjectReference {
     }
 
     /// A strong reference to the object; `nil` after its release.
-    var strongReference: ObjectReference? {
+    package var strongReference: ObjectReference? {
         g_weak_ref_get(reference).map { ObjectReference(adopting: OpaquePointer($0)) }
     }
 
     /// A Boolean value indicating whether the object was released.
-    var isReleased: Bool { strongReference == nil }
+    package var isReleased: Bool { strongReference == nil }
 }
 #endif

@@ -15,7 +15,7 @@ struct InstalledPrograms {
         let sources = [
             Daemon.executable("eidetic"): "eidetic", Daemon.executable("eidetic-app"): "eidetic-app",
             Daemon.executable("eideticd"): "eideticd",
-            Daemon.executable("EideticSupervisorProbe"): "probe",
+            Daemon.probe: "probe",
         ]
         for (source, name) in sources {
             let result = try await Subprocess.run("install", arguments: ["-m", "755", source, path(of: name)])

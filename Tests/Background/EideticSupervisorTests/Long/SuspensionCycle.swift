@@ -12,12 +12,12 @@ extension Daemon {
     func launchApplication(
         _ identifier: String,
         _ arguments: [String] = [],
-        program name: String = "EideticApplicationProbe"
+        program name: String? = nil
     ) throws -> SharedWords {
         let path = directory.path(of: "\(identifier).words")
         let words = try SharedWords(path: path, count: ProbeWord.count)
-        var program = ProgramDescription(executable: Self.executable(name))
-        program.arguments = ["--words", path] + arguments
+        var program = ProgramDescription(executable: name == nil ? Self.executable("EideticApplicationProbe") : Self.probe)
+        program.arguments = (name.map { [$0] } ?? []) + ["--words", path] + arguments
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: identifier, program: program))
         try perform(.launch(identifier: identifier, url: nil, inBackground: false))
@@ -39,7 +39,7 @@ final class SuspensionCycle {
     init(
         _ identifier: String,
         _ arguments: [String],
-        program: String = "EideticApplicationProbe",
+        program: String? = nil,
         of daemon: Daemon
     ) async throws {
         (self.identifier, self.daemon) = (identifier, daemon)

@@ -52,7 +52,7 @@ struct SuspensionStormTests {
     func sharedCache(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.options)
         let directory = daemon.directory.path(of: "cache")
-        let (options, program) = (["--cache", directory, "--name"], "EideticBackgroundProbe")
+        let (options, program) = (["--cache", directory, "--name"], "background")
         let reports = try StoreReports(at: daemon.directory.path(of: "stores"))
         let running = try daemon.launchApplication(
             "running",

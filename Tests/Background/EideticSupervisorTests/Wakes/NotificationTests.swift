@@ -94,8 +94,8 @@ struct NotificationTests {
         let harness = try await WakeHarness(ControlGroups.kinds[0], withBus: true)
         let server = try await harness.start("notification-server")
         let program = try Subprocess(
-            Daemon.executable("EideticWakeProbe"),
-            arguments: ["alone", "--commands", harness.fifo("alone")],
+            Daemon.probe,
+            arguments: ["wake", "alone", "--commands", harness.fifo("alone")],
             environment: ["DBUS_SESSION_BUS_ADDRESS": harness.address, "EIDETIC_RUNTIME_DIR": nil]
         )
         #expect(await program.waitForOutput("alone active\n"))

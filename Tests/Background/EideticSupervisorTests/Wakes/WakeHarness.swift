@@ -49,8 +49,8 @@ final class WakeHarness {
     func start(_ service: String) async throws -> Subprocess {
         let path = fifo(service)
         let program = try Subprocess(
-            Daemon.executable("EideticWakeProbe"),
-            arguments: [service, address, path]
+            Daemon.probe,
+            arguments: ["wake", service, address, path]
         )
         #expect(await program.waitForOutput("owns "), "\(program.errorsSoFar)")
         services.append(program)
@@ -60,8 +60,8 @@ final class WakeHarness {
     // MARK: Applications
 
     func install(_ name: String, _ options: [String] = []) throws {
-        var program = ProgramDescription(executable: Daemon.executable("EideticWakeProbe"))
-        program.arguments = [name, "--commands", fifo(name)] + options
+        var program = ProgramDescription(executable: Daemon.probe)
+        program.arguments = ["wake", name, "--commands", fifo(name)] + options
         program.environment = ["PATH=/usr/bin:/bin"]
         try daemon.perform(.install(identifier: name, program: program))
     }

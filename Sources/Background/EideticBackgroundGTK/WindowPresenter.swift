@@ -1,6 +1,7 @@
 #if GTK
 internal import CGTK
 public import EideticBackground
+internal import EideticGTK
 
 @MainActor private var windowPresenter: WindowPresenter?
 

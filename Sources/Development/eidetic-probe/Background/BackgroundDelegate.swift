@@ -5,13 +5,13 @@ import Synchronization
 
 /// Prints each callback, and opens and ends the tasks of the plan.
 @MainActor
-final class ProbeDelegate: ApplicationDelegate {
-    private let plan: ProbePlan
-    private var openTasks: [(task: ProbePlan.PlannedTask, identifier: BackgroundTaskIdentifier)] = []
+final class BackgroundDelegate: ApplicationDelegate {
+    private let plan: BackgroundPlan
+    private var openTasks: [(task: BackgroundPlan.PlannedTask, identifier: BackgroundTaskIdentifier)] = []
 
     private let storm: TaskStorm
 
-    init(plan: ProbePlan, storm: TaskStorm) { (self.plan, self.storm) = (plan, storm) }
+    init(plan: BackgroundPlan, storm: TaskStorm) { (self.plan, self.storm) = (plan, storm) }
 
     func applicationWillFinishLaunching(_ application: Application) {
         report("willFinishLaunching", application: application)
@@ -138,7 +138,7 @@ final class ProbeDelegate: ApplicationDelegate {
         }
     }
 
-    private func begin(_ task: ProbePlan.PlannedTask, in application: Application) -> BackgroundTaskIdentifier {
+    private func begin(_ task: BackgroundPlan.PlannedTask, in application: Application) -> BackgroundTaskIdentifier {
         let index = openTasks.count
         return application.beginBackgroundTask(withName: task.name) { [weak self] in
             printLine("expired \(task.name)")

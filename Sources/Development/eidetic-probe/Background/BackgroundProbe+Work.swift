@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 
 // The work of the probe: observing, loading, allocating memory.
-extension Probe {
+extension BackgroundProbe {
     /// Prints memory pressure and notices, and allocates memory until the pressure is critical.
     @MainActor
     func observeSystem(for application: Application) {

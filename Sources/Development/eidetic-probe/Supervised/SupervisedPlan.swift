@@ -1,5 +1,5 @@
 /// The behaviour of the probe, from its arguments.
-struct ProbePlan {
+struct SupervisedPlan {
     /// The name that begins each printed line.
     var name = "probe"
     /// The identifier in the first message.

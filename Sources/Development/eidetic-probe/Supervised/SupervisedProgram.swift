@@ -4,10 +4,9 @@ import Glibc
 
 /// An application for tests that speaks to its supervisor without the library: it prints what it receives, and behaves
 /// as its arguments say.
-@main
-struct Main {
-    static func main() {
-        let plan = ProbePlan(CommandLine.arguments.dropFirst())
+enum SupervisedProgram {
+    static func run(_ arguments: [String]) {
+        let plan = SupervisedPlan(arguments[...])
         if plan.waitedCallback != nil { blockUserSignal() }
         if plan.forksTwice { forkTwice() }
         if plan.forks { fork() }
@@ -37,7 +36,7 @@ struct Main {
     }
 
     /// Uses more and more memory, about 30 MiB in a second, and says when all of it is used.
-    private static func grow(_ plan: ProbePlan) {
+    private static func grow(_ plan: SupervisedPlan) {
         let (name, growth) = (plan.name, plan.growth)
         Thread.start(name: "growth") {
             for _ in 0..<growth {
@@ -76,9 +75,4 @@ struct Main {
         posix_spawn(&child, "/bin/sh", nil, nil, &arguments, environ)
         return child
     }
-}
-
-/// Writes a line to the standard output in a single call.
-func printLine(_ line: String) {
-    _ = "\(line)\n".withCString { write(STDOUT_FILENO, $0, strlen($0)) }
 }

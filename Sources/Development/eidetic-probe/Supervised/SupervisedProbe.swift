@@ -5,7 +5,7 @@ import EideticLifecycle
 
 /// The connection to the supervisor: answers its messages, and connects again when it has crashed.
 final class SupervisedProbe {
-    private let plan: ProbePlan
+    private let plan: SupervisedPlan
     private let tasks: TaskCounter
     private var socket: PacketSocket?
     private var token: [UInt8] = []
@@ -13,7 +13,7 @@ final class SupervisedProbe {
     private var state: AdoptedProcess.State?
     private var openWakes: [WakeReason] = []
 
-    init(plan: ProbePlan, tasks: TaskCounter) { (self.plan, self.tasks) = (plan, tasks) }
+    init(plan: SupervisedPlan, tasks: TaskCounter) { (self.plan, self.tasks) = (plan, tasks) }
 
     func run() {
         if let text = getenv(SupervisionProtocol.descriptorVariable), let number = Int32(String(cString: text)) {

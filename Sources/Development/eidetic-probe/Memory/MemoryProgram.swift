@@ -4,29 +4,27 @@ import Glibc
 
 /// Loads many images through pipelines with different memory limits, and prints the resident memory of this process.
 ///
-///     EideticMemoryProbe IMAGES ROUNDS DIRECTORY
+///     eidetic-probe memory IMAGES ROUNDS DIRECTORY
 ///
 /// The first line is the resident memory before the first image, in bytes. Each other line has a limit in MiB, the
 /// number of the round, the resident memory while the cache is full, and the seconds for one image.
-@main
-struct Main {
+struct MemoryProgram {
     /// The number of loads at a time.
     private static let taskCount = 4
 
     private let files: [[UInt8]]
     private let imageCount: Int
 
-    static func main() async throws {
-        let arguments = CommandLine.arguments
-        guard arguments.count == 4, let imageCount = Int(arguments[1]), let rounds = Int(arguments[2]) else {
-            print("usage: EideticMemoryProbe IMAGES ROUNDS DIRECTORY")
+    static func run(_ arguments: [String]) async throws {
+        guard arguments.count == 3, let imageCount = Int(arguments[0]), let rounds = Int(arguments[1]) else {
+            print("usage: eidetic-probe memory IMAGES ROUNDS DIRECTORY")
             exit(2)
         }
-        let directory = arguments[3], fileSystem = FileSystem()
+        let directory = arguments[2], fileSystem = FileSystem()
         let files = try fileSystem.entryNames(in: directory).sorted().map {
             try fileSystem.contents(of: "\(directory)/\($0)")
         }
-        let probe = Main(files: files, imageCount: imageCount)
+        let probe = MemoryProgram(files: files, imageCount: imageCount)
         try report("\(residentByteCount())")
         for round in 1...max(1, rounds) {
             for limit in [16, 64, 256] { try await probe.measure(limit: limit, round: round) }

@@ -2,6 +2,7 @@
 internal import CGTK
 internal import Eidetic
 public import EideticBackground
+internal import EideticGTK
 
 /// The images of the windows of this process, which a switcher shows while the application is in the background.
 @MainActor

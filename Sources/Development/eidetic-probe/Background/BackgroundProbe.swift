@@ -6,10 +6,10 @@ import EideticStore
 import Glibc
 
 /// Carries out a plan until the application ends.
-struct Probe: Sendable {
-    let plan: ProbePlan
+struct BackgroundProbe: Sendable {
+    let plan: BackgroundPlan
 
-    init(plan: ProbePlan) { self.plan = plan }
+    init(plan: BackgroundPlan) { self.plan = plan }
 
     func run() async throws(EideticError) {
         let application = Application.shared
@@ -20,7 +20,7 @@ struct Probe: Sendable {
         let storm = TaskStorm()
         // Before the start, so that it is handled before any callback has returned.
         if plan.stopsAtStart { application.terminate() }
-        let delegate = plan.blocksMainThread ? nil : await ProbeDelegate(plan: plan, storm: storm)
+        let delegate = plan.blocksMainThread ? nil : await BackgroundDelegate(plan: plan, storm: storm)
         try application.start(plan.configuration, delegate: delegate)
         let cache = try openCache(in: application)
         await observeSystem(for: application)

@@ -4,31 +4,30 @@ import Glibc
 
 /// An application that downloads numbered files into a directory, and may be killed at any time.
 ///
-/// usage: EideticSessionProbe ROOT SERVICE IDENTIFIER URL COUNT MODE
+/// usage: eidetic-probe session ROOT SERVICE IDENTIFIER URL COUNT MODE
 ///
 /// The files appear in `ROOT/output`, a line for each event in `ROOT/log`. In the mode `hold` tasks are handed over,
 /// and no event is handled. In the mode `image` the load of an image is handed over, in the mode `show` it is loaded.
 /// In the mode `application` the program is an application under a supervisor.
-@main
-struct Main {
-    static func main() async {
-        let words = CommandLine.arguments
-        guard words.count == 7, let count = Int(words[5]) else { exit(64) }
-        let probe = Probe(root: words[1], base: words[4], count: count)
+enum SessionProgram {
+    @MainActor
+    static func run(_ words: [String]) async {
+        guard words.count == 6, let count = Int(words[4]) else { exit(64) }
+        let probe = SessionProbe(root: words[0], base: words[3], count: count)
         do throws(EideticError) {
-            var configuration = BackgroundURLSession.Configuration(identifier: words[3])
-            configuration.service = ServiceLocation(socketPath: "\(words[1])/socket", directory: "\(words[1])/service")
-            configuration.service.program = words[2] == "-" ? .none : .path(words[2])
+            var configuration = BackgroundURLSession.Configuration(identifier: words[2])
+            configuration.service = ServiceLocation(socketPath: "\(words[0])/socket", directory: "\(words[0])/service")
+            configuration.service.program = words[1] == "-" ? .none : .path(words[1])
             // The supervisor knows an application by the name of its program.
-            if words[6] != "application" { configuration.application = "probe" }
-            if words[6] == "image" || words[6] == "show" {
-                try await ImageProbe(root: words[1], url: words[4]).run(configuration, hands: words[6] == "image")
+            if words[5] != "application" { configuration.application = "probe" }
+            if words[5] == "image" || words[5] == "show" {
+                try await ImageProbe(root: words[0], url: words[3]).run(configuration, hands: words[5] == "image")
                 exit(0)
             }
-            if words[6] == "application" {
+            if words[5] == "application" {
                 let probe = ApplicationProbe(
-                    root: words[1],
-                    base: words[4],
+                    root: words[0],
+                    base: words[3],
                     count: count,
                     configuration: configuration
                 )
@@ -36,9 +35,9 @@ struct Main {
             }
             let session = try BackgroundURLSession(
                 configuration: configuration,
-                delegate: words[6] == "hold" ? nil : probe
+                delegate: words[5] == "hold" ? nil : probe
             )
-            try await probe.run(session, holds: words[6] == "hold")
+            try await probe.run(session, holds: words[5] == "hold")
             print("done")
             exit(0)
         } catch {
@@ -50,7 +49,7 @@ struct Main {
 
 /// The work and the delegate of the application.
 @MainActor
-final class Probe: BackgroundURLSessionDelegate {
+final class SessionProbe: BackgroundURLSessionDelegate {
     private let root: String
     private let base: String
     private let count: Int

@@ -3,7 +3,7 @@ import EideticCore
 import EideticLifecycle
 
 /// The behaviour of the probe, from its arguments.
-struct ProbePlan: Sendable {
+struct BackgroundPlan: Sendable {
     /// A background task that is opened at the launch.
     struct PlannedTask: Sendable {
         let name: String

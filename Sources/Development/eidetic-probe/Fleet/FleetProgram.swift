@@ -8,25 +8,14 @@ import Glibc
 /// A machine of a fleet: a program that loads the URLs of its standard input with a disk cache of its own and a shared
 /// tier, in an order of its own.
 ///
-///     EideticFleetProbe REDIS-URL DIRECTORY < LIST
+///     eidetic-probe fleet REDIS-URL DIRECTORY < LIST
 ///
 /// It prints the number of images from each source, and a line for each failed load; exit status 1 if one has failed,
 /// 2 if it cannot begin. Without a /proc of its own PID namespace it has no arguments: Swift reads them there.
-@main
-struct Main {
-    static func main() async {
-        do {
-            try await run(Array(CommandLine.arguments.dropFirst()))
-        } catch {
-            // An error that left `main` would end the process with an illegal instruction.
-            write("\(error)")
-            exit(2)
-        }
-    }
-
-    private static func run(_ arguments: [String]) async throws {
+enum FleetProgram {
+    static func run(_ arguments: [String]) async throws {
         guard arguments.count == 2 else {
-            throw EideticError(.invalidArgument, message: "usage: EideticFleetProbe REDIS-URL DIRECTORY < LIST")
+            throw EideticError(.invalidArgument, message: "usage: eidetic-probe fleet REDIS-URL DIRECTORY < LIST")
         }
         let pipeline = try makePipeline(redis: arguments[0], directory: arguments[1])
         var urls: [String] = []
@@ -79,8 +68,4 @@ struct Main {
         }
     }
 }
-#else
-/// Nothing without the trait Redis.
-@main
-struct Main { static func main() {} }
 #endif

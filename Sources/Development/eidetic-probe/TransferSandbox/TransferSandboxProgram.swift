@@ -5,13 +5,12 @@ import Glibc
 
 /// Enters the sandbox of the transfer process, tries what it forbids and what it must allow, and prints each outcome.
 ///
-/// usage: EideticSandboxProbe DIRECTORY OUTSIDE PORT
-@main
-enum Main {
-    static func main() throws {
-        let arguments = CommandLine.arguments
-        guard arguments.count == 4, let port = UInt16(arguments[3]) else { exit(64) }
-        let (directory, outside) = (arguments[1], arguments[2])
+/// usage: eidetic-probe transfer-sandbox DIRECTORY OUTSIDE PORT
+enum TransferSandboxProgram {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 3, let port = UInt16(arguments[2]) else { exit(64) }
+        let directory = arguments[0]
+        let outside = arguments[1]
         let listener = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
         let options = try ServiceOptions(
             arguments: ["--directory", directory, "--socket-descriptor", "\(listener)"],
