@@ -159,16 +159,4 @@ struct DerivedImageIdentityTests {
         let sizes = try run().configuration.diskCache?.blocking.entries().map(\.size.bytes) ?? []
         #expect(sizes.count == 2 && sizes.allSatisfy { $0 < 400 * 300 })
     }
-
-    @Test("C08 a request with candidates keeps what it may read and write")
-    func candidates() async throws {
-        let fixture = try await PipelineFixture(), plain = try fixture.serve(width: 400, height: 300)
-        let candidate = try ImageCandidate(plain.name, size: PixelSize(width: 400, height: 300))
-        var request = ImageRequest(.candidates([candidate]))
-        request.cacheAccess = .read
-        let pipeline = try nextRun(fixture)
-        _ = try await load(request, by: pipeline)
-        #expect(try await pipeline.cache.diskUsage.entryCount == 0)
-        #expect(pipeline.cachedImage(for: plain) == nil)
-    }
 }

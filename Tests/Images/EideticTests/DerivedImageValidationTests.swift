@@ -83,21 +83,14 @@ struct DerivedImageValidationTests {
         #expect(try await statuses(fixture) == [200, 304])
     }
 
-    @Test("C23 L19 the policy derived: a size on disk is not prefetched again, and its candidate is preferred")
-    func prefetchAndCandidates() async throws {
+    @Test("C23 L19 a size on disk is not prefetched again")
+    func prefetch() async throws {
         let fixture = try await server(), request = try fixture.serve(width: 400, height: 300, size: size)
         _ = try await load(request, by: try nextRun(fixture))
         let pipeline = try nextRun(fixture)
         let progress = await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish()
         #expect(progress.finished == 1 && progress.failed == 0)
         #expect(pipeline.cachedImage(for: request) == nil)
-        let other = try fixture.serve("b.png", width: 200, height: 150)
-        let candidates = try [
-            ImageCandidate(other.name, size: PixelSize(width: 200, height: 150)),
-            ImageCandidate(request.name, size: PixelSize(width: 400, height: 300)),
-        ]
-        let choice = ImageRequest(.candidates(candidates), rendering: .init(size: size))
-        #expect(try await load(choice, by: try nextRun(fixture)).source == .disk)
         #expect(try await statuses(fixture) == [200])
     }
 

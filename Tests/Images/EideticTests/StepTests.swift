@@ -344,16 +344,6 @@ struct StepTests {
         #expect(response.storeError != nil)
     }
 
-    @Test("L26 the trace names the servers that failed before another one responded")
-    func failedServers() async throws {
-        let png = try TestImage.png(width: 8, height: 6)
-        let server = try ScriptedOrigin { [$0.path == "/c" ? .response(200, headers: [:], body: png) : .response(404)] }
-        let urls = try ["a", "b", "c"].map { try FetchRequest(url: "\(server.url)/\($0)") }
-        let trace = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).trace
-        let note = try #require(trace.steps.first { $0.stage == .network }?.detail)
-        #expect(note.hasPrefix("200, ") && note.contains("\(urls[0].url): ") && note.contains("\(urls[1].url): "))
-    }
-
     @Test("L13 L21 a transform of many frames ends between two of them when its last caller is cancelled")
     func cancelledFrames() async throws {
         var configuration = ImagePipeline.Configuration()

@@ -26,7 +26,7 @@ extension ImageDataLoader {
         validating stored: StoredEntry?
     ) async throws(EideticError) -> Fetched {
         do throws(EideticError) {
-            let isGet = job.request.resource.remotes.allSatisfy(\.isGet)
+            let isGet = job.request.resource.remote?.isGet ?? true
             let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
             var headers = HTTPHeaders(conditions)
             if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }

@@ -3,7 +3,7 @@ import EideticCore
 import EideticFetch
 import EideticHTTP
 
-/// A load of one file: the request after processors, interceptors and selection, and what follows from it.
+/// A load: the request after processors and interceptors, and what follows from it.
 struct Load: Sendable {
     let request: ImageRequest
     var policy: LoadPolicy
@@ -33,7 +33,7 @@ struct Load: Sendable {
         return load
     }
 
-    /// The request to the server as it is sent, or to the first of several; `nil` if no server is needed.
+    /// The request to the server as it is sent; `nil` if no server is needed.
     var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
 }
 
@@ -256,7 +256,4 @@ extension LoadPolicy {
 
     /// Returns whether a background task covers a load.
     static func continuesInBackground(_ options: ImageOptions) -> Bool { options.contains(.continueInBackground) }
-
-    /// Returns whether a candidate that a cache has is preferred.
-    static func prefersCachedCandidate(_ options: ImageOptions) -> Bool { !options.contains(.fromLoaderOnly) }
 }

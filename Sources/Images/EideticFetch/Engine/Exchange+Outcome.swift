@@ -8,7 +8,6 @@ extension Exchange {
         if code == CURLE_OK, failure == nil { finishBody() }
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
         outcome.wasStopped = clock.stopCount != stopCountAtStart
-        outcome.wasPaused = wasPaused
         outcome.error = failure ?? (code == CURLE_OK || isCompleteWithoutBody ? nil : error(for: code))
         outcome.file = makePart(after: outcome.error)
         discardFile()

@@ -44,11 +44,8 @@ final class Exchange {
         didSet {
             guard oldValue.isEmpty != pauseReasons.isEmpty else { return }
             if pauseReasons.isEmpty { pausedTime += clock.now - pausedSince } else { pausedSince = clock.now }
-            wasPaused = true
         }
     }
-    /// A Boolean value indicating whether the exchange was paused at any time.
-    private(set) var wasPaused = false
     /// The duration of all pauses that have ended.
     private(set) var pausedTime: Duration = .zero
     /// The start of the last pause.

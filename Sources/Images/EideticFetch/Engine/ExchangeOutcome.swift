@@ -17,8 +17,6 @@ struct ExchangeOutcome: Sendable {
     var redirectTarget: String?
     /// A Boolean value indicating whether the process was stopped during the exchange.
     var wasStopped = false
-    /// A Boolean value indicating whether the exchange was paused, so that its duration does not measure the server.
-    var wasPaused = false
     /// A Boolean value indicating whether the response has another range than requested.
     var hasUnrequestedRange = false
 
