@@ -129,8 +129,7 @@ extension ImageDataLoader {
     enum Reuse {
         /// They may be used without the server; in memory they are fresh for this time.
         case allowed(timeToLive: Duration?)
-        /// They may be used if the server confirms the entry.
-        case afterValidation
+        /// They may not be used before the server has confirmed the entry.
         case refused
     }
 
@@ -144,7 +143,7 @@ extension ImageDataLoader {
         guard freshness.reuse(at: now, request: load.policy.cacheFields) != .fresh else {
             return .allowed(timeToLive: timeToLive(of: metadata))
         }
-        return load.policy.tiers == .cacheOnlyAllowingStale ? .allowed(timeToLive: .zero) : .afterValidation
+        return load.policy.tiers == .cacheOnlyAllowingStale ? .allowed(timeToLive: .zero) : .refused
     }
 
     /// Returns how the tiers and the freshness of an entry allow to use it.

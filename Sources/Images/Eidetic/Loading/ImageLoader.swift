@@ -70,7 +70,6 @@ extension ImageLoader {
     private func run(_ job: Job) async throws(EideticError) -> Output {
         if let output = try await imageFromMemory(for: job) { return output }
         if let output = try await derivedImage(for: job) { return output }
-        if let output = try await unchangedImage(for: job) { return output }
         var job = job
         while true {
             let (encodedImage, animation) = try await data(for: job)
