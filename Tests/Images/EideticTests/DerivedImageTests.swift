@@ -65,27 +65,6 @@ struct DerivedImageTests {
         #expect(try await fixture.server.requests().count == 1)
     }
 
-    @Test(
-        "C23 L06 queryDiskDataSync delivers a derived image before the call returns, also one of the application",
-        arguments: [true, false]
-    )
-    func synchronously(isStored: Bool) async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(width: 400, height: 300, size: size)
-        if isStored {
-            try await nextRun(fixture).cache.insert(TestImage.image(width: 100, height: 75), for: .init(request))
-        } else {
-            _ = try await load(request, by: try nextRun(fixture))
-        }
-        let synchronous = request.with(options: .queryDiskDataSync), pipeline = try nextRun(fixture)
-        let response = try await MainActor.run { try pipeline.load(synchronous) { _ in }.result?.get() }
-        #expect(try isDerived(#require(response)) && response?.source == .disk)
-        #expect(response?.image.size == PixelSize(width: 100, height: 75))
-        let later = try await load(request, by: try nextRun(fixture))
-        #expect(try bytes(of: #require(response).image) == bytes(of: later.image))
-        #expect(try await fixture.server.requests().count == (isStored ? 0 : 1))
-    }
-
     @Test("C23 L13 a transformed image is read in the second run, and the transform is not called")
     func transform() async throws {
         let fixture = try await PipelineFixture(), count = Counter()

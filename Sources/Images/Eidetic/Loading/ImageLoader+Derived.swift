@@ -38,22 +38,6 @@ extension ImageLoader {
         }
     }
 
-    /// Returns the image from the derived ones on disk, read and decoded by the calling thread.
-    func derivedImageSynchronously(for load: Load, token: RenditionIndex.LoadToken) -> Output? {
-        guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
-        let timer = StepTimer(), (key, original) = (load.request.derivedKey, load.request.resourceKey)
-        guard let entry = try? disk.blocking.derivedEntry(for: key, from: original),
-            var found = usable(entry, for: load)
-        else { return nil }
-        if found.record == nil {
-            guard let stored = try? dataLoader.storedEntry(entry.entry) else { return nil }
-            found.bytes = stored.bytes
-        }
-        let step = timer.step(.disk, detail: found.detail)
-        guard let rendition = try? self.rendition(of: found, for: load, context: nil) else { return nil }
-        return output(rendition, of: found, after: step, for: load, token: token)
-    }
-
     private func mayUseDerivedImages(for load: Load) -> Bool {
         let policy = load.policy
         guard load.request.isDerived, !policy.defersDecoding, policy.tiers.allowsDerivedImages,

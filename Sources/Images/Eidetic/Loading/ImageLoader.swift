@@ -178,22 +178,3 @@ extension ImageLoader {
         }
     }
 }
-
-// MARK: Synchronous loads
-extension ImageLoader {
-    /// Decodes the bytes on disk on the calling thread.
-    ///
-    /// - Returns: `nil` if the disk has no bytes that can be decoded without a wait.
-    func imageSynchronously(for load: Load) -> Output? {
-        let token = renditions.startLoad(of: load.request.resourceKey)
-        if let output = derivedImageSynchronously(for: load, token: token) { return output }
-        guard let encodedImage = dataLoader.imageSynchronously(for: load) else { return nil }
-        if load.policy.defersDecoding { return try? deferredImage(from: encodedImage, for: load) }
-        let policy = stage.policy(for: load)
-        guard let rendition = try? stage.rendition(of: encodedImage, by: policy, note: "by the caller", context: nil)
-        else { return nil }
-        let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
-        token.insert(rendition.image, for: load.request, from: source, timeToLive: timeToLive)
-        return Output(rendition, of: encodedImage)
-    }
-}

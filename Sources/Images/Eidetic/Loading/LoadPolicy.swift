@@ -78,7 +78,7 @@ struct LoadPolicy: Sendable {
             options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
             && !isOnlyIfCached
         allowsRefresh = !options.contains(.fromCacheOnly)
-        includesBytes = !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync])
+        includesBytes = options.contains(.queryMemoryData)
         waitsForStorage = Self.waitsForStorage(options)
         requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
@@ -219,8 +219,7 @@ struct RenditionPolicy: Sendable {
 extension LoadPolicy {
     /// The options with which a load is more than a look-up in memory, even if memory has the image.
     private static let beyondMemory: ImageOptions = [
-        .fromLoaderOnly, .queryMemoryData, .queryMemoryDataSync, .refreshCached, .waitStoreCache, .matchAnimatedImage,
-        .continueInBackground,
+        .fromLoaderOnly, .queryMemoryData, .refreshCached, .waitStoreCache, .matchAnimatedImage, .continueInBackground,
     ]
 
     /// Returns whether an image in memory is the whole response to a request.
@@ -245,14 +244,6 @@ extension LoadPolicy {
 
     /// Returns whether a response waits until the bytes are on disk.
     static func waitsForStorage(_ options: ImageOptions) -> Bool { options.contains(.waitStoreCache) }
-
-    /// Returns whether the calling thread reads the encoded bytes of an image in memory.
-    static func readsBytesSynchronously(_ options: ImageOptions) -> Bool { options.contains(.queryMemoryDataSync) }
-
-    /// Returns whether the calling thread reads and decodes an image on disk.
-    static func readsDiskSynchronously(_ options: ImageOptions) -> Bool {
-        options.contains(.queryDiskDataSync) && !options.contains(.fromLoaderOnly)
-    }
 
     /// Returns whether a background task covers a load.
     static func continuesInBackground(_ options: ImageOptions) -> Bool { options.contains(.continueInBackground) }

@@ -63,7 +63,7 @@ extension ImagePipeline {
     /// Returns the response of a load that needs no other thread; otherwise, `nil`.
     func synchronousResponse(for load: PreparedLoad) -> ImageResponse? {
         guard !hasInterceptors,
-            let response = load.withRequest({ isAnswered(withoutWaiting: $0) ? cachedResponse(for: $0) : nil })
+            let response = load.withRequest({ isAnswered(withoutWaiting: $0) ? try? memoryResponse(for: $0) : nil })
         else { return nil }
         counters.countLoad()
         counters.count(response)
@@ -91,21 +91,6 @@ extension ImagePipeline {
         guard LoadPolicy.allowsSynchronousResponse(request.options) else { return false }
         guard LoadPolicy.waitsForStorage(request.options) else { return true }
         return dataLoader.unstoredImage(for: request) == nil
-    }
-
-    /// Returns the response from memory or, with `queryDiskDataSync`, from disk.
-    private func cachedResponse(for request: ImageRequest) -> ImageResponse? {
-        if var response = try? memoryResponse(for: request) {
-            if LoadPolicy.readsBytesSynchronously(request.options) {
-                response.encodedBytes = dataLoader.cachedBytesSynchronously(for: Load(request))
-            }
-            return response
-        }
-        guard LoadPolicy.readsDiskSynchronously(request.options),
-            let output = imageLoader.imageSynchronously(for: Load(request)),
-            (try? LoadPolicy.check(output.image, for: request)) != nil
-        else { return nil }
-        return ImageResponse(output)
     }
 }
 
