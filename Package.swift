@@ -264,7 +264,7 @@ let development: [Target] = [
         in: .development,
         [
             "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
+            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticMemoryProbe",
             "EideticReplay", "EideticTransfer", "eidetic-transferd", "EideticWire", "EideticSupervisor",
             "EideticLifecycle", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
             "eidetic-decode", "eideticd",
@@ -290,7 +290,6 @@ let development: [Target] = [
         ]
     ),
     program("EideticMemoryProbe", in: .development, ["EideticFetch", "EideticStore", "Eidetic", "EideticCore"]),
-    program("EideticFetchProbe", in: .development, ["EideticCore", "EideticFetch"]),
     program(
         "EideticBackgroundProbe",
         in: .development,
@@ -330,11 +329,7 @@ let suites: [Target] = [
         in: .images,
         ["EideticReplay", "EideticHTTP", "EideticStore", "EideticTestSupport", "EideticDiskWorker"]
     ),
-    tests(
-        "EideticFetch",
-        in: .images,
-        ["EideticFetch", "EideticFetchProbe", "EideticHTTP", "EideticTestSupport"]
-    ),
+    tests("EideticFetch", in: .images, ["EideticFetch", "EideticHTTP", "EideticTestSupport"]),
     tests(
         "EideticSandbox",
         in: .images,

@@ -114,7 +114,6 @@ extension EngineLoop {
             request: request,
             queued: queued,
             handle: handle,
-            fileSystem: options.fileSystem,
             clock: clock,
             time: options.time,
             bodyBudget: options.bodyBudget,

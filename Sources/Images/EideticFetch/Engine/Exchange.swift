@@ -89,16 +89,11 @@ final class Exchange {
     var resumedLength: Int?
     /// A Boolean value indicating whether the beginning of the body has been accepted.
     var isRecognised = false
-    var file: BodyFile?
-    /// A Boolean value indicating whether the file is described for a later process, or cannot be.
-    var isPartDescribed = false
-    let fileSystem: FileSystem
 
     init(
         request: ExchangeRequest,
         queued: Duration,
         handle: EasyHandle,
-        fileSystem: FileSystem,
         clock: ActiveClock,
         time: any TimeSource,
         bodyBudget: BodyBudget,
@@ -107,7 +102,6 @@ final class Exchange {
         self.request = request
         self.queued = queued
         self.handle = handle
-        self.fileSystem = fileSystem
         self.clock = clock
         self.time = time
         requestTime = time.now

@@ -6,8 +6,6 @@ struct ExchangeOutcome: Sendable {
     var head: ResponseHead?
     /// The body, or the part of it that arrived before an error.
     var body: [UInt8] = []
-    /// The file with the part of the body that arrived before an error; `nil` for any other destination.
-    var file: PartialFile?
     /// The error of the exchange; `nil` if a complete response arrived, whatever its status.
     var error: EideticError?
     /// The share of the body in the limit of all bodies in memory.
