@@ -55,6 +55,8 @@ final class Exchange {
     /// The time of the last byte, by the engine's clock.
     var lastActivity: Duration
     let startTime: Duration
+    /// A Boolean value indicating whether the exchange repeats another one of the same request.
+    let isRepeated: Bool
     /// The time of day at which the exchange started.
     let requestTime: Timestamp
     let time: any TimeSource
@@ -97,7 +99,8 @@ final class Exchange {
         clock: ActiveClock,
         time: any TimeSource,
         bodyBudget: BodyBudget,
-        decodingList: DecodingList
+        decodingList: DecodingList,
+        repeating previous: Exchange? = nil
     ) {
         self.request = request
         self.queued = queued
@@ -108,7 +111,8 @@ final class Exchange {
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
         lastActivity = clock.now
-        startTime = clock.now
+        startTime = previous?.startTime ?? clock.now
+        isRepeated = previous != nil
         stopCountAtStart = clock.stopCount
         handle.errorBuffer.pointee = 0
     }
