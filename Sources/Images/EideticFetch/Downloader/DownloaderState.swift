@@ -54,7 +54,9 @@ final class DownloaderState: Sendable {
     /// Records the outcome of an exchange.
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
-        let error = outcome.wasStopped ? nil : outcome.error
-        state.withLock { $0.breaker.recordResult(of: redirect.origin, error: error, now: now) }
+        let error = outcome.wasStopped ? nil : outcome.error, isUnreachable = outcome.isUnreachable
+        state.withLock { state in
+            state.breaker.recordResult(of: redirect.origin, error: error, isUnreachable: isUnreachable, now: now)
+        }
     }
 }

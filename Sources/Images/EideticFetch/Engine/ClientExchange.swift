@@ -15,7 +15,9 @@ struct ClientExchange: Sendable {
             let response = try await client.response(to: message)
             return outcome(of: response, requestTime: requestTime)
         } catch {
-            return ExchangeOutcome(error: error)
+            var outcome = ExchangeOutcome(error: error)
+            outcome.isUnreachable = [.hostNotFound, .connectionRefused, .timedOut].contains(error.code)
+            return outcome
         }
     }
 

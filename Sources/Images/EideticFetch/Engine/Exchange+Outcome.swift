@@ -9,6 +9,9 @@ extension Exchange {
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
         outcome.wasStopped = clock.stopCount != stopCountAtStart
         outcome.error = failure ?? (code == CURLE_OK || isCompleteWithoutBody ? nil : error(for: code))
+        let isConnected = offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
+        outcome.isUnreachable =
+            outcome.error != nil && headBytes == 0 && (!isConnected || code == CURLE_OPERATION_TIMEDOUT)
         outcome.redirectTarget = string(for: CURLINFO_REDIRECT_URL) ?? redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? consumeBody() : []

@@ -8,6 +8,9 @@ struct ExchangeOutcome: Sendable {
     var body: [UInt8] = []
     /// The error of the exchange; `nil` if a complete response arrived, whatever its status.
     var error: EideticError?
+    /// A Boolean value indicating whether the server could not be reached: no connection was made, or no byte of a
+    /// response came within the time-out.
+    var isUnreachable = false
     /// The share of the body in the limit of all bodies in memory.
     var share: BodyShare?
     var sharedMetrics = SharedMetrics(FetchMetrics())
