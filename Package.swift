@@ -262,7 +262,7 @@ let development: [Target] = [
         in: .development,
         [
             "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "eidetic-probe",
+            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "eidetic-probe",
             "EideticReplay", "EideticTransfer", "eidetic-transferd", "EideticWire", "EideticSupervisor",
             "EideticLifecycle", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
             "eidetic-decode", "eideticd",
@@ -282,7 +282,6 @@ let development: [Target] = [
             "EideticTestSupport",
         ]
     ),
-    program("EideticFetchProbe", in: .development, ["EideticCore", "EideticFetch"]),
     program(
         "EideticApplicationProbe",
         in: .development,
@@ -315,11 +314,7 @@ let suites: [Target] = [
         in: .images,
         ["EideticReplay", "EideticHTTP", "EideticStore", "EideticTestSupport", "EideticDiskWorker"]
     ),
-    tests(
-        "EideticFetch",
-        in: .images,
-        ["EideticFetch", "EideticFetchProbe", "EideticHTTP", "EideticTestSupport"]
-    ),
+    tests("EideticFetch", in: .images, ["EideticFetch", "EideticHTTP", "EideticTestSupport"]),
     tests(
         "EideticSandbox",
         in: .images,

@@ -214,21 +214,6 @@ struct ControlTests {
         #expect(origin.requests.map(\.path) == ["/0", "/a.png"])
     }
 
-    @Test("L20 a download that the rate limit slows down does not count for the speed of its server")
-    func heldSpeed() async throws {
-        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 200_000))] }
-        let downloader = Downloader()
-        let request = try FetchRequest(url: origin.url)
-        // Slower than any machine is without the limit.
-        downloader.maximumBytesPerSecond = 300_000
-        #expect(downloader.maximumBytesPerSecond == 300_000)
-        #expect(try await downloader.fetch(request).status == 200)
-        #expect(downloader.speed(of: request.origin) == nil)
-        downloader.maximumBytesPerSecond = nil
-        #expect(try await downloader.fetch(request).status == 200)
-        #expect(downloader.speed(of: request.origin) != nil)
-    }
-
     @Test("L20 the rate limit applies to all downloads together")
     func rate() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 2_000_000))] }

@@ -84,6 +84,33 @@ struct DeadConnectionTests {
         _ = await waiting?.result
     }
 
+    @Test("L24 a request is sent over a new connection after more kept ones have died than libcurl tries")
+    @MainActor
+    func diedTooOften() async throws {
+        let gate = Gate(), image = Fixture.image(), keptCount = 8
+        let origin = try ScriptedOrigin { request in
+            let answer = ScriptedOrigin.Step.response(200, headers: [:], body: image)
+            if request.path.hasPrefix("/first") { return [.wait(gate), answer] }
+            return request.connection <= keptCount ? [.close] : [answer]
+        }
+        var configuration = Downloader.Configuration()
+        (configuration.maximumConcurrent, configuration.maximumPerHost) = (keptCount, keptCount)
+        let downloader = Downloader(configuration)
+        let first = try (0..<keptCount).map { number in
+            let request = try FetchRequest(url: "\(origin.url)/first?\(number)")
+            return Task.immediate { try await downloader.fetch(request).status }
+        }
+        await origin.waitForRequests(count: keptCount)
+        gate.open()
+        for task in first { #expect(try await task.value == 200) }
+        #expect(try await downloader.fetch(url: origin.url + "/late").bytes == image)
+        #expect(origin.connectionCount == keptCount + 1)
+        // The server may have acted on a request of another method.
+        var post = try FetchRequest(url: origin.url + "/again")
+        post.method = "POST"
+        #expect(try await downloader.fetch(post).status == 200)
+    }
+
     @Test("L04 a connection that is closed in the TLS handshake is connectionLost, a temporary failure")
     func endsInHandshake() async throws {
         let nowhere = try Relay(to: 1)

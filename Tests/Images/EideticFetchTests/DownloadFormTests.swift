@@ -7,20 +7,14 @@ import Testing
 /// The forms of a download, which share redirects, retries and the list of failures.
 @Suite("Forms of a download", .timeLimit(.minutes(1)))
 struct DownloadFormTests {
-    enum Form: CaseIterable { case array, file, stream }
+    enum Form: CaseIterable { case array, stream }
 
     /// Loads a URL in one form; returns the status, the number of bytes and the final URL.
     private func load(_ request: FetchRequest, as form: Form, with downloader: Downloader) async throws -> String {
-        let directory = try TemporaryDirectory(named: "forms")
-        let path = directory.path(of: "body")
         switch form {
         case .array:
             let response = try await downloader.fetch(request)
             return "\(response.status) \(response.bytes.count) \(response.effectiveURL.suffix(2))"
-        case .file:
-            let response = try await downloader.save(request, to: path)
-            let count = try FileSystem().status(of: path).size
-            return "\(response.status) \(count) \(response.effectiveURL.suffix(2))"
         case .stream:
             let stream = try await downloader.stream(request)
             var count = 0

@@ -38,6 +38,31 @@ struct NginxTests {
         #expect(try await server.requestCount(for: "/a.png") == 1)
     }
 
+    @Test("L24 a server that ends each connection after three requests answers all of 300", arguments: [false, true])
+    func shortConnections(usesTLS: Bool) async throws {
+        let server = try await Nginx(.init(server: "keepalive_requests 3;", usesTLS: usesTLS))
+        let image = Fixture.image(length: 20_000)
+        let plain = try server.addFile(image, at: "a.png")
+        let url = server.secureURL.map { "\($0)/a.png" } ?? plain
+        var configuration = Downloader.Configuration()
+        configuration.certificateAuthorityFile = server.authorityFile
+        (configuration.maximumConcurrent, configuration.maximumPerHost) = (32, 32)
+        let downloader = Downloader(configuration)
+        let requests = try (0..<300).map { try FetchRequest(url: "\(url)?\($0)") }
+        await withTaskGroup(of: EideticError?.self) { group in
+            for request in requests {
+                group.addTask {
+                    await failure { () async throws(EideticError) in
+                        let response = try await downloader.fetch(request)
+                        #expect(response.bytes == image)
+                        #expect(response.metrics.httpVersion == (usesTLS ? "HTTP/2" : "HTTP/1.1"))
+                    }
+                }
+            }
+            for await error in group { #expect(error == nil) }
+        }
+    }
+
     @Test("L20 a connection is reused, with User-Agent, Accept and Accept-Encoding in each request")
     func keepsConnection() async throws {
         let server = try await Nginx()

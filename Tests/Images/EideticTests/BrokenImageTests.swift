@@ -73,21 +73,6 @@ struct BrokenImageTests {
         #expect(try await fixture.server.requests().filter { $0.path == "/a.png" }.map(\.status) == [200, 200])
     }
 
-    @Test("L02 L07 if the first of several servers sends a broken image the next one is queried")
-    func mirrors() async throws {
-        let first = try makeServer(sending: try brokenImage()), second = try makeServer(sending: try brokenImage()),
-            third = try makeServer(sending: try validImage())
-        let remotes = try [first, second, third].map { try FetchRequest(url: $0.url + "/a") }
-        for options in [ImageOptions(), .retryFailed, .progressive] {
-            let pipeline = ImagePipeline(.init()), request = ImageRequest(.firstOf(remotes), options: options)
-            #expect(try await pipeline.image(for: request).size.width == 20)
-            #expect(pipeline.cachedImage(for: request)?.size.width == 20)
-        }
-        #expect([first, second, third].map(\.requests.count) == [3, 3, 3])
-        let none = ImageRequest(.firstOf(Array(remotes.prefix(2))), options: .retryFailed)
-        #expect(await failures(of: [none], in: ImagePipeline(.init())) == [.truncated])
-    }
-
     @Test("C04 C18 a broken file in a bundle, which cannot be removed, does not keep the image from being loaded")
     func bundle() async throws {
         let server = try makeServer(sending: try validImage()), request = ImageRequest(server.url + "/a.png")

@@ -213,23 +213,6 @@ struct DeferredDecodingTests {
         #expect(display.wasDecoded == true)
     }
 
-    @Test("L06 avoidDecode, queryDiskDataSync: only the header is read before the call returns")
-    @MainActor
-    func fromDiskSynchronously() async throws {
-        let directory = try TemporaryDirectory(named: "lazy")
-        let request = makeRequest(
-            for: try TestImage.png(width: 8, height: 6),
-            options: [.avoidDecode, .waitStoreCache]
-        )
-        _ = try await makePipeline(in: directory).image(for: request)
-        var found: ImageResponse?
-        let again = request.with(options: [.avoidDecode, .queryDiskDataSync])
-        try makePipeline(in: directory).load(again) { found = try? $0.get() }
-        let response = try #require(found)
-        #expect(response.source == .disk && !response.image.isDecoded)
-        #expect(response.image.pixels.size == PixelSize(width: 8, height: 6))
-    }
-
     @Test("L06 L11 avoidDecode: an image decoded on use does not replace the one in memory")
     func replaced() async throws {
         let sizes = Counter(), images = try [8, 16].map { try TestImage.png(width: $0, height: 6) }

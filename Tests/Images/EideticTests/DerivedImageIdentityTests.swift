@@ -147,28 +147,4 @@ struct DerivedImageIdentityTests {
         #expect(try await load(request, by: try nextRun(fixture)).source == .disk)
         #expect(try await nextRun(fixture).cache.diskUsage.entryCount == 1)
     }
-
-    @Test("C23 with the policy derived a returned original gives way again, although its sizes are there")
-    func returnedOriginal() async throws {
-        let fixture = try await PipelineFixture()
-        var request = try fixture.serve(width: 400, height: 300, size: size)
-        func run() throws -> ImagePipeline { try nextRun(fixture) { $0.derivedImages.policy = .derived } }
-        _ = try await load(request, by: try run())
-        request.options = .fromLoaderOnly
-        #expect(try await load(request, by: try run()).source == .network)
-        let sizes = try run().configuration.diskCache?.blocking.entries().map(\.size.bytes) ?? []
-        #expect(sizes.count == 2 && sizes.allSatisfy { $0 < 400 * 300 })
-    }
-
-    @Test("C08 a request with candidates keeps what it may read and write")
-    func candidates() async throws {
-        let fixture = try await PipelineFixture(), plain = try fixture.serve(width: 400, height: 300)
-        let candidate = try ImageCandidate(plain.name, size: PixelSize(width: 400, height: 300))
-        var request = ImageRequest(.candidates([candidate]))
-        request.cacheAccess = .read
-        let pipeline = try nextRun(fixture)
-        _ = try await load(request, by: pipeline)
-        #expect(try await pipeline.cache.diskUsage.entryCount == 0)
-        #expect(pipeline.cachedImage(for: plain) == nil)
-    }
 }

@@ -65,27 +65,6 @@ struct DerivedImageTests {
         #expect(try await fixture.server.requests().count == 1)
     }
 
-    @Test(
-        "C23 L06 queryDiskDataSync delivers a derived image before the call returns, also one of the application",
-        arguments: [true, false]
-    )
-    func synchronously(isStored: Bool) async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(width: 400, height: 300, size: size)
-        if isStored {
-            try await nextRun(fixture).cache.insert(TestImage.image(width: 100, height: 75), for: .init(request))
-        } else {
-            _ = try await load(request, by: try nextRun(fixture))
-        }
-        let synchronous = request.with(options: .queryDiskDataSync), pipeline = try nextRun(fixture)
-        let response = try await MainActor.run { try pipeline.load(synchronous) { _ in }.result?.get() }
-        #expect(try isDerived(#require(response)) && response?.source == .disk)
-        #expect(response?.image.size == PixelSize(width: 100, height: 75))
-        let later = try await load(request, by: try nextRun(fixture))
-        #expect(try bytes(of: #require(response).image) == bytes(of: later.image))
-        #expect(try await fixture.server.requests().count == (isStored ? 0 : 1))
-    }
-
     @Test("C23 L13 a transformed image is read in the second run, and the transform is not called")
     func transform() async throws {
         let fixture = try await PipelineFixture(), count = Counter()
@@ -121,45 +100,6 @@ struct DerivedImageTests {
         let request = ImageRequest(url, size: PixelSize(width: 400, height: 400))
         _ = try await load(request, by: try nextRun(fixture, policy: .automatic, isExact: false))
         #expect(isDerived(try await load(request, by: try nextRun(fixture, policy: .automatic, isExact: false))))
-    }
-
-    @Test("C23 with the policy derived the original gives way, and a replacement takes its sizes along all the same")
-    func replacingOriginals() async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(width: 400, height: 300, size: size)
-        let small = ImageRequest(request.name, size: PixelSize(width: 20, height: 20))
-        for request in [request, small] {
-            _ = try await load(request, by: try nextRun(fixture, policy: .derived))
-            let second = try await load(request, by: try nextRun(fixture, policy: .derived))
-            #expect(isDerived(second) && second.byteCount.bytes > 400 * 300)
-        }
-        let sizes = try nextRun(fixture).configuration.diskCache?.blocking.entries().map(\.size.bytes) ?? []
-        #expect(sizes.count == 3 && sizes.allSatisfy { $0 < 400 * 300 })
-        #expect(try await fixture.server.requests().count == 2)
-        try fixture.server.addFile(try TestImage.png(width: 300, height: 600), at: "a.png")
-        let full = ImageRequest(request.name, options: .refreshCached)
-        #expect(try await load(full, by: try nextRun(fixture, policy: .derived)).image.size.width == 300)
-        for request in [request, small] {
-            let response = try await load(request, by: try nextRun(fixture, policy: .derived))
-            #expect(!isDerived(response) && response.image.size.width * 2 == response.image.size.height)
-        }
-        try await nextRun(fixture, policy: .derived).cache.remove(.init(request.name))
-        let offline = small.with(options: .fromCacheOnly)
-        await #expect { try await nextRun(fixture, policy: .derived).response(for: offline) } throws: {
-            ($0 as? EideticError)?.code == .cacheMiss
-        }
-    }
-
-    @Test("C23 with the policy derived an original that is still being written gives way, too")
-    func originalIsWrittenLast() async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(width: 2_500, height: 2_000, size: PixelSize(width: 8, height: 8))
-        for _ in 0..<5 {
-            _ = try await load(request, by: try nextRun(fixture, policy: .derived))
-            let cache = try nextRun(fixture).configuration.diskCache
-            #expect(try cache?.blocking.entries().contains { $0.size.bytes > 2_500 * 2_000 } == false)
-            try await cache?.removeAll()
-        }
     }
 
     @Test("C23 a replaced original takes its derived images with it, in all processes")

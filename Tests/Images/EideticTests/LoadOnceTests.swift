@@ -180,17 +180,6 @@ struct LoadOnceTests {
         #expect(await prefetcher.prefetch([fixture.request()]).finish().failed == 0)
         #expect(fixture.calls.removeAll() == all + ["modifier", "response"])
     }
-
-    @Test("L27 L20 L15 an image with candidates calls each processor and interceptor once, hooks once a file")
-    func candidates() async throws {
-        let fixture = try Fixture()
-        let candidates = try [8, 16].map { width in
-            try ImageCandidate("\(fixture.server.url)/\(width).png", size: PixelSize(width: width, height: width))
-        }
-        let size = PixelSize(width: 4, height: 4)
-        _ = try await fixture.pipeline.image(for: ImageRequest(.candidates(candidates), rendering: .init(size: size)))
-        #expect(fixture.calls.removeAll() == all + ["modifier", "response"])
-    }
 }
 
 @MainActor

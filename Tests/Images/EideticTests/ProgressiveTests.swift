@@ -375,31 +375,4 @@ struct ProgressiveTests {
         #expect(received.count <= 2)
         #expect(received.last == bytes.count)
     }
-
-    @Test("L10 if the first of two servers fails, the next one's previews are made by another decoder")
-    func anotherServer() async throws {
-        let jpeg = try encodedImage(.jpeg), pixels = try TestImage.pixels(width: 200, height: 160)
-        let inverted = try PixelBuffer(size: pixels.size, alpha: .opaque) { target, _ in
-            pixels.withUnsafeBytes { source in
-                for index in source.indices { target[index] = index % 4 == 3 ? 255 : 255 - source[index] }
-            }
-        }
-        let invertedImage = Image(frames: [.init(pixels: inverted)], format: .jpeg, sourceSize: pixels.size)
-        let gate = Gate(), seen = Gate()
-        let first = try ScriptedOrigin { _ in
-            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(jpeg.count)"])
-            return [head, .send(Array(jpeg.dropLast(jpeg.count / 4))), .wait(seen), .reset]
-        }
-        let second = try makeServer(sending: try ImageEncoder.encode(invertedImage, as: .jpeg), part: 0.9, gate: gate)
-        let urls = [try FetchRequest(url: first.url + "/a"), try FetchRequest(url: second.url + "/a")]
-        let request = ImageRequest(.firstOf(urls), options: .progressive)
-        var isBright: [Bool] = []
-        for await event in ImagePipeline(.init()).task(for: request).events {
-            guard case .preview(let image) = event else { continue }
-            // The corner is dark in the first one's bytes, and bright in the second one's.
-            isBright.append(image.pixels[3, 2].x > 128)
-            (isBright.last == true ? gate : seen).open()
-        }
-        #expect(isBright.first == false && isBright.last == true)
-    }
 }

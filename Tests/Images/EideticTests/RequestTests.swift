@@ -57,7 +57,6 @@ struct RequestTests {
             let key = ImageCache.Key(plain.with(options: options))
             #expect(key != ImageCache.Key(plain))
             #expect(ImageCache.Key(ImageRequest(.remote(other))) == key)
-            #expect(ImageCache.Key(ImageRequest(.firstOf([remote, other]))) == key)
         }
     }
 

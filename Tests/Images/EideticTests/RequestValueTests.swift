@@ -92,9 +92,6 @@ struct RequestValueTests {
         #expect(request == ImageRequest(.remote(fetch)))
         request.headers["Authorization"] = nil
         #expect(request == ImageRequest(url))
-        var servers = ImageRequest(.firstOf([try FetchRequest(url: url), try FetchRequest(url: "http://b.org/a")]))
-        servers.headers = ["X-A": "1"]
-        #expect(servers == ImageRequest(.firstOf([try FetchRequest(url: url)].map { $0.adding("X-A") })))
         var bytes = ImageRequest(.bytes([1]))
         bytes.headers["X-A"] = "1"
         #expect(bytes.headers.isEmpty)
@@ -110,13 +107,5 @@ struct RequestValueTests {
         #expect(request.priority == .normal)
         request.options.insert(.matchAnimatedImage)
         #expect(request.options.contains(.preloadAllFrames))
-    }
-}
-
-extension FetchRequest {
-    fileprivate func adding(_ name: String) -> FetchRequest {
-        var request = self
-        request.headers[name] = "1"
-        return request
     }
 }

@@ -194,19 +194,6 @@ struct RevalidationTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("L06 C20 queryDiskDataSync: a stale entry is not delivered before the call returns")
-    @MainActor
-    func staleAtOnce() async throws {
-        let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
-        let fixture = try await PipelineFixture(.init(server: server)), completions = Counter()
-        let request = try fixture.serve(options: .waitStoreCache), pipeline = try makePipeline(for: fixture)
-        _ = try await self.makePipeline(for: fixture).image(for: request)
-        let load = pipeline.load(request.with(options: .queryDiskDataSync)) { _ in completions.increment() }
-        #expect(load.result == nil)
-        await expectExactly(1, of: completions, in: pipeline)
-        while try await statuses(in: fixture) != [200, 304] { await Task.yield() }
-    }
-
     @Test("C20 stale-while-revalidate delivers the stale image at once, and revalidates it once")
     func staleWhileRevalidate() async throws {
         let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"

@@ -69,25 +69,16 @@ struct SerializerTests {
         let fixture = try await PipelineFixture(), request = try fixture.serve(width: 400, height: 300)
         let image = try TestImage.image(width: 40, height: 30)
         try await nextRun(fixture).cache.insert(image, for: .init(request))
-        for options in [ImageOptions(), .queryDiskDataSync, .avoidDecode, .progressive] {
+        for options in [ImageOptions(), .avoidDecode, .progressive] {
             let response = try await load(request.with(options: options), by: try nextRun(fixture))
             #expect(response.source == .disk && response.image.size == image.size, "\(options)")
         }
         let pipeline = try nextRun(fixture)
-        let synchronous = try await load(request.with(options: [.queryDiskDataSync, .queryMemoryData]), by: pipeline)
-        #expect(synchronous.encodedBytes.map { ImageFormat.detect(in: $0) == .format(.png) } == true)
+        _ = try await load(request, by: pipeline)
+        let hit = try await load(request.with(options: .queryMemoryData), by: pipeline)
+        #expect(hit.source == .memory && hit.encodedBytes.map { ImageFormat.detect(in: $0) == .format(.png) } == true)
         #expect(try await fixture.server.requests().isEmpty)
         #expect(try await beginnings(in: fixture) == ["sealed"])
-    }
-
-    @Test("C16 C23 L06 a size that a serializer has packed is delivered before the call returns")
-    func synchronously() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 400, height: 300, size: size)
-        let image = try TestImage.image(width: 40, height: 30)
-        try await nextRun(fixture).cache.insert(image, for: .init(request))
-        let pipeline = try nextRun(fixture), synchronous = request.with(options: .queryDiskDataSync)
-        let response = try await MainActor.run { try pipeline.load(synchronous) { _ in }.result?.get() }
-        #expect(response?.source == .disk && response?.image.size == image.size)
     }
 
     @Test("C08 for an entry that a serializer has packed a file is made on request, which is the image that was loaded")
@@ -134,10 +125,8 @@ struct SerializerTests {
         let request = ImageRequest("\(fixture.server.url)/absent.png", size: PixelSize(width: 8, height: 8))
         let image = try TestImage.image(width: 8, height: 6, sourceSize: PixelSize(width: 80, height: 60))
         try await nextRun(fixture).cache.insert(image, for: .init(request))
-        for options in [ImageOptions(), .queryDiskDataSync] {
-            let response = try await load(request.with(options: options), by: try nextRun(fixture))
-            #expect(response.source == .disk && response.image.size == image.size)
-        }
+        let response = try await load(request, by: try nextRun(fixture))
+        #expect(response.source == .disk && response.image.size == image.size)
         #expect(try await beginnings(in: fixture) == ["sealed"])
     }
 

@@ -305,7 +305,7 @@ struct StepTests {
         #expect(try await pipeline.image(for: transformed).scale == 2)
     }
 
-    @Test("L06 queryMemoryData delivers the bytes with a memory hit; queryMemoryDataSync before the call returns")
+    @Test("L06 queryMemoryData delivers the bytes with a memory hit")
     func memoryData() async throws {
         let fixture = try await PipelineFixture()
         let request = try fixture.serve(options: .waitStoreCache)
@@ -313,10 +313,6 @@ struct StepTests {
         #expect(try await fixture.pipeline.response(for: request).encodedBytes == nil)
         let withBytes = request.with(options: .queryMemoryData)
         #expect(try await fixture.pipeline.response(for: withBytes).encodedBytes == bytes)
-        let pipeline = fixture.pipeline, synchronous = request.with(options: .queryMemoryDataSync)
-        let result = try await MainActor.run { try pipeline.load(synchronous) { _ in }.result?.get() }
-        #expect(result?.source == .memory)
-        #expect(result?.encodedBytes == bytes)
     }
 
     @Test("L06 waitStoreCache waits also if memory has the image while its bytes are still being written")
@@ -333,7 +329,7 @@ struct StepTests {
         plan.fail(.write, with: ENOSPC, count: .max)
         _ = try await pipeline.image(for: ImageRequest(resource))
         await started.wait()
-        let waiting = ImageRequest(resource, options: [.waitStoreCache, .queryDiskDataSync]), completions = Counter()
+        let waiting = ImageRequest(resource, options: .waitStoreCache), completions = Counter()
         let load = await MainActor.run { pipeline.load(waiting) { _ in completions.increment() } }
         await waitUntil { pipeline.statistics.loads == 2 }
         #expect(completions.value == 0)
@@ -342,16 +338,6 @@ struct StepTests {
         let response = try #require(try load.result?.get())
         #expect(response.source == .memory)
         #expect(response.storeError != nil)
-    }
-
-    @Test("L26 the trace names the servers that failed before another one responded")
-    func failedServers() async throws {
-        let png = try TestImage.png(width: 8, height: 6)
-        let server = try ScriptedOrigin { [$0.path == "/c" ? .response(200, headers: [:], body: png) : .response(404)] }
-        let urls = try ["a", "b", "c"].map { try FetchRequest(url: "\(server.url)/\($0)") }
-        let trace = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).trace
-        let note = try #require(trace.steps.first { $0.stage == .network }?.detail)
-        #expect(note.hasPrefix("200, ") && note.contains("\(urls[0].url): ") && note.contains("\(urls[1].url): "))
     }
 
     @Test("L13 L21 a transform of many frames ends between two of them when its last caller is cancelled")
@@ -375,22 +361,6 @@ struct StepTests {
         // The decoding thread is free again.
         _ = try await pipeline.image(for: ImageRequest(.bytes(try TestImage.png(width: 2, height: 2))))
         #expect(calls.value == 1)
-    }
-
-    @Test("L06 queryDiskDataSync delivers an image on disk before the call returns")
-    func diskDataSync() async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
-        _ = try await fixture.pipeline.image(for: request)
-        let next = try fixture.nextRun(), synchronous = request.with(options: .queryDiskDataSync)
-        let later = await MainActor.run { next.load(request.with(options: .fromCacheOnly)) { _ in }.result == nil }
-        #expect(later)
-        await waitUntil { next.isIdle }
-        next.removeAllFromMemory()
-        let result = try await MainActor.run { try next.load(synchronous) { _ in }.result?.get() }
-        #expect(result?.source == .disk)
-        #expect(result?.image.size == PixelSize(width: 64, height: 48))
-        #expect(next.cachedImage(for: request) != nil)
     }
 
     @Test("L06 L02 an image from an unverified connection is not used for a request that verifies")

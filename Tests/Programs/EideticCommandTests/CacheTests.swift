@@ -166,7 +166,6 @@ struct CacheTests {
     func derivedEntries() async throws {
         let bytes = try await storeImage(for: "http://host/a.png"), path = directory.path(of: "all.tar")
         let cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        try cache.blocking.insert(bytes, for: DiskCache.placeholderKey(of: "http://host/b.png"))
         var metadata = DiskCache.Metadata()
         metadata.kind = .derived
         try cache.blocking.insert(Array("EIDRAW".utf8), for: "http://host/a.png\n8x8 fit", metadata: metadata)

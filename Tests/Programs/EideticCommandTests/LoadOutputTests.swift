@@ -30,6 +30,25 @@ struct LoadOutputTests {
         #expect(lines.map(\.status) == [nil, 404])
     }
 
+    @Test(
+        "C06 --out without changes writes what arrives, decodes nothing, and stores it unless --no-store is given",
+        arguments: [[], ["--no-store"]]
+    )
+    func receivedBytes(options: [String]) async throws {
+        let whole = try TestImages.encoded(as: .png, width: 400, height: 200), damaged = Array(whole.dropLast(200))
+        let url = try server.addFile(damaged, at: "a.png")
+        let first = try await load(["--json", "--out", "out"] + options + [url])
+        #expect(first.status == .exited(0), "\(first.errorText)")
+        #expect(try directory.contents(of: "out/a.png") == damaged)
+        let line = try #require(try first.lines(LoadLine.self).first)
+        #expect(line.width == 400 && line.height == 200 && line.source == "network")
+        let second = try await load(["--offline", "--out", "again", url])
+        #expect(second.status == .exited(options.isEmpty ? 0 : 1))
+        #expect(try await server.requests().count == 1)
+        // Where pixels are needed, the damage is found.
+        #expect(try await load(["--out", "small", "--size", "32x32", url]).status == .exited(1))
+    }
+
     @Test("L05 a byte order mark at the beginning of a list is no part of its first URL")
     func byteOrderMark() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")

@@ -1,7 +1,7 @@
 import EideticCore
 import Glibc
 
-/// A socket that listens on a free port.
+/// A socket that listens, by default on a free port.
 ///
 /// Safe to send: the descriptor does not change, and is closed once no thread refers to the socket.
 final class ListeningSocket: Sendable {
@@ -34,7 +34,8 @@ final class ListeningSocket: Sendable {
         }
         var ipv4 = sockaddr_in()
         ipv4.sin_family = sa_family_t(AF_INET)
-        if case .loopback = address { ipv4.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian }
+        if case .any = address {} else { ipv4.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian }
+        if case .port(let port) = address { ipv4.sin_port = UInt16(port).bigEndian }
         withUnsafeMutableBytes(of: &place) { $0.storeBytes(of: ipv4, as: sockaddr_in.self) }
         return socklen_t(MemoryLayout<sockaddr_in>.size)
     }

@@ -124,7 +124,7 @@ extension ImageCache {
             if tiers.contains(.memory) { cache.removeFromMemory(key) }
             guard tiers.contains(.disk), let disk = cache.disk else { return }
             let key = cache.resolved(key)
-            try disk.blocking.removeOriginal(key.text)
+            _ = try disk.blocking.remove(key.text)
             if !key.isFullImage { _ = try disk.blocking.remove(key.renditionText) }
         }
 

@@ -70,7 +70,7 @@ extension ImageCache {
         if tiers.contains(.memory) { removeFromMemory(key) }
         guard tiers.contains(.disk), let disk else { return }
         let key = resolved(key)
-        try await disk.removeOriginal(key.text)
+        try await disk.remove(key.text)
         if !key.isFullImage { try await disk.remove(key.renditionText) }
     }
 

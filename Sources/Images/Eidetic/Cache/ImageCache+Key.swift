@@ -29,9 +29,6 @@ extension ImageCache {
         }
 
         /// Creates the key of the image that a pipeline loads for a request.
-        ///
-        /// An image with candidates (``ImageRequest/Resource/candidates(_:)``) has no key of its own: each candidate
-        /// has the key of a request for it.
         public init(_ request: ImageRequest) {
             let (rendering, options) = (request.rendering, request.options)
             self.init(request.resourceKey, rendering: rendering, options: options, isFromText: false)

@@ -73,32 +73,6 @@ extension ImageDataLoader {
         }
     }
 
-    /// Returns an image that may be used without revalidation, read from disk by the calling thread.
-    func imageSynchronously(for load: Load) -> EncodedImage? {
-        guard load.request.resource.isStoredOnDisk, load.policy.access.contains(.readOriginal) else { return nil }
-        if let image = activeImages[load.request.dataKey] { return image }
-        let timer = StepTimer()
-        guard let stored = storedEntrySynchronously(for: load, allowingExpired: false),
-            case .hit(let image) = lookup(of: stored, for: load, timer: timer), !image.needsRevalidation
-        else { return nil }
-        return image
-    }
-
-    /// Returns the entry that suits a request, read by the calling thread; `nil` if that depends on a hook.
-    private func storedEntrySynchronously(for load: Load, allowingExpired: Bool) -> StoredEntry? {
-        let key = load.request.resourceKey
-        guard let disk, load.policy.access.contains(.readOriginal),
-            let entry = try? disk.blocking.read(key, allowingExpired: allowingExpired),
-            let stored = try? storedEntry(entry)
-        else { return nil }
-        let downloader = source.downloader
-        guard dependsOnFields(stored), let server = load.server else { return stored }
-        guard !downloader.modifiesRequests else { return nil }
-        let fields = downloader.selectingFields(ofSent: server)
-        guard let key = variantKey(besides: stored, for: fields) else { return stored }
-        return (try? disk.blocking.read(key, allowingExpired: allowingExpired)).flatMap { try? storedEntry($0) }
-    }
-
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
     func cachedBytes(for load: Load) async -> [UInt8]? {
         if let bytes = bytesInMemory(for: load.request) { return bytes }
@@ -107,11 +81,6 @@ extension ImageDataLoader {
         case .stale(let stored): return stored.bytes
         case .miss: return nil
         }
-    }
-
-    /// Returns the bytes that a cache has, however stale, read by the calling thread.
-    func cachedBytesSynchronously(for load: Load) -> [UInt8]? {
-        bytesInMemory(for: load.request) ?? storedEntrySynchronously(for: load, allowingExpired: true)?.bytes
     }
 
     /// Returns the image that is being written to disk, or could not be, although memory may have it decoded.
@@ -129,8 +98,7 @@ extension ImageDataLoader {
     enum Reuse {
         /// They may be used without the server; in memory they are fresh for this time.
         case allowed(timeToLive: Duration?)
-        /// They may be used if the server confirms the entry.
-        case afterValidation
+        /// They may not be used before the server has confirmed the entry.
         case refused
     }
 
@@ -144,7 +112,7 @@ extension ImageDataLoader {
         guard freshness.reuse(at: now, request: load.policy.cacheFields) != .fresh else {
             return .allowed(timeToLive: timeToLive(of: metadata))
         }
-        return load.policy.tiers == .cacheOnlyAllowingStale ? .allowed(timeToLive: .zero) : .afterValidation
+        return load.policy.tiers == .cacheOnlyAllowingStale ? .allowed(timeToLive: .zero) : .refused
     }
 
     /// Returns how the tiers and the freshness of an entry allow to use it.

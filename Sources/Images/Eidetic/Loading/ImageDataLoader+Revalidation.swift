@@ -26,7 +26,7 @@ extension ImageDataLoader {
         validating stored: StoredEntry?
     ) async throws(EideticError) -> Fetched {
         do throws(EideticError) {
-            let isGet = job.request.resource.remotes.allSatisfy(\.isGet)
+            let isGet = job.request.resource.remote?.isGet ?? true
             let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
             var headers = HTTPHeaders(conditions)
             if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
@@ -47,43 +47,6 @@ extension ImageDataLoader {
         } catch {
             await removeIfGone(job.request, after: error)
             throw error
-        }
-    }
-
-    /// The result of the validation of bytes of which the disk has a placeholder only.
-    enum PlaceholderValidation {
-        /// The bytes are those of the placeholder, or may stand in for an error; in memory what was made from them is
-        /// fresh for this time.
-        case valid(timeToLive: Duration?)
-        /// The server has sent others.
-        case replaced(EncodedImage)
-    }
-
-    /// Asks the server whether the bytes of a placeholder have changed.
-    ///
-    /// - Parameters:
-    ///   - placeholder: The entry that has taken the place of the bytes.
-    ///   - job: The load.
-    ///   - steps: The steps of the load so far.
-    /// - Returns: The outcome.
-    /// - Throws: The errors of the source, unless the placeholder may stand in for them.
-    func validate(
-        _ placeholder: DiskCache.Entry,
-        for job: Job,
-        after steps: [LoadTrace.Step]
-    ) async throws(EideticError) -> PlaceholderValidation {
-        try job.context.checkCancellation()
-        try await gate.waitUntilOpen(for: job.context)
-        let stored = StoredEntry(placeholder)
-        do throws(EideticError) {
-            let fetched = try await fetched(job, validating: stored)
-            let image = await makeImage(fetched, for: job.load, after: steps, lease: nil)
-            guard fetched.confirmed != nil else { return .replaced(image) }
-            image.releaseShare()
-            return .valid(timeToLive: image.timeToLive)
-        } catch {
-            guard !job.tiers.isValidation, allowsStale(stored, after: error, for: job.load) else { throw error }
-            return .valid(timeToLive: .zero)
         }
     }
 
@@ -160,7 +123,7 @@ extension ImageDataLoader {
         let entry = stored.entry
         do throws(EideticError) {
             guard case .resource = retention.place else {
-                if retention.removesEntry { try await disk?.removeOriginal(entry.key) }
+                if retention.removesEntry { _ = try await disk?.remove(entry.key) }
                 return
             }
             var metadata = entry.metadata
@@ -186,7 +149,7 @@ extension ImageDataLoader {
         else { return }
         renditions.removeContent(of: request)
         if let shared, let key = sharedKey(for: Load(request)) { await shared.remove(key, ifEqualTo: nil) }
-        _ = try? await disk?.removeOriginal(request.resourceKey)
+        _ = try? await disk?.remove(request.resourceKey)
     }
 
     /// The error of a server that confirms an entry although the request had no condition.

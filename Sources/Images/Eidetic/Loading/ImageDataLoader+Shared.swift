@@ -132,19 +132,18 @@ extension ImageDataLoader {
     ///
     /// Bytes that depend on cookies, credentials or header fields of the request, on another method than `GET`, on
     /// hooks or a network of the user's own, or on a server whose certificate is not verified, are not. The key
-    /// contains a digest of the whole URLs, because a `cacheKey` and ignored query items (as signatures) are promises
+    /// contains a digest of the whole URL, because a `cacheKey` and ignored query items (as signatures) are promises
     /// to this process only; and of what all requests of the downloader have in common: its own fields, by which a
     /// server may select one of several variants, and the servers that it trusts.
     func sharedKey(for load: Load) -> String? {
-        let downloader = source.downloader, remotes = load.request.resource.remotes
-        guard shared != nil, let server = load.server,
-            !downloader.changesFields, downloader.configuration.isWithoutHooks,
-            remotes.allSatisfy({ load.policy.transport.applied(to: $0).isAnonymous })
+        let downloader = source.downloader
+        guard shared != nil, let server = load.server, server.isAnonymous,
+            !downloader.changesFields, downloader.configuration.isWithoutHooks
         else { return nil }
         let fields = downloader.selectingFields(ofSent: server).filter { !$0.isIndifferent }
         guard !fields.contains(where: \.isCredential) else { return nil }
         let lines = fields.map { "\($0.name.lowercasedASCII): \($0.value)" } + downloader.configuration.trustLines
-        let text = (lines.sorted() + remotes.map(\.url)).joined(separator: "\n")
+        let text = (lines.sorted() + [server.url]).joined(separator: "\n")
         return "\(load.request.resourceKey)\nrequest:\(Digest(sha256: Array(text.utf8)).hexadecimal)"
     }
 }

@@ -152,7 +152,7 @@ extension ImageDataLoader {
                 guard let disk else { return }
                 let isSearched = disk.configuration.tiers.isEmpty
                 if isSearched, try await disk.original(for: request.resourceKey) == nil { return }
-                try await disk.removeOriginal(request.resourceKey)
+                _ = try await disk.remove(request.resourceKey)
             }
         }
     }

@@ -106,7 +106,7 @@ final class ImageDataLoader: Sendable {
             guard let entry = try disk.blocking.read(key, allowingExpired: true),
                 try self.storedEntry(entry).bytes == image.bytes
             else { return }
-            try disk.blocking.removeOriginal(key)
+            _ = try disk.blocking.remove(key)
         }
     }
 

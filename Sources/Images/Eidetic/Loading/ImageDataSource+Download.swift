@@ -4,28 +4,7 @@ import EideticFetch
 import EideticStore
 
 extension ImageDataSource {
-    /// Downloads from each of the servers until one responds.
-    ///
-    /// - Throws: The error of the last server; `invalidArgument` if there is none.
-    func download(
-        fromFirstOf servers: [FetchRequest],
-        on terms: Terms,
-        job: ImageDataLoader.Job
-    ) async throws(EideticError) -> Response {
-        var failures: [EideticError] = []
-        for server in servers {
-            do throws(EideticError) {
-                var response = try await download(from: server, on: terms, job: job)
-                response.step = response.step.following(failures)
-                return response
-            } catch  where error.code != .cancelled {
-                failures.append(error)
-            }
-        }
-        throw failures.last ?? EideticError(.invalidArgument, message: "the list of URLs is empty")
-    }
-
-    /// Downloads from one server.
+    /// Downloads from a server.
     func download(
         from server: FetchRequest,
         on terms: Terms,
@@ -149,19 +128,6 @@ extension BodyBudget {
 extension HTTPHeaders {
     fileprivate var storableFields: [HTTPField] {
         Storability.storableFields(of: fields)
-    }
-}
-
-extension LoadTrace.Step {
-    /// Returns this step with a detail that names the failures before it.
-    fileprivate func following(_ failures: [EideticError]) -> LoadTrace.Step {
-        let details = [detail] + failures.map { "after \($0)" }
-        return LoadTrace.Step(
-            stage: stage,
-            duration: duration,
-            waiting: waiting,
-            detail: details.joined(separator: ", ")
-        )
     }
 }
 

@@ -16,7 +16,7 @@ struct ImageDataSource: Sendable {
         var origin: ResponseOrigin?
         /// The URL of the response, after all redirects.
         var effectiveURL = ""
-        var step: LoadTrace.Step
+        let step: LoadTrace.Step
         /// The server that sent the response, as the request names it.
         var server: FetchRequest?
         /// The share of the bytes in the limit of all bodies in memory.
@@ -51,9 +51,6 @@ struct ImageDataSource: Sendable {
         let timer = StepTimer(job.context), terms = Terms(conditions: conditions, redirectEntries: redirectEntries)
         switch job.request.resource {
         case .remote(let server): return try await download(from: server, on: terms, job: job)
-        case .firstOf, .candidates:
-            let servers = job.request.resource.remotes
-            return try await download(fromFirstOf: servers, on: terms, job: job)
         case .file(let file):
             let limit = byteLimit
             try await downloader.bodyBudget.waitForRoom(for: job.context)

@@ -10,7 +10,7 @@ extension ImageLoader {
     func deferredImage(
         from encodedImage: EncodedImage,
         for load: Load,
-        context: JobContext? = nil
+        context: JobContext
     ) throws(EideticError) -> Output {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
         let timer = StepTimer(), held = encodedImage.detached, policy = stage.policy(for: load)

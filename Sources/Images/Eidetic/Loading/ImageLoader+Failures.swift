@@ -5,23 +5,16 @@ import EideticCore
 extension ImageLoader {
     /// Returns the load that replaces one whose bytes proved to be broken.
     ///
-    /// - Throws: `cacheMiss` if the broken bytes were in a cache and no source may be used; `error` if no source is
-    ///   left.
+    /// - Throws: `cacheMiss` if no source may be used; `error` if the bytes came from the source.
     func fallback(
         for broken: EncodedImage,
         of load: Load,
         after error: EideticError
     ) async throws(EideticError) -> Load {
-        let allowsSource = load.policy.tiers.allowsSource
-        if broken.isFromCache {
-            await dataLoader.discard(broken, for: load.request)
-            guard allowsSource else { throw ImageDataLoader.cacheMiss(for: load.request) }
-            return load.from(.sourceOnly)
-        }
-        guard allowsSource, let server = broken.server, let next = load.request.fallback(after: server) else {
-            throw error
-        }
-        return load.replacingRequest(with: next).from(.sourceOnly)
+        guard broken.isFromCache else { throw error }
+        await dataLoader.discard(broken, for: load.request)
+        guard load.policy.tiers.allowsSource else { throw ImageDataLoader.cacheMiss(for: load.request) }
+        return load.from(.sourceOnly)
     }
 
     /// Records a failure, so that a server whose bytes no request can use is not queried again soon.

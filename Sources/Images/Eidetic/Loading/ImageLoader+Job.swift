@@ -12,13 +12,6 @@ extension ImageLoader {
         let token: RenditionIndex.LoadToken
         let context: JobContext
         let report: @Sendable (Update) -> Void
-
-        /// The load of the bytes alone.
-        var dataJob: ImageDataLoader.Job {
-            ImageDataLoader.Job(load: load, context: context) { [report] update in
-                if update.isReported { report(.progress(update.progress)) }
-            }
-        }
     }
 
     /// A report of a load that is not finished.

@@ -70,7 +70,6 @@ extension ImageLoader {
     private func run(_ job: Job) async throws(EideticError) -> Output {
         if let output = try await imageFromMemory(for: job) { return output }
         if let output = try await derivedImage(for: job) { return output }
-        if let output = try await unchangedImage(for: job) { return output }
         var job = job
         while true {
             let (encodedImage, animation) = try await data(for: job)
@@ -177,24 +176,5 @@ extension ImageLoader {
             context throws(EideticError) in
             try self.deferredImage(from: encodedImage, for: load, context: context)
         }
-    }
-}
-
-// MARK: Synchronous loads
-extension ImageLoader {
-    /// Decodes the bytes on disk on the calling thread.
-    ///
-    /// - Returns: `nil` if the disk has no bytes that can be decoded without a wait.
-    func imageSynchronously(for load: Load) -> Output? {
-        let token = renditions.startLoad(of: load.request.resourceKey)
-        if let output = derivedImageSynchronously(for: load, token: token) { return output }
-        guard let encodedImage = dataLoader.imageSynchronously(for: load) else { return nil }
-        if load.policy.defersDecoding { return try? deferredImage(from: encodedImage, for: load) }
-        let policy = stage.policy(for: load)
-        guard let rendition = try? stage.rendition(of: encodedImage, by: policy, note: "by the caller", context: nil)
-        else { return nil }
-        let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
-        token.insert(rendition.image, for: load.request, from: source, timeToLive: timeToLive)
-        return Output(rendition, of: encodedImage)
     }
 }

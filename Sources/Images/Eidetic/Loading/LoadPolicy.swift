@@ -3,7 +3,7 @@ import EideticCore
 import EideticFetch
 import EideticHTTP
 
-/// A load of one file: the request after processors, interceptors and selection, and what follows from it.
+/// A load: the request after processors and interceptors, and what follows from it.
 struct Load: Sendable {
     let request: ImageRequest
     var policy: LoadPolicy
@@ -33,7 +33,7 @@ struct Load: Sendable {
         return load
     }
 
-    /// The request to the server as it is sent, or to the first of several; `nil` if no server is needed.
+    /// The request to the server as it is sent; `nil` if no server is needed.
     var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
 }
 
@@ -78,7 +78,7 @@ struct LoadPolicy: Sendable {
             options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
             && !isOnlyIfCached
         allowsRefresh = !options.contains(.fromCacheOnly)
-        includesBytes = !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync])
+        includesBytes = options.contains(.queryMemoryData)
         waitsForStorage = Self.waitsForStorage(options)
         requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
@@ -219,8 +219,7 @@ struct RenditionPolicy: Sendable {
 extension LoadPolicy {
     /// The options with which a load is more than a look-up in memory, even if memory has the image.
     private static let beyondMemory: ImageOptions = [
-        .fromLoaderOnly, .queryMemoryData, .queryMemoryDataSync, .refreshCached, .waitStoreCache, .matchAnimatedImage,
-        .continueInBackground,
+        .fromLoaderOnly, .queryMemoryData, .refreshCached, .waitStoreCache, .matchAnimatedImage, .continueInBackground,
     ]
 
     /// Returns whether an image in memory is the whole response to a request.
@@ -246,17 +245,6 @@ extension LoadPolicy {
     /// Returns whether a response waits until the bytes are on disk.
     static func waitsForStorage(_ options: ImageOptions) -> Bool { options.contains(.waitStoreCache) }
 
-    /// Returns whether the calling thread reads the encoded bytes of an image in memory.
-    static func readsBytesSynchronously(_ options: ImageOptions) -> Bool { options.contains(.queryMemoryDataSync) }
-
-    /// Returns whether the calling thread reads and decodes an image on disk.
-    static func readsDiskSynchronously(_ options: ImageOptions) -> Bool {
-        options.contains(.queryDiskDataSync) && !options.contains(.fromLoaderOnly)
-    }
-
     /// Returns whether a background task covers a load.
     static func continuesInBackground(_ options: ImageOptions) -> Bool { options.contains(.continueInBackground) }
-
-    /// Returns whether a candidate that a cache has is preferred.
-    static func prefersCachedCandidate(_ options: ImageOptions) -> Bool { !options.contains(.fromLoaderOnly) }
 }

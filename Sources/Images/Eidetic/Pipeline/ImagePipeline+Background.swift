@@ -31,14 +31,13 @@ extension ImagePipeline {
 
     /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
     private func handOver(_ request: ImageRequest) async {
-        guard let transferredImages = dataLoader.transferredImages, let file = sufficientFiles(for: request).first,
-            dataLoader.activeImages[file.dataKey] == nil
+        guard let transferredImages = dataLoader.transferredImages, dataLoader.activeImages[request.dataKey] == nil
         else { return }
         do throws(EideticError) {
-            try await transferredImages.handOver(Load(file), downloader: configuration.downloader)
-            Log.write(.info, category: .pipeline, message: "\(file.name): handed over to the transfer process")
+            try await transferredImages.handOver(Load(request), downloader: configuration.downloader)
+            Log.write(.info, category: .pipeline, message: "\(request.name): handed over to the transfer process")
         } catch {
-            Log.write(.warning, category: .pipeline, message: "\(file.name): not handed over: \(error)")
+            Log.write(.warning, category: .pipeline, message: "\(request.name): not handed over: \(error)")
         }
     }
 

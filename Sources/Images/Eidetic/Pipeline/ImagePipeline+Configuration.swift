@@ -87,16 +87,11 @@ extension ImagePipeline {
         /// The policies of images from some hosts, in place of ``decodePolicy``; none by default.
         ///
         /// The keys are the names of hosts as in URLs, in lower case and without port. It is the host of the request
-        /// that counts, not that of a redirect; of several candidates each has its own.
+        /// that counts, not that of a redirect.
         public var hostDecodePolicies: [String: DecodePolicy] = [:]
 
         /// The largest number of decoded bytes of an image with `scaleDownLargeImages`; 60 MB by default.
         public var scaleDownLimit: ByteCount = 60_000_000
-
-        /// The longest download time of a candidate file; 2 seconds by default.
-        ///
-        /// If the measured speed of its host makes a candidate slower, the next smaller one is loaded instead.
-        public var candidateTimeLimit: Duration = .seconds(2)
 
         /// The largest number of concurrent decodes; the number of processors by default, at least 1.
         public var maximumConcurrentDecodes: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))

@@ -8,8 +8,8 @@ extension ImagePipeline {
     ///
     /// For the text of a `file:` URL it is the image of the file as the newest load found it.
     ///
-    /// - Complexity: O(1), with one short lock and without allocation; O(*n*), with a request for each, if the image
-    ///   has *n* candidate files. The configuration's request processors are called as well.
+    /// - Complexity: O(1), with one short lock and without allocation. The configuration's request processors are
+    ///   called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
         // A copy of the request would take longer than the look-up.
         if isPlain, recentState(of: request) == nil { return imageInMemory(for: request) }
@@ -29,23 +29,20 @@ extension ImagePipeline {
     /// Returns the largest image in memory of a load; see ``cachedPreview(for:)``.
     func cachedPreview(for load: PreparedLoad) -> Image? {
         guard let request = (try? load.processed()).map({ recentlyExamined($0) }) else { return nil }
-        return request.baseKey.flatMap { memory.largestImage(forBase: $0) } ?? cachedCandidatePreview(for: request)
+        return request.baseKey.flatMap { memory.largestImage(forBase: $0) }
     }
 
     /// Returns the image of a load that the disk has, however stale; `nil` if it has none that can be decoded.
     func storedPreview(for load: PreparedLoad) async -> Image? {
-        guard let request = try? load.processed() else { return nil }
-        for file in sufficientFiles(for: request) where file.resource.isStoredOnDisk {
-            let load = Load(file).from(.cacheOnlyAllowingStale)
-            let job = Job(load: load, context: JobContext(priority: file.priority)) { _ in }
-            if let response = try? await loadedResponse(for: job) { return response.image }
-        }
-        return nil
+        guard let request = try? load.processed(), request.resource.isStoredOnDisk else { return nil }
+        let load = Load(request).from(.cacheOnlyAllowingStale)
+        let job = Job(load: load, context: JobContext(priority: request.priority)) { _ in }
+        return try? await loadedResponse(for: job).image
     }
 
     private func imageInMemory(for request: ImageRequest) -> Image? {
         guard request.allowsMemory else { return nil }
-        return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image
+        return memory.decodedImage(for: request.imageKey)
     }
 }
 
@@ -66,7 +63,7 @@ extension ImagePipeline {
     /// Returns the response of a load that needs no other thread; otherwise, `nil`.
     func synchronousResponse(for load: PreparedLoad) -> ImageResponse? {
         guard !hasInterceptors,
-            let response = load.withRequest({ isAnswered(withoutWaiting: $0) ? cachedResponse(for: $0) : nil })
+            let response = load.withRequest({ isAnswered(withoutWaiting: $0) ? try? memoryResponse(for: $0) : nil })
         else { return nil }
         counters.countLoad()
         counters.count(response)
@@ -93,25 +90,7 @@ extension ImagePipeline {
     private func isAnswered(withoutWaiting request: ImageRequest) -> Bool {
         guard LoadPolicy.allowsSynchronousResponse(request.options) else { return false }
         guard LoadPolicy.waitsForStorage(request.options) else { return true }
-        let file = cachedCandidate(for: request)?.request ?? request
-        return dataLoader.unstoredImage(for: file) == nil
-    }
-
-    /// Returns the response from memory or, with `queryDiskDataSync`, from disk.
-    private func cachedResponse(for request: ImageRequest) -> ImageResponse? {
-        if var response = try? memoryResponse(for: request) {
-            if LoadPolicy.readsBytesSynchronously(request.options) {
-                let file = cachedCandidate(for: request)?.request ?? request
-                response.encodedBytes = dataLoader.cachedBytesSynchronously(for: Load(file))
-            }
-            return response
-        }
-        guard LoadPolicy.readsDiskSynchronously(request.options),
-            let output = sufficientFiles(for: request).lazy
-                .compactMap({ self.imageLoader.imageSynchronously(for: Load($0)) }).first,
-            (try? LoadPolicy.check(output.image, for: request)) != nil
-        else { return nil }
-        return ImageResponse(output)
+        return dataLoader.unstoredImage(for: request) == nil
     }
 }
 

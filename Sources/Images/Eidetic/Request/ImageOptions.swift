@@ -23,12 +23,6 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Delivers the encoded bytes also with an image from memory.
     public static let queryMemoryData = ImageOptions(rawValue: 1 << 4)
 
-    /// Delivers the encoded bytes also with an image from memory; a call that delivers at once blocks to read them.
-    public static let queryMemoryDataSync = ImageOptions(rawValue: 1 << 24)
-
-    /// Delivers an image on disk before the call returns, as one in memory; the calling thread reads and decodes.
-    public static let queryDiskDataSync = ImageOptions(rawValue: 1 << 25)
-
     /// Accepts any certificate for this request; the image is shared only with requests that do so too.
     public static let allowInvalidCertificates = ImageOptions(rawValue: 1 << 5)
 

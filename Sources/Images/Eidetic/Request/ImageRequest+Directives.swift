@@ -3,15 +3,8 @@ import EideticHTTP
 
 /// The directives for caches in the header fields of a request.
 extension ImageRequest {
-    /// The request to the server, or to the first of several; `nil` if no server is needed.
-    var server: FetchRequest? {
-        switch resource {
-        case .remote(let request): request
-        case .firstOf(let requests): requests.first
-        case .candidates(let candidates): candidates.first?.request
-        case .file, .bytes, .provider, .invalid: nil
-        }
-    }
+    /// The request to the server; `nil` if no server is needed.
+    var server: FetchRequest? { resource.remote }
 
     /// The header fields of the request itself.
     var cacheFields: [HTTPField] { server?.headers.fields ?? [] }

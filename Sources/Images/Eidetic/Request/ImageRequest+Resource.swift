@@ -10,20 +10,6 @@ extension ImageRequest {
         /// A file on a server. Its bytes are stored in the disk cache.
         case remote(FetchRequest)
 
-        /// The URLs of one image on several servers, best first.
-        ///
-        /// If a server fails, or its bytes are broken, the next one is used. The image has the identity of the first
-        /// URL.
-        case firstOf([FetchRequest])
-
-        /// Several files of one image in different sizes.
-        ///
-        /// The smallest file with all pixels of the requested size is loaded; if the measured speed of its host would
-        /// make that take too long (`ImagePipeline.Configuration.candidateTimeLimit`), the next smaller one. A larger
-        /// file that a cache has is preferred, and the others are used if one fails. Each file has an identity of its
-        /// own.
-        case candidates([ImageCandidate])
-
         /// A file of this machine. It is not copied into the disk cache.
         case file(LocalFile)
 
@@ -74,8 +60,6 @@ extension ImageRequest.Resource {
     var name: String {
         switch self {
         case .remote(let request): request.url
-        case .firstOf(let requests): requests.first?.url ?? "no URL"
-        case .candidates(let candidates): candidates.first?.request.url ?? "no URL"
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .provider(let name, _): name
@@ -83,43 +67,28 @@ extension ImageRequest.Resource {
         }
     }
 
-    /// Returns the resource with other header fields for all its servers.
+    /// Returns the resource with other header fields for its server.
     func with(headers: HTTPHeaders) -> ImageRequest.Resource {
-        switch self {
-        case .remote(let request): .remote(request.with(headers: headers))
-        case .firstOf(let requests): .firstOf(requests.map { $0.with(headers: headers) })
-        case .candidates(let candidates): .candidates(candidates.map { $0.with(headers: headers) })
-        case .file, .bytes, .provider, .invalid: self
-        }
+        guard case .remote(var request) = self else { return self }
+        request.headers = headers
+        return .remote(request)
     }
 
     /// Throws the error of a resource that cannot be loaded.
     func validate() throws(EideticError) { if case .invalid(_, let error) = self { throw error } }
 
-    /// The requests of which one will bring the bytes; none if no server is needed.
-    var remotes: [FetchRequest] {
-        switch self {
-        case .remote(let request): [request]
-        case .firstOf(let requests): requests
-        case .candidates(let candidates): candidates.map(\.request)
-        case .file, .bytes, .provider, .invalid: []
-        }
-    }
+    /// The request that brings the bytes; `nil` if no server is needed.
+    var remote: FetchRequest? { if case .remote(let request) = self { request } else { nil } }
 
-    /// Returns whether one of the ``remotes`` satisfies a condition; without allocation.
+    /// Returns whether there is a ``remote`` that satisfies a condition; without a copy of it.
     func hasRemote(where condition: (FetchRequest) -> Bool) -> Bool {
-        switch self {
-        case .remote(let request): condition(request)
-        case .firstOf(let requests): requests.contains(where: condition)
-        case .candidates(let candidates): candidates.contains { condition($0.request) }
-        case .file, .bytes, .provider, .invalid: false
-        }
+        if case .remote(let request) = self { condition(request) } else { false }
     }
 
     /// A Boolean value indicating whether the bytes are stored in the disk cache.
     var isStoredOnDisk: Bool {
         switch self {
-        case .remote, .firstOf, .candidates, .provider: true
+        case .remote, .provider: true
         case .file, .bytes, .invalid: false
         }
     }
@@ -131,10 +100,6 @@ extension ImageRequest.Resource {
     func identity(ignoringQueryItems ignored: Set<String>) -> String {
         switch self {
         case .remote(let request): Self.identity(of: request, ignoringQueryItems: ignored)
-        case .firstOf(let requests):
-            requests.first.map { Self.identity(of: $0, ignoringQueryItems: ignored) } ?? ""
-        case .candidates(let candidates):
-            candidates.map { Self.identity(of: $0.request, ignoringQueryItems: ignored) }.joined(separator: "\n")
         case .file(let file): "file:\(file.path)\n\(file.version ?? "")"
         case .bytes(let bytes): "data:\(Digest(sha256: bytes).hexadecimal)"
         case .provider(let name, _): "provider:\(name)"
@@ -179,19 +144,5 @@ extension ImageRequest {
     /// contain, so that the key does not tell that the image is private.
     var hidesPrivateIdentity: Bool {
         cacheKey != nil && SecretKeyPart.isPart(of: resource.identity(ignoringQueryItems: ignoredQueryItems))
-    }
-}
-
-extension FetchRequest {
-    fileprivate func with(headers: HTTPHeaders) -> FetchRequest {
-        var request = self
-        request.headers = headers
-        return request
-    }
-}
-
-extension ImageCandidate {
-    fileprivate func with(headers: HTTPHeaders) -> ImageCandidate {
-        ImageCandidate(request.with(headers: headers), size: size, byteCount: byteCount)
     }
 }

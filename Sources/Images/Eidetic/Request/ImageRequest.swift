@@ -44,8 +44,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, for all
     /// URLs, header fields and credentials: a key for what only one user may see has to name the user.
     /// `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key` finds the image by
-    /// the same text. It does not apply to candidates, which are images of their own,
-    /// and a changed local file is another image all the same.
+    /// the same text. A changed local file is another image all the same.
     public var cacheKey: String? { didSet { updateIdentity() } }
 
     /// The caches that the load may read and write; all by default.
@@ -113,21 +112,13 @@ public struct ImageRequest: Sendable, Hashable {
         self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
     }
 
-    /// Creates a request with the identity of another one, and a different resource.
-    private init(_ request: ImageRequest, resource: Resource) {
-        self.resource = resource
-        (rendering, options, priority) = (request.rendering, request.options, request.priority)
-        (ignoredQueryItems, identity) = (request.ignoredQueryItems, request.identity)
-        (cacheKey, cacheAccess, decodePolicy) = (request.cacheKey, request.cacheAccess, request.decodePolicy)
-    }
-
     /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
     public var size: PixelSize? {
         get { rendering.size }
         set { rendering.size = newValue }
     }
 
-    /// The header fields of the request to the server, or to each of several; empty by default.
+    /// The header fields of the request to the server; empty by default.
     ///
     /// They replace the downloader's fields of the same names, and are part of the identity. A resource that is not on
     /// a server has none, and setting them has no effect.
@@ -249,7 +240,7 @@ extension ImageRequest {
     struct DataKey: Hashable {
         let resourceKey: String
         let options: ImageOptions
-        let remotes: [FetchRequest]
+        let remote: FetchRequest?
         let access: CacheAccess
     }
 
@@ -258,7 +249,7 @@ extension ImageRequest {
         return DataKey(
             resourceKey: resourceKey,
             options: options,
-            remotes: resource.remotes,
+            remote: resource.remote,
             access: access.intersection([.readOriginal, .writeOriginal, .readShared, .writeShared])
         )
     }
@@ -268,14 +259,6 @@ extension ImageRequest {
 
     /// The name of the host in lower case; `nil` if the resource is not on a server.
     var hostName: String? { server.flatMap { URL(string: $0.url)?.host?.lowercased() } }
-
-    /// Returns the request for the servers after the given one; `nil` if it is the last.
-    func fallback(after server: FetchRequest) -> ImageRequest? {
-        guard case .firstOf(let servers) = resource, let index = servers.firstIndex(of: server),
-            index + 1 < servers.count
-        else { return nil }
-        return ImageRequest(self, resource: .firstOf(Array(servers[(index + 1)...])))
-    }
 
     /// A Boolean value indicating whether pixels are decoded only when they are used.
     var defersDecoding: Bool {

@@ -374,10 +374,6 @@ extension ImageSlot {
 extension ImageRequest {
     /// Returns whether the bytes of an equal request are loaded from the same place in the same way.
     fileprivate func hasSameSource(as other: ImageRequest) -> Bool {
-        switch (resource, other.resource) {
-        case (.candidates(let candidates), .candidates(let others)): candidates == others
-        case (.candidates, _), (_, .candidates): false
-        default: resource.remotes == other.resource.remotes
-        }
+        resource.remote == other.resource.remote
     }
 }

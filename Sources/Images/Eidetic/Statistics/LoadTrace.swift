@@ -4,8 +4,6 @@ import EideticCore
 public struct LoadTrace: Sendable, CustomStringConvertible {
     /// A kind of step.
     package enum Stage: String, Sendable {
-        /// The selection among the candidate files of an image, with the search for a cached one.
-        case choice
         /// The look-up in the memory cache.
         case memory
         /// The look-up in the disk cache, with the read.

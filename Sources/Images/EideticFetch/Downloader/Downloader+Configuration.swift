@@ -200,7 +200,7 @@ extension Downloader {
         /// The clock for the back-off between attempts; tests replace it.
         package var retryClock: any RetryClock = SystemRetryClock()
 
-        /// The file system for bodies and parts of bodies; tests replace it.
+        /// The file system for parts of bodies; tests replace it.
         package var fileSystem = FileSystem()
 
         /// Creates a configuration with default values.

@@ -44,15 +44,6 @@ extension Downloader {
     /// The number of downloads that wait for a slot, and the number of those that run.
     public var counts: (waiting: Int, running: Int) { scheduler.counts }
 
-    /// Returns the recent speed of one download from `origin` in bytes per second.
-    ///
-    /// The speed is an average from the first request to the last byte, in which newer downloads have a higher weight.
-    /// A redirected download counts for the origin that was requested and for the one that responded. Bodies below 16
-    /// KiB do not count, nor do downloads that were suspended or limited in rate.
-    ///
-    /// - Returns: The speed, or `nil` if no download was measured in the last five minutes.
-    package func speed(of origin: Origin) -> Double? { state.speed(of: origin) }
-
     /// Suspends all downloads of this priority and below.
     ///
     /// Downloads that wait do not start. Downloads that run receive no bytes: their connections stay open, and the time

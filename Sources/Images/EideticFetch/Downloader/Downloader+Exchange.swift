@@ -132,7 +132,7 @@ extension Downloader {
     /// Returns the part of a body that a later attempt can resume, or `nil`.
     private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
         guard mayResume(plan) else { return nil }
-        let isResumed = outcome.head?.status == 206 && plan.partialBody?.file == nil
+        let isResumed = outcome.head?.status == 206
         return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
     }
 
@@ -229,20 +229,11 @@ extension Downloader {
             bodies: bodies(for: redirect.originalRequest),
             partialBody: plan.partialBody,
             channel: channel,
-            filePath: transformsBodies ? nil : redirect.filePath,
-            resumptionKey: resumptionKey(of: plan),
             onProgress: isProbe && !download.isStreamed
                 ? makeProbeReporter(for: redirect.origin, download: download) : makeProgressReporter(for: download),
             onBody: download.onBody,
             completion: completion
         )
-    }
-
-    /// Returns a function for the request under which a part is found again; `nil` if none is written to a file.
-    private func resumptionKey(of plan: ExchangePlan) -> (@Sendable () -> FetchRequest)? {
-        guard plan.redirect.filePath != nil, mayResume(plan) else { return nil }
-        let key = plan.download.key
-        return { self.partialBodyKey(of: key) }
     }
 
     func headers(for redirect: Redirect, resuming partialBody: PartialBody?) -> HTTPHeaders {

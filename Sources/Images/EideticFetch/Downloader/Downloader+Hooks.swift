@@ -55,10 +55,10 @@ extension Downloader {
     }
 
     /// Passes a complete response through the decryptor, and then checks that it is an image.
-    func applyHooks(to response: FetchResponse, key: DownloadKey) async throws(Failure) -> FetchResponse {
+    func applyHooks(to response: FetchResponse, of request: FetchRequest) async throws(Failure) -> FetchResponse {
         guard transformsBodies else { return response }
         do throws(EideticError) {
-            return try await transformed(response, key: key)
+            return try await transformed(response, of: request)
         } catch {
             throw Failure(error: error, responses: response.origin?.responses ?? [])
         }
@@ -66,7 +66,7 @@ extension Downloader {
 
     private func transformed(
         _ response: FetchResponse,
-        key: DownloadKey
+        of request: FetchRequest
     ) async throws(EideticError) -> FetchResponse {
         let (share, origin) = (response.share, response.origin)
         var response = response.withoutShare
@@ -77,8 +77,7 @@ extension Downloader {
                 try decrypt(encrypted.bytes, encrypted)
             }
         }
-        if key.request.requiresImage, response.status != 304 { try checkImage(response, url: key.request.url) }
-        if let filePath = key.filePath { return try await write(response, to: filePath) }
+        if request.requiresImage, response.status != 304 { try checkImage(response, url: request.url) }
         response.share = share
         return response
     }

@@ -37,7 +37,7 @@ extension Downloader {
         let request = download.request
         do throws(Failure) {
             let reply = try await loadWithRetries(download, firstOutcome: firstOutcome, resuming: interruptedBody)
-            let response = try await applyHooks(to: response(of: reply), key: download.key)
+            let response = try await applyHooks(to: response(of: reply), of: request)
             recordSuccess(of: request)
             return response
         } catch {
@@ -52,11 +52,11 @@ extension Downloader {
         firstOutcome: ExchangeOutcome?,
         resuming interruptedBody: PartialBody? = nil
     ) async throws(Failure) -> Reply {
-        let key = download.key
-        let mayResume = firstOutcome == nil && !download.isStreamed && download.request.isGet
+        let request = download.request
+        let mayResume = firstOutcome == nil && !download.isStreamed && request.isGet
         var partialBody = interruptedBody
         if partialBody == nil, mayResume {
-            partialBody = await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key))
+            partialBody = await partialBodies?.remove(for: sentRequest(of: download))
         }
         var firstOutcome = firstOutcome
         var attemptCount = 1
@@ -74,18 +74,18 @@ extension Downloader {
                 return reply
             } catch {
                 partialBody = error.partialBody
-                if error.wasStopped, error.error.isTransportFailure, freeRetries > 0, download.request.isIdempotent {
+                if error.wasStopped, error.error.isTransportFailure, freeRetries > 0, request.isIdempotent {
                     freeRetries -= 1
-                } else if let delay = retryDelay(after: error, attemptCount: attemptCount, request: download.request) {
+                } else if let delay = retryDelay(after: error, attemptCount: attemptCount, request: request) {
                     Log.write(.info, category: .fetch, message: "retrying in \(delay): \(error.error.message)")
                     await state.wait(for: delay)
                 } else {
-                    await store(partialBody, of: key, after: error.error)
+                    await store(partialBody, of: download, after: error.error)
                     throw error
                 }
                 attemptCount += 1
                 if let stopError = stopError(for: download) {
-                    await store(partialBody, of: key, after: error.error)
+                    await store(partialBody, of: download, after: error.error)
                     throw Failure(error: stopError)
                 }
             }
@@ -99,24 +99,19 @@ extension Downloader {
     }
 
     /// Stores the part of a body that arrived before `error`, if the remainder may be loaded later.
-    private func store(_ partialBody: PartialBody?, of key: DownloadKey, after error: EideticError) async {
-        guard let partialBody else { return }
-        guard error.isTransient || error.code == .offline else { return await partialBodies.discard(partialBody) }
-        await partialBodies.insert(partialBody, for: partialBodyKey(of: key), filePath: filePath(of: key))
+    private func store(_ partialBody: PartialBody?, of download: Download, after error: EideticError) async {
+        guard let partialBodies, let partialBody, error.isTransient || error.code == .offline else { return }
+        await partialBodies.insert(partialBody, for: sentRequest(of: download))
     }
 
     /// Returns the request as it is sent, with all fields and credentials, so that users do not share partial bodies.
-    func partialBodyKey(of key: DownloadKey) -> FetchRequest {
-        var request = key.request
-        guard partialBodies.store != nil || key.filePath != nil else { return request }
-        let redirect = Redirect(key)
+    private func sentRequest(of download: Download) -> FetchRequest {
+        var request = download.request
+        let redirect = Redirect(download.key)
         request.headers = headers(for: redirect, resuming: nil)
         request.credentials = redirect.credentials ?? configuration.credentials?(redirect.origin)
         return request
     }
-
-    /// The path of the file that the body is written to as it arrives; `nil` for any other destination.
-    private func filePath(of key: DownloadKey) -> String? { transformsBodies ? nil : key.filePath }
 
     private func retryDelay(after failure: Failure, attemptCount: Int, request: FetchRequest) -> Duration? {
         guard request.isIdempotent, request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient

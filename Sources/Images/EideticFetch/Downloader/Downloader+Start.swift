@@ -7,40 +7,17 @@ extension Downloader {
     /// would cost a switch of threads, which takes longer than everything else here. After any other first exchange the
     /// download continues in a task.
     func start(_ download: Download, completion: @escaping Coalescer.Completion) -> @Sendable () -> Void {
-        guard download.key.filePath != nil else { return startTransfer(download, completion: completion) }
-        let cancellation = DeferredCancellation()
-        do throws(EideticError) {
-            let work = try fileWork.begin { cancellation.cancel() }
-            let cancel = startTransfer(download) { result in
-                // The file is complete, or was removed.
-                work.end()
-                return completion(result)
-            }
-            cancellation.setHandler(cancel)
-            return cancel
-        } catch {
-            completion(.failure(error))()
-            return {}
-        }
-    }
-
-    private func startTransfer(
-        _ download: Download,
-        completion: @escaping Coalescer.Completion
-    ) -> @Sendable () -> Void {
         let redirect = Redirect(download.key)
         var isProbe = false
         do throws(EideticError) {
             try prepare(download.request)
-            if finishesOnEngineThread(download) {
-                isProbe = try state.admit(redirect)
-            }
+            if finishesOnEngineThread { isProbe = try state.admit(redirect) }
         } catch {
             completion(.failure(error))()
             return {}
         }
         let task = DeferredCancellation()
-        guard finishesOnEngineThread(download) else {
+        guard finishesOnEngineThread else {
             resume(download, in: task, firstOutcome: nil, completion: completion)
             return { task.cancel() }
         }
@@ -60,10 +37,8 @@ extension Downloader {
 
     /// A Boolean value indicating whether a single exchange can complete a download.
     ///
-    /// A part of the file, or of the body, is searched before.
-    private func finishesOnEngineThread(_ download: Download) -> Bool {
-        partialBodies.store == nil && download.key.filePath == nil && !transformsBodies
-    }
+    /// A part of the body is searched before.
+    private var finishesOnEngineThread: Bool { partialBodies == nil && !transformsBodies }
 
     /// Returns the result of a download whose first exchange completed it, or `nil` if it needs further exchanges.
     private func singleExchangeResult(

@@ -28,7 +28,7 @@ extension Downloader {
     ) async throws(EideticError) -> FetchStream {
         let request = try await modifiedRequest(for: request)
         try validate(request)
-        let key = DownloadKey(request: request, filePath: nil)
+        let key = DownloadKey(request)
         let download = Download(key: key, context: context, report: { _ in }, isStreamed: true)
         do throws(Failure) {
             do throws(EideticError) { try prepare(request) } catch { throw Failure(error: error) }
@@ -93,7 +93,7 @@ extension Downloader {
         let partialBody = stream.head.resumptionValidator.map { validator in
             PartialBody(bytes: bytes, validator: validator, totalLength: stream.head.contentLength)
         }
-        let key = DownloadKey(request: request, filePath: nil)
+        let key = DownloadKey(request)
         let download = Download(key: key, context: context, report: onProgress, onBody: onBody)
         do throws(EideticError) {
             try prepare(request)

@@ -19,10 +19,9 @@ public final class Downloader: Sendable {
     package let bodyBudget: BodyBudget
     let scheduler: DownloadScheduler
     let state: DownloaderState
-    let partialBodies: PartialBodyCache
+    /// The parts of bodies on disk; `nil` without a directory for them.
+    let partialBodies: PartialBodyCache?
     let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
-    /// The work on files: complete bodies, and parts of bodies.
-    let fileWork: BackgroundWorkGroup
     private let fields: Guarded<CommonFields>
     private let coalescer = Coalescer()
     private let lastID = Atomic<UInt64>(0)
@@ -43,17 +42,13 @@ public final class Downloader: Sendable {
         self.state = state
         self.bodyBudget = bodyBudget
         scheduler = DownloadScheduler(configuration: configuration, options: options)
-        fileWork = BackgroundWorkGroup(named: "eidetic downloads", provider: configuration.environment)
-        partialBodies = PartialBodyCache(
-            store: PartialBodyStore(configuration),
-            files: PartialFileStore(
-                lifetime: configuration.partialLifetime,
-                fileSystem: configuration.fileSystem,
-                time: configuration.time
-            ),
-            pool: pool,
-            workGroup: fileWork
-        )
+        partialBodies = PartialBodyStore(configuration).map { [pool] store in
+            PartialBodyCache(
+                store: store,
+                pool: pool,
+                workGroup: BackgroundWorkGroup(named: "eidetic downloads", provider: configuration.environment)
+            )
+        }
     }
 
     /// Loads the resource of `request` into memory.
@@ -75,10 +70,9 @@ public final class Downloader: Sendable {
     ) async throws(EideticError) -> FetchResponse {
         let context = JobContext(priority: priority)
         if configuration.requestModifier != nil {
-            return try await fetch(modifying: request, filePath: nil, context: context, onProgress: onProgress)
-                .withoutShare
+            return try await fetch(modifying: request, context: context, onProgress: onProgress).withoutShare
         }
-        return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress)).withoutShare
+        return try await result(of: join(request, context: context, onProgress: onProgress)).withoutShare
     }
 
     /// Loads the resource of `request` with the priority of `context`, which may change at any time.
@@ -88,23 +82,20 @@ public final class Downloader: Sendable {
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         if configuration.requestModifier != nil {
-            return try await fetch(modifying: request, filePath: nil, context: context, onProgress: onProgress)
+            return try await fetch(modifying: request, context: context, onProgress: onProgress)
         }
-        return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress))
+        return try await result(of: join(request, context: context, onProgress: onProgress))
     }
 
     /// Loads the resource of the request that the modifier returns for `request`.
     @inline(never)
     nonisolated(nonsending) func fetch(
         modifying request: FetchRequest,
-        filePath: String?,
         context: JobContext,
         onProgress: (@Sendable (FetchProgress) -> Void)?
     ) async throws(EideticError) -> FetchResponse {
         let modified = try await modifiedRequest(for: request)
-        let response = try await result(
-            of: join(modified, filePath: filePath, context: context, onProgress: onProgress)
-        )
+        let response = try await result(of: join(modified, context: context, onProgress: onProgress))
         recordSuccess(of: request)
         return response
     }
@@ -134,12 +125,11 @@ public final class Downloader: Sendable {
     @inline(never)
     func join(
         _ request: FetchRequest,
-        filePath: String?,
         context: JobContext,
         onProgress: (@Sendable (FetchProgress) -> Void)?
     ) throws(EideticError) -> Coalescer.Subscriber {
         try validate(request)
-        let key = DownloadKey(request: request, filePath: filePath)
+        let key = DownloadKey(request)
         return coalescer.join(key, context: context, onProgress: onProgress) { [self, key] job, completion in
             let download = Download(key: key, context: job.context, report: job.report)
             return start(download, completion: completion)
@@ -210,7 +200,7 @@ private struct CommonFields: Sendable {
 extension Downloader {
     typealias Coalescer = TaskCoalescer<DownloadKey, FetchProgress, FetchResponse>
 
-    /// A download in progress, of a body that is returned, written to a file, or streamed.
+    /// A download in progress, of a body that is returned or streamed.
     struct Download: Sendable {
         let key: DownloadKey
         let context: JobContext

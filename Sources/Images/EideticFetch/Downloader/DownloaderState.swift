@@ -1,10 +1,9 @@
 import EideticCore
 
-/// The state that downloads share: the circuit and the speed of each origin, and the budget for retries.
+/// The state that downloads share: the circuit of each origin, and the budget for retries.
 final class DownloaderState: Sendable {
     private struct State {
         var breaker = CircuitBreaker()
-        var speeds = OriginSpeeds()
         var budget: RetryBudget
     }
 
@@ -20,10 +19,7 @@ final class DownloaderState: Sendable {
     }
 
     func resetAfterNetworkChange() {
-        state.withLock { state in
-            state.breaker.reset()
-            state.speeds.reset()
-        }
+        state.withLock { $0.breaker.reset() }
         networkSignal.signal()
     }
 
@@ -55,25 +51,12 @@ final class DownloaderState: Sendable {
     /// Closes the circuit of an origin that has responded.
     func recordResponse(from origin: Origin) { state.withLock { $0.breaker.close(origin) } }
 
-    /// Records the outcome of an exchange, and its speed.
-    ///
-    /// After a redirect the speed also counts for the origin of the original request, because the next request to that
-    /// origin is likely to be redirected the same way.
+    /// Records the outcome of an exchange.
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
+        let error = outcome.wasStopped ? nil : outcome.error, isUnreachable = outcome.isUnreachable
         state.withLock { state in
-            let error = outcome.wasStopped ? nil : outcome.error
-            state.breaker.recordResult(of: redirect.origin, error: error, now: now)
-            guard !outcome.wasStopped, !outcome.wasPaused else { return }
-            state.speeds.recordDownload(from: redirect.origin, metrics: outcome.metrics, now: now)
-            let origin = redirect.originalRequest.origin
-            guard redirect.origin != origin else { return }
-            state.speeds.recordDownload(from: origin, metrics: outcome.metrics, now: now)
+            state.breaker.recordResult(of: redirect.origin, error: error, isUnreachable: isUnreachable, now: now)
         }
-    }
-
-    func speed(of origin: Origin) -> Double? {
-        let now = time.uptime
-        return state.withLock { $0.speeds.bytesPerSecond(of: origin, now: now) }
     }
 }

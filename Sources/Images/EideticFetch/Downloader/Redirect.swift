@@ -23,8 +23,6 @@ final class Redirect: Sendable {
 
     /// The request of the caller.
     var originalRequest: FetchRequest { key.request }
-    /// The path of the file for the body; `nil` if the body is returned.
-    var filePath: String? { key.filePath }
 
     init(_ key: DownloadKey) {
         let request = key.request

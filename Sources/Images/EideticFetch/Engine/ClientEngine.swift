@@ -18,7 +18,6 @@ final class ClientEngine: ExchangeEngine {
 
     private let client: any NetworkClient
     private let state = Guarded(State())
-    private let files = WorkPool(name: "eidetic-network", maximumThreadCount: 1)
 
     init(_ client: any NetworkClient) { self.client = client }
 
@@ -30,7 +29,7 @@ final class ClientEngine: ExchangeEngine {
         guard let options = state.withLock({ $0.options }) else { return }
         state.withLock { $0.running[request.id] = Running(request: request) }
         let task = Task.detached { [self] in
-            let exchange = ClientExchange(request: request, options: options, queued: queued, files: files)
+            let exchange = ClientExchange(request: request, options: options, queued: queued)
             end(request.id, with: await exchange.outcome(from: client))
         }
         let isCancelled = state.withLock { state in

@@ -6,8 +6,6 @@ struct ClientExchange: Sendable {
     let request: ExchangeRequest
     let options: EngineOptions
     let queued: Duration
-    /// The thread that writes files.
-    let files: WorkPool
 
     /// Sends the request over `client`, and returns the outcome.
     func outcome(from client: any NetworkClient) async -> ExchangeOutcome {
@@ -15,9 +13,11 @@ struct ClientExchange: Sendable {
         do throws(EideticError) {
             try request.validate()
             let response = try await client.response(to: message)
-            return await outcome(of: response, requestTime: requestTime)
+            return outcome(of: response, requestTime: requestTime)
         } catch {
-            return ExchangeOutcome(error: error)
+            var outcome = ExchangeOutcome(error: error)
+            outcome.isUnreachable = [.hostNotFound, .connectionRefused, .timedOut].contains(error.code)
+            return outcome
         }
     }
 
@@ -41,7 +41,7 @@ struct ClientExchange: Sendable {
         }
     }
 
-    private func outcome(of response: FetchResponse, requestTime: Timestamp) async -> ExchangeOutcome {
+    private func outcome(of response: FetchResponse, requestTime: Timestamp) -> ExchangeOutcome {
         var head = ResponseHead()
         (head.status, head.headers) = (response.status, response.headers)
         (head.requestTime, head.responseTime) = (requestTime, options.time.now)
@@ -52,27 +52,23 @@ struct ClientExchange: Sendable {
             outcome.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }
         guard request.keepsBody(of: head) else { return outcome }
-        do throws(EideticError) { try await deliver(response.bytes, head: head, to: &outcome) } catch {
+        do throws(EideticError) { try deliver(response.bytes, head: head, to: &outcome) } catch {
             if request.accepts(head) { outcome.error = error }
         }
         return outcome
     }
 
-    /// Checks a body, and passes it to the channel, the file or the outcome.
+    /// Checks a body, and passes it to the channel or the outcome.
     private func deliver(
         _ bytes: [UInt8],
         head: ResponseHead,
         to outcome: inout ExchangeOutcome
-    ) async throws(EideticError) {
+    ) throws(EideticError) {
         try check(bytes, head: head, of: &outcome)
         request.onProgress(FetchProgress(received: bytes.count, expected: bytes.count))
         if let channel = request.channel {
             channel.open(with: head)
             if !bytes.isEmpty { bytes.withUnsafeBytes { channel.append($0) } }
-        } else if let path = request.filePath {
-            try await files.run(in: request.context) { [fileSystem = options.fileSystem] _ throws(EideticError) in
-                try Self.write(bytes, to: path, in: fileSystem)
-            }
         } else {
             let share = options.bodyBudget.makeShare(for: request.context)
             _ = share.add(bytes.count)
@@ -94,16 +90,6 @@ struct ClientExchange: Sendable {
         guard request.requiresImage else { return }
         guard case .format = ImageFormat.detect(in: bytes) else {
             throw .notAnImage(url: request.url, headers: head.headers, isEmpty: bytes.isEmpty, status: head.status)
-        }
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String, in fileSystem: FileSystem) throws(EideticError) {
-        do throws(SystemError) {
-            let file = try BodyFile(path: path, fileSystem: fileSystem)
-            try bytes.span.withUnsafeBytes { chunk throws(SystemError) in try file.write(chunk) }
-            try file.commit()
-        } catch {
-            throw EideticError(error)
         }
     }
 }

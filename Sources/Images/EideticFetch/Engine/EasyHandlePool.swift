@@ -5,6 +5,10 @@ struct EasyHandlePool {
 
     mutating func acquire() -> EasyHandle? { idle.popLast() ?? EasyHandle() }
 
-    /// Returns a handle with the common options to the pool, after a successful exchange.
-    mutating func recycle(_ handle: EasyHandle) { if idle.count < Self.capacity { idle.append(handle) } }
+    /// Returns a handle to the pool, after a successful exchange.
+    mutating func recycle(_ handle: EasyHandle) {
+        guard idle.count < Self.capacity else { return }
+        handle.reset()
+        idle.append(handle)
+    }
 }

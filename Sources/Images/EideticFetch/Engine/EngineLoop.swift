@@ -100,7 +100,8 @@ final class EngineLoop {
 
 // MARK: Exchanges
 extension EngineLoop {
-    private func start(_ request: ExchangeRequest, queued: Duration) {
+    /// Starts an exchange; `previous` is the one that it repeats over a new connection.
+    private func start(_ request: ExchangeRequest, queued: Duration, repeating previous: Exchange? = nil) {
         do throws(EideticError) {
             try request.validate()
         } catch {
@@ -114,16 +115,17 @@ extension EngineLoop {
             request: request,
             queued: queued,
             handle: handle,
-            fileSystem: options.fileSystem,
             clock: clock,
             time: options.time,
             bodyBudget: options.bodyBudget,
-            decodingList: decodingList
+            decodingList: decodingList,
+            repeating: previous
         )
         exchange.configure(with: options, cookieJar: cookieJar, lastHeaderList: &lastHeaderList)
         if !connectionHealth.isHealthy {
             exchange.apply(connectionHealth.reusePolicy(for: request.origin, now: clock.now))
         }
+        if previous != nil { exchange.apply(.init(requiresNewConnection: true, maximumAge: nil)) }
         exchange.rateLimiter = rateLimiter
         activeExchanges[request.id] = exchange
         nextCheck = min(nextCheck, clock.now + min(exchange.remainingTime(), ActiveClock.maximumWait))
@@ -133,6 +135,7 @@ extension EngineLoop {
             exchange.fail(EideticError(.outOfMemory, message: "\(request.url): \(reason)"))
             return finish(exchange, code: CURLE_OUT_OF_MEMORY)
         }
+        if previous?.pauseReasons.contains(.suspended) == true { exchange.addPause(.suspended) }
     }
 
     private func cancel(_ exchange: Exchange) {
@@ -146,10 +149,14 @@ extension EngineLoop {
         finish(exchange, code: code)
     }
 
-    /// Removes an exchange from libcurl, and completes its request.
+    /// Removes an exchange from libcurl, and completes its request, or sends it once more.
     private func finish(_ exchange: Exchange, code: CURLcode) {
         activeExchanges[exchange.request.id] = nil
         decodingList.remove(exchange)
+        if exchange.mayBeRepeated(after: code) {
+            curl_multi_remove_handle(multi, exchange.easy)
+            return start(exchange.request, queued: exchange.queued, repeating: exchange)
+        }
         let outcome = exchange.makeOutcome(code: code)
         if code == CURLE_OPERATION_TIMEDOUT {
             connectionHealth.recordTimeout(of: exchange.request.origin, now: clock.now)
@@ -157,7 +164,6 @@ extension EngineLoop {
         if !connectionHealth.isHealthy { updateConnectionHealth(after: exchange, code: code) }
         curl_multi_remove_handle(multi, exchange.easy)
         if code == CURLE_OK, exchange.failure == nil, exchange.handle.hasOnlyCommonOptions {
-            exchange.resetReusePolicy()
             easyHandles.recycle(exchange.handle)
         }
         complete(exchange.request, with: outcome)

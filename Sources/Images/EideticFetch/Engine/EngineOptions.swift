@@ -14,8 +14,6 @@ struct EngineOptions: Sendable {
     let observesNetwork: Bool
     /// The clock for time-outs and the rate limit.
     let time: any TimeSource
-    /// The file system for bodies that are saved to files.
-    let fileSystem: FileSystem
     /// The limit of all bodies in memory.
     let bodyBudget: BodyBudget
     /// A function that is called on the engine's thread when an interface, an address or a route appears.
@@ -33,6 +31,5 @@ struct EngineOptions: Sendable {
         maximumBytesPerSecond = configuration.maximumBytesPerSecond
         observesNetwork = configuration.observesNetwork
         time = configuration.time
-        fileSystem = configuration.fileSystem
     }
 }

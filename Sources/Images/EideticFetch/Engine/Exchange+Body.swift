@@ -32,23 +32,9 @@ extension Exchange {
         guard append(chunk) else { return false }
         if let onBody = request.onBody, head.map(request.accepts) ?? false { onBody(chunk, receivedBytes) }
         receivedBytes += chunk.count
-        if file != nil, !isPartDescribed, receivedBytes >= WrittenPart.minimumSize { describePart() }
         if !countInMemory(chunk.count) { pauseReasons.insert(.memory) }
         request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
         return true
-    }
-
-    /// Describes the part in the file, if it could be resumed, for the case that this process is killed.
-    private func describePart() {
-        isPartDescribed = true
-        guard let file, let key = request.resumptionKey?(), let head, let validator = head.resumptionValidator else {
-            return
-        }
-        do throws(SystemError) {
-            try file.describe(of: key, validator: validator, totalLength: resumedLength ?? expectedLength)
-        } catch {
-            Log.write(.warning, category: .fetch, message: "a kill would lose the part of \(request.url): \(error)")
-        }
     }
 
     /// Counts bytes that were collected in memory; returns `false` if the exchange must wait for others.
@@ -61,13 +47,12 @@ extension Exchange {
         return share.add(receivedBytes)
     }
 
-    /// Passes a chunk to the channel, the file or the collected body; returns `false` if the exchange failed.
+    /// Passes a chunk to the channel or the collected body; returns `false` if the exchange failed.
     private func append(_ chunk: UnsafeRawBufferPointer) -> Bool {
         if let channel = request.channel, isRecognised {
             channel.append(chunk)
             return true
         }
-        if let file { return attemptWrite { () throws(SystemError) in try file.write(chunk) } }
         return collect(chunk)
     }
 
@@ -84,7 +69,7 @@ extension Exchange {
     }
 
     /// A Boolean value indicating whether the body is collected in memory.
-    var collectsBody: Bool { request.channel == nil && request.filePath == nil }
+    var collectsBody: Bool { request.channel == nil }
 
     private func recogniseBody(isComplete: Bool) -> Bool {
         let bytes = consumeBody()
@@ -93,7 +78,7 @@ extension Exchange {
         return isValid
     }
 
-    /// Checks the beginning of the body, and passes it to the channel or the file once it is acceptable.
+    /// Checks the beginning of the body, and passes it to the channel once it is acceptable.
     ///
     /// - Returns: `false` if the body is not an image and the exchange failed; otherwise, `true`.
     private func recognise(_ start: UnsafeRawBufferPointer, isComplete: Bool) -> Bool {
@@ -119,36 +104,19 @@ extension Exchange {
             channel.open(with: head)
             if !start.isEmpty { channel.append(start) }
         }
-        guard let path = request.filePath else { return true }
-        return attemptWrite { () throws(SystemError) in
-            let file = try BodyFile(path: path, fileSystem: fileSystem)
-            try file.write(start)
-            self.file = file
-        }
+        return true
     }
 
-    /// Performs a file operation; its error ends the exchange.
-    func attemptWrite(_ operation: () throws(SystemError) -> Void) -> Bool {
-        do throws(SystemError) {
-            try operation()
-            return true
-        } catch {
-            fail(EideticError(error))
-            return false
-        }
-    }
-
-    /// Checks a complete body, and commits its file.
+    /// Checks a complete body.
     func finishBody() {
         guard keepsBody, finishDecoding(), keepsBody else { return }
         if let resumedLength, receivedBytes != resumedLength {
             // The partial body does not match the remainder that this server sent.
-            hasUnrequestedRange = receivedBytes > resumedLength || request.filePath != nil
+            hasUnrequestedRange = receivedBytes > resumedLength
             let counts = "the parts have \(receivedBytes) bytes, the body has \(resumedLength)"
             return fail(EideticError(.lengthMismatch, message: "\(request.url): \(counts)"))
         }
-        guard isRecognised || recogniseBody(isComplete: true), let file else { return }
-        _ = attemptWrite { () throws(SystemError) in try file.commit() }
+        if !isRecognised { _ = recogniseBody(isComplete: true) }
     }
 
     /// Ends the exchange because of its body; of a response that is not acceptable anyway only the body is dropped.
@@ -163,9 +131,6 @@ extension Exchange {
         decodingList.remove(self)
         return true
     }
-
-    /// Removes the file of an incomplete body.
-    func discardFile() { file = nil }
 
     /// Returns the body without a copy, and removes it from the exchange.
     func consumeBody() -> [UInt8] {

@@ -96,7 +96,8 @@ extension Exchange {
         )
     }
 
-    private func detail(for code: CURLcode) -> String {
+    /// Returns libcurl's message for the end of the exchange.
+    func detail(for code: CURLcode) -> String {
         let text = String(cString: handle.errorBuffer)
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }

@@ -62,17 +62,6 @@ extension Exchange {
         return true
     }
 
-    /// Begins with the part that an earlier attempt received; returns `false` if its file cannot be opened.
-    private func resume(_ partialBody: PartialBody) -> Bool {
-        receivedBytes = partialBody.count
-        body = partialBody.bytes
-        guard let part = partialBody.file, let path = request.filePath else { return true }
-        isRecognised = true
-        return attemptWrite { () throws(SystemError) in
-            file = try BodyFile(continuing: part, path: path, fileSystem: fileSystem)
-        }
-    }
-
     /// Starts the body, with the partial body of an earlier attempt if the server resumes it.
     ///
     /// - Returns: `false` if the response has another range than requested; otherwise, `true`.
@@ -85,7 +74,9 @@ extension Exchange {
         if let partialBody = request.partialBody {
             if let length = partialBody.resumedLength(from: head) {
                 resumedLength = length
-                return resume(partialBody)
+                receivedBytes = partialBody.bytes.count
+                body = partialBody.bytes
+                return true
             }
         } else if request.headers["Range"] != nil {
             return true

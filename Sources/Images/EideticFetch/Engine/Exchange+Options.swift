@@ -25,7 +25,7 @@ extension Exchange {
     ///   - cookieJar: The cookies, for requests that use them.
     ///   - lastHeaderList: The header fields of the previous exchange, reused if they are equal.
     func configure(with options: EngineOptions, cookieJar: CookieJar, lastHeaderList: inout HeaderList?) {
-        if !handle.hasOnlyCommonOptions { setCommonOptions(options) }
+        setCommonOptions(options)
         handle.hasOnlyCommonOptions = hasOnlyCommonOptions(options)
         set(CURLOPT_URL, to: request.url)
         set(CURLOPT_PIPEWAIT, to: isSecure ? 1 : 0)
@@ -43,18 +43,8 @@ extension Exchange {
 
     /// Restricts the connections that may be reused.
     func apply(_ policy: ConnectionHealth.ReusePolicy) {
-        guard policy.requiresNewConnection || policy.maximumAge != nil else { return }
-        handle.hasReusePolicy = true
         if policy.requiresNewConnection { set(CURLOPT_FRESH_CONNECT, to: 1) }
         if let age = policy.maximumAge { set(CURLOPT_MAXLIFETIME_CONN, to: Int(age.inSeconds)) }
-    }
-
-    /// Removes the restrictions of ``apply(_:)`` before the handle is reused.
-    func resetReusePolicy() {
-        guard handle.hasReusePolicy else { return }
-        handle.hasReusePolicy = false
-        set(CURLOPT_FRESH_CONNECT, to: 0)
-        set(CURLOPT_MAXLIFETIME_CONN, to: 0)
     }
 
     /// Makes libcurl close the connection after its last exchange instead of reusing it.
@@ -149,7 +139,7 @@ extension Exchange {
         // libcurl removes the field from the list if it sends it itself.
         let encodings = headers["Accept-Encoding"]
         if encodings != nil { headers["Accept-Encoding"] = nil }
-        handle.setAcceptedEncodings(encodings ?? BodyDecoder.Coding.accepted)
+        set(CURLOPT_ACCEPT_ENCODING, to: encodings ?? BodyDecoder.Coding.accepted)
         if request.redirect.method != "GET" {
             // Fields that libcurl would add by itself to a body.
             let unwanted = ["Expect", "Content-Type"].filter { headers[$0] == nil }

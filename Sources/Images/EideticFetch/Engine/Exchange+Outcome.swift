@@ -8,24 +8,16 @@ extension Exchange {
         if code == CURLE_OK, failure == nil { finishBody() }
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
         outcome.wasStopped = clock.stopCount != stopCountAtStart
-        outcome.wasPaused = wasPaused
         outcome.error = failure ?? (code == CURLE_OK || isCompleteWithoutBody ? nil : error(for: code))
-        outcome.file = makePart(after: outcome.error)
-        discardFile()
+        let isConnected = offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
+        outcome.isUnreachable =
+            outcome.error != nil && headBytes == 0 && (!isConnected || code == CURLE_OPERATION_TIMEDOUT)
         outcome.redirectTarget = string(for: CURLINFO_REDIRECT_URL) ?? redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? consumeBody() : []
         if let share, outcome.error == nil { share.markComplete() }
         (outcome.share, share) = (outcome.error == nil ? share : nil, nil)
         return outcome
-    }
-
-    /// Returns the file of a body that was interrupted; `nil` if it cannot be resumed.
-    private func makePart(after error: EideticError?) -> PartialFile? {
-        guard let file, let error, error.isTransient, !hasUnrequestedRange, head?.resumptionValidator != nil else {
-            return nil
-        }
-        return file.makePart(length: receivedBytes)
     }
 
     /// A Boolean value indicating whether the head is sufficient, as for a redirect or an error page.
@@ -47,7 +39,7 @@ extension Exchange {
     private var metrics: FetchMetrics {
         var metrics = FetchMetrics()
         metrics.queued = queued
-        metrics.resumedBytes = head?.status == 206 ? request.partialBody?.count ?? 0 : 0
+        metrics.resumedBytes = head?.status == 206 ? request.partialBody?.bytes.count ?? 0 : 0
         metrics.nameLookup = duration(for: CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connect = duration(for: CURLINFO_CONNECT_TIME_T)
         metrics.tls = duration(for: CURLINFO_APPCONNECT_TIME_T)

@@ -44,11 +44,8 @@ final class Exchange {
         didSet {
             guard oldValue.isEmpty != pauseReasons.isEmpty else { return }
             if pauseReasons.isEmpty { pausedTime += clock.now - pausedSince } else { pausedSince = clock.now }
-            wasPaused = true
         }
     }
-    /// A Boolean value indicating whether the exchange was paused at any time.
-    private(set) var wasPaused = false
     /// The duration of all pauses that have ended.
     private(set) var pausedTime: Duration = .zero
     /// The start of the last pause.
@@ -58,6 +55,8 @@ final class Exchange {
     /// The time of the last byte, by the engine's clock.
     var lastActivity: Duration
     let startTime: Duration
+    /// A Boolean value indicating whether the exchange repeats another one of the same request.
+    let isRepeated: Bool
     /// The time of day at which the exchange started.
     let requestTime: Timestamp
     let time: any TimeSource
@@ -92,32 +91,28 @@ final class Exchange {
     var resumedLength: Int?
     /// A Boolean value indicating whether the beginning of the body has been accepted.
     var isRecognised = false
-    var file: BodyFile?
-    /// A Boolean value indicating whether the file is described for a later process, or cannot be.
-    var isPartDescribed = false
-    let fileSystem: FileSystem
 
     init(
         request: ExchangeRequest,
         queued: Duration,
         handle: EasyHandle,
-        fileSystem: FileSystem,
         clock: ActiveClock,
         time: any TimeSource,
         bodyBudget: BodyBudget,
-        decodingList: DecodingList
+        decodingList: DecodingList,
+        repeating previous: Exchange? = nil
     ) {
         self.request = request
         self.queued = queued
         self.handle = handle
-        self.fileSystem = fileSystem
         self.clock = clock
         self.time = time
         requestTime = time.now
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
         lastActivity = clock.now
-        startTime = clock.now
+        startTime = previous?.startTime ?? clock.now
+        isRepeated = previous != nil
         stopCountAtStart = clock.stopCount
         handle.errorBuffer.pointee = 0
     }

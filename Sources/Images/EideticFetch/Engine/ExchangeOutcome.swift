@@ -6,10 +6,11 @@ struct ExchangeOutcome: Sendable {
     var head: ResponseHead?
     /// The body, or the part of it that arrived before an error.
     var body: [UInt8] = []
-    /// The file with the part of the body that arrived before an error; `nil` for any other destination.
-    var file: PartialFile?
     /// The error of the exchange; `nil` if a complete response arrived, whatever its status.
     var error: EideticError?
+    /// A Boolean value indicating whether the server could not be reached: no connection was made, or no byte of a
+    /// response came within the time-out.
+    var isUnreachable = false
     /// The share of the body in the limit of all bodies in memory.
     var share: BodyShare?
     var sharedMetrics = SharedMetrics(FetchMetrics())
@@ -17,8 +18,6 @@ struct ExchangeOutcome: Sendable {
     var redirectTarget: String?
     /// A Boolean value indicating whether the process was stopped during the exchange.
     var wasStopped = false
-    /// A Boolean value indicating whether the exchange was paused, so that its duration does not measure the server.
-    var wasPaused = false
     /// A Boolean value indicating whether the response has another range than requested.
     var hasUnrequestedRange = false
 

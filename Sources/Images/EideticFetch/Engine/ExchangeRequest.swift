@@ -21,11 +21,6 @@ final class ExchangeRequest: Sendable {
     let partialBody: PartialBody?
     /// The channel for the chunks of the body; `nil` for any other destination.
     let channel: BodyChannel?
-    /// The path of the file for the body; `nil` for any other destination.
-    let filePath: String?
-    /// A function that returns the request by which a later download finds the part of the body; `nil` if it is not to
-    /// be resumed.
-    let resumptionKey: (@Sendable () -> FetchRequest)?
     /// A function that receives the progress on the engine's thread.
     let onProgress: @Sendable (FetchProgress) -> Void
     /// A function that receives the decoded body of an acceptable response as it arrives; `nil` for none.
@@ -45,8 +40,6 @@ final class ExchangeRequest: Sendable {
         bodies: BodyPolicy,
         partialBody: PartialBody? = nil,
         channel: BodyChannel? = nil,
-        filePath: String? = nil,
-        resumptionKey: (@Sendable () -> FetchRequest)? = nil,
         onProgress: @escaping @Sendable (FetchProgress) -> Void = { _ in },
         onBody: BodyHandler? = nil,
         completion: @escaping Completion
@@ -60,8 +53,6 @@ final class ExchangeRequest: Sendable {
         self.bodies = bodies
         self.partialBody = partialBody
         self.channel = channel
-        self.filePath = filePath
-        self.resumptionKey = resumptionKey
         self.onProgress = onProgress
         self.onBody = onBody
         self.completion = completion

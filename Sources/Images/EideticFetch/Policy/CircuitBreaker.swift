@@ -2,9 +2,10 @@ import EideticCore
 
 /// A circuit breaker for each origin, as a value without a clock of its own.
 ///
-/// After `failureThreshold` transport failures in a row the circuit of an origin opens: downloads fail at once, without
-/// a request. After `openInterval` it is half open: one download is sent as a probe, and another one after each further
-/// `openInterval`, until a response arrives and closes the circuit.
+/// After `failureThreshold` exchanges in a row that could not reach an origin its circuit opens: downloads fail at once,
+/// without a request. After `openInterval` it is half open: one download is sent as a probe, and another one after each
+/// further `openInterval`, until a response arrives and closes the circuit. An origin that answers is not down, whatever
+/// it answers.
 struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failureCount = 0
@@ -19,7 +20,7 @@ struct CircuitBreaker: Sendable {
     /// The number of failures in a row that opens a circuit.
     static let failureThreshold = 5
     /// The time that a circuit stays open.
-    static let openInterval: Duration = .seconds(30)
+    static let openInterval: Duration = .seconds(5)
     /// The largest number of origins with a circuit.
     static let capacity = 1_024
 
@@ -49,7 +50,7 @@ struct CircuitBreaker: Sendable {
         let error = circuit.lastError
         let seconds = Int((end - now).inSeconds.rounded(.up))
         throw error.remembered(
-            message: "\(url): not sent, because \(origin) failed \(circuit.failureCount) times in a row; "
+            message: "\(url): not sent, because \(origin) could not be reached \(circuit.failureCount) times in a row; "
                 + "the next attempt is possible in \(seconds) s (\(error.message))"
         )
     }
@@ -57,14 +58,20 @@ struct CircuitBreaker: Sendable {
     /// Closes the circuit of an origin.
     mutating func close(_ origin: Origin) { circuits[origin] = nil }
 
-    /// Records the result of an attempt; `error` is `nil` if the origin responded.
-    mutating func recordResult(of origin: Origin, error: EideticError?, now: Duration) {
+    /// Records the result of an attempt.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin.
+    ///   - error: The error; `nil` for a response.
+    ///   - isUnreachable: A Boolean value indicating whether the origin could not be reached.
+    ///   - now: The current time.
+    mutating func recordResult(of origin: Origin, error: EideticError?, isUnreachable: Bool, now: Duration) {
         // An attempt that was not sent or not completed proves nothing about the origin, but it is a probe no longer.
         if error?.code == .cancelled || error?.code == .offline {
             circuits[origin]?.halfOpenUntil = .zero
             return
         }
-        guard let error, error.isTransient, error.httpStatus == nil else { return close(origin) }
+        guard let error, isUnreachable, error.isTransient else { return close(origin) }
         if circuits.count >= Self.capacity, circuits[origin] == nil { removeOldest() }
         circuits[origin, default: Circuit(lastError: error)].failureCount += 1
         circuits[origin]?.lastError = error

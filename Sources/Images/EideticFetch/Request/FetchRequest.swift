@@ -135,7 +135,10 @@ public struct FetchRequest: Sendable, Hashable {
     /// A Boolean value indicating whether a repetition has the effect of one request.
     ///
     /// - SeeAlso: RFC 9110, section 9.2.2.
-    var isIdempotent: Bool { ["GET", "PUT", "DELETE", "OPTIONS"].contains(method) }
+    var isIdempotent: Bool { Self.isIdempotent(method) }
+
+    /// Returns whether a server does the same if it receives a request with this method twice.
+    static func isIdempotent(_ method: String) -> Bool { ["GET", "PUT", "DELETE", "OPTIONS"].contains(method) }
 
     /// The cache directives of the request.
     package var cacheControl: CacheControl { CacheControl(headers.fields) }

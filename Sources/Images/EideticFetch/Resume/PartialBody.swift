@@ -2,10 +2,7 @@ import EideticHTTP
 
 /// The beginning of a body whose download was interrupted, and the validator with which it can be resumed.
 struct PartialBody: Sendable {
-    /// The bytes; empty if they are in ``file``.
-    var bytes: [UInt8] = []
-    /// The file that has the bytes; `nil` if they are in memory.
-    var file: PartialFile?
+    let bytes: [UInt8]
     /// A strong validator, for the `If-Range` field.
     let validator: String
     /// The length of the complete body; `nil` if it is unknown.
@@ -17,15 +14,6 @@ struct PartialBody: Sendable {
         self.totalLength = totalLength
     }
 
-    init(file: PartialFile, validator: String, totalLength: Int?) {
-        self.file = file
-        self.validator = validator
-        self.totalLength = totalLength
-    }
-
-    /// The number of bytes.
-    var count: Int { file?.length ?? bytes.count }
-
     /// Creates a partial body from an interrupted exchange; `nil` without a strong validator.
     ///
     /// A compressed body cannot be resumed, because positions count in the compressed bytes, which are not available.
@@ -34,20 +22,19 @@ struct PartialBody: Sendable {
     ///   - outcome: The outcome of the exchange.
     ///   - earlier: The partial body that the exchange resumed.
     init?(outcome: ExchangeOutcome, resuming earlier: PartialBody?) {
-        guard let head = outcome.head, outcome.file != nil || !outcome.body.isEmpty,
-            let validator = head.resumptionValidator
-        else { return nil }
+        guard let head = outcome.head, !outcome.body.isEmpty, let validator = head.resumptionValidator else {
+            return nil
+        }
         let range = head.headers["Content-Range"].flatMap(ContentRange.init)
         // With status 206 the content length is that of the range.
         let totalLength = head.status == 206 ? range?.total ?? earlier?.totalLength : head.contentLength
-        self.init(bytes: outcome.file == nil ? outcome.body : [], validator: validator, totalLength: totalLength)
-        file = outcome.file
-        if let totalLength, count >= totalLength { return nil }
+        if let totalLength, outcome.body.count >= totalLength { return nil }
+        self.init(bytes: outcome.body, validator: validator, totalLength: totalLength)
     }
 
     /// The header fields that request the remainder.
     var rangeHeaders: HTTPHeaders {
-        ["Range": "bytes=\(count)-", "If-Range": validator, "Accept-Encoding": "identity"]
+        ["Range": "bytes=\(bytes.count)-", "If-Range": validator, "Accept-Encoding": "identity"]
     }
 
     /// Returns the length of the complete body, or `nil` if a response with status 206 is not the remainder of this
@@ -55,7 +42,7 @@ struct PartialBody: Sendable {
     ///
     /// A server may send less than requested (RFC 9110, section 15.3.7); the body would then be incomplete.
     func resumedLength(from head: ResponseHead) -> Int? {
-        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == count,
+        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == bytes.count,
             !head.hasContentCoding, let length = range.total ?? totalLength, range.last == length - 1,
             length == totalLength ?? length
         else { return nil }

@@ -43,8 +43,6 @@ extension DiskCache {
         let entry: IndexEntry
         let body: UnsafeRawBufferPointer
         let footer: UnsafeRawBufferPointer
-        /// The entry that stood in for an earlier one with this key.
-        let placeholder: CacheKey
 
         var key: CacheKey { entry.key }
         var fileSize: Int { Int(entry.size) }
@@ -80,14 +78,7 @@ extension DiskCache {
             try checkSize(size)
             let entry = limits.indexEntry(for: CacheKey(key), fileSize: size, metadata: metadata)
             try footer.withUnsafeBufferPointer { footer throws(EideticError) in
-                try store(
-                    EncodedEntry(
-                        entry: entry,
-                        body: body,
-                        footer: UnsafeRawBufferPointer(footer),
-                        placeholder: Self.placeholder(ofStored: key)
-                    )
-                )
+                try store(EncodedEntry(entry: entry, body: body, footer: UnsafeRawBufferPointer(footer)))
             }
         }
     }
@@ -131,7 +122,6 @@ extension DiskCache {
         guard configuration.isDurable || entry.fileSize > Self.singleTransactionLimit else {
             let accesses = accessLog.drain()
             return try inTransaction { ledger throws(SystemError) in
-                try ledger.removePlaceholder(entry.placeholder)
                 try ledger.put(entry.entry, accesses: accesses) { temporaryPath throws(SystemError) in
                     try self.writeFile(at: temporaryPath, entry: entry)
                 }
@@ -150,7 +140,6 @@ extension DiskCache {
         do throws(SystemError) {
             try writeFile(at: temporaryPath, entry: entry)
             try inTransaction { ledger throws(SystemError) in
-                try ledger.removePlaceholder(entry.placeholder)
                 try ledger.commitWrite(writer, of: entry.entry, from: temporaryPath)
             }
         } catch {
@@ -164,28 +153,6 @@ extension DiskCache {
     private func abandonWrite(_ writer: UInt64) {
         if (try? inTransaction { $0.abandonWrite(writer) }) == nil {
             ledger.withLock { $0.abandonWriteLater(writer) }
-        }
-    }
-
-    /// Writes the placeholder of an original in a transaction.
-    func putPlaceholder(
-        of key: String,
-        checksum: UInt64,
-        metadata: Metadata,
-        in ledger: Ledger
-    ) throws(SystemError) {
-        let key = Self.placeholderKey(of: key)
-        try withUnsafeBytes(of: checksum.littleEndian) { body throws(SystemError) in
-            let footer = EntryFile.encodedFooter(for: body, key: key, metadata: metadata)
-            let size = body.count + footer.count
-            let entry = limits.indexEntry(for: CacheKey(key), fileSize: size, metadata: metadata)
-            try footer.withUnsafeBufferPointer { footer throws(SystemError) in
-                let footer = UnsafeRawBufferPointer(footer)
-                let file = EncodedEntry(entry: entry, body: body, footer: footer, placeholder: entry.key)
-                try ledger.put(entry, accesses: []) { path throws(SystemError) in
-                    try self.writeFile(at: path, entry: file)
-                }
-            }
         }
     }
 

@@ -30,7 +30,7 @@ private final class DirectoryTier: EncodedImageTier {
         try cache.insert(entry.bytes, for: entry.key, metadata: entry.metadata)
     }
 
-    func remove(_ key: String) throws(EideticError) { try cache.removeOriginal(key) }
+    func remove(_ key: String) throws(EideticError) { _ = try cache.remove(key) }
 
     func removeAll() throws(EideticError) { try cache.removeAll() }
 }

@@ -80,11 +80,6 @@ extension Ledger {
         return true
     }
 
-    /// Removes the entry that stands in for an original, before a new one is written.
-    func removePlaceholder(_ key: CacheKey) throws(SystemError) {
-        if index.entry(for: key) != nil { _ = try remove(key) }
-    }
-
     /// Removes the files of entries that were already removed from the index.
     ///
     /// If a file cannot be removed, its entry is put back and the error thrown.

@@ -57,7 +57,7 @@ extension CacheCommands {
         do throws(EideticError) {
             let reader = ArchiveReader(file: try openInput(path), memberSizeLimit: DecodeLimits.standard.encodedBytes)
             while let entry = try reader.next() {
-                guard DiskCache.isOriginal(entry.key, metadata: entry.metadata) else { continue }
+                guard entry.metadata.kind == .original else { continue }
                 try entry.checkImage(by: decodePolicy)
                 let metadata = entry.downloadMetadata(maximumAge: cache.configuration.maximumAge)
                 try cache.blocking.insert(entry.bytes, for: entry.key, metadata: metadata)
@@ -120,7 +120,7 @@ extension CacheCommands {
             }
             // Entries that are damaged, or were removed meanwhile, are skipped.
             guard let entry = (try? cache.blocking.read(info.key)) ?? nil,
-                DiskCache.isOriginal(entry.key, metadata: entry.metadata)
+                entry.metadata.kind == .original
             else { continue }
             try writer.append(entry)
             counts.written += 1

@@ -75,7 +75,7 @@ extension CacheCommands {
         shared: SharedCacheCommands.remove
     ) { cache, arguments throws(EideticError) in
         var status = ExitStatus.success
-        for key in arguments.operands where try cache.blocking.removeOriginal(key) == nil {
+        for key in arguments.operands where try cache.blocking.remove(key) == nil {
             Diagnostics.report("\(key): not in the cache")
             status = .failure
         }

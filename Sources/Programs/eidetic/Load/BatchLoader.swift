@@ -100,7 +100,7 @@ final class BatchLoader: Sendable {
             var trace: LoadTrace?
             do throws(EideticError) {
                 if let failure { throw failure }
-                let response = try await response(for: item.url, isFirst: repetition == 0)
+                let response = try await response(for: item, isFirst: repetition == 0)
                 if repetition == 0 { (file, graphics) = await deliver(response, at: index) }
                 result = .success(loadedImage(from: response, file: file))
                 if arguments.explainsLoads { trace = response.trace }
@@ -120,14 +120,18 @@ final class BatchLoader: Sendable {
         if let failure { sheet?.markMissing(at: index, caption: item.caption, reason: failure.shortReason) }
     }
 
-    private func response(for url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
-        let requiredOptions = (isFirst ? writer?.requestOptions : nil) ?? .waitStoreCache
+    private func response(
+        for item: LoadArguments.Item,
+        isFirst: Bool
+    ) async throws(EideticError) -> ImageResponse {
+        let url = item.url
+        var options = ((isFirst ? writer?.requestOptions : nil) ?? .waitStoreCache).union(arguments.options)
+        // What other machines get, and what is loaded again from memory, has proved to be an image.
+        if arguments.writesBytesOnly, item.count == 1, pipeline.configuration.sharedTier == nil {
+            options.insert(.avoidDecode)
+        }
         let resource = arguments.network.applied(to: ImageRequest.Resource(url: url))
-        let request = ImageRequest(
-            resource,
-            rendering: rendering,
-            options: requiredOptions.union(arguments.options)
-        )
+        let request = ImageRequest(resource, rendering: rendering, options: options)
         var meter = DownloadMeter(display: display), previews = 0
         for await event in pipeline.task(for: request).events {
             if case .progress(let progress) = event {

@@ -66,6 +66,11 @@ struct LoadArguments: Sendable {
     /// A Boolean value indicating whether images have another size or other pixels than their resource.
     var isChanged: Bool { rendering.size != nil || rendering.transform != nil }
 
+    /// A Boolean value indicating whether the received bytes are written to files, and no pixels are needed.
+    var writesBytesOnly: Bool {
+        outputDirectory != nil && !encodesImages && contactSheetFile == nil && graphics == nil
+    }
+
     /// A Boolean value indicating whether images are encoded again for their files.
     var encodesImages: Bool { changes != "-" }
 

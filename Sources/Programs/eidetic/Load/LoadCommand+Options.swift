@@ -8,6 +8,9 @@ extension LoadCommand {
     /// The printing of the trace of each load.
     static let explain = Option(name: "explain", help: "show the steps of each load and their times")
 
+    /// Loads that leave the disk cache as it is.
+    static let storesNothing = Option(name: "no-store", help: "store nothing in the disk cache; what it has is used")
+
     /// The continuation of an earlier run.
     static let continuation = Option(
         name: "continue",
@@ -26,6 +29,8 @@ extension LoadCommand {
 
     /// Returns all options of the requests on a command line.
     static func imageOptions(from arguments: Arguments) -> ImageOptions {
-        arguments.values(of: imageOption).reduce(arguments.contains(progressive) ? .progressive : []) { $0.union($1) }
+        var options: ImageOptions = arguments.contains(progressive) ? .progressive : []
+        if arguments.contains(storesNothing) { options.insert(.cacheMemoryOnly) }
+        return arguments.values(of: imageOption).reduce(options) { $0.union($1) }
     }
 }

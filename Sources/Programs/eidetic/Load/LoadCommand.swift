@@ -48,7 +48,7 @@ enum LoadCommand {
         ),
         options: RenderingOptions.all + [
             EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
-            continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
+            storesNothing, continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
             SharedOption.url.definition, SandboxOption.definition, SandboxOption.omission, show.definition, progressive,
             explain, imageOption.definition,
             CommonOptions.json,
@@ -56,6 +56,8 @@ enum LoadCommand {
         notes: [
             "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "
                 + "stored in the cache. A URL that fails does not stop the others.",
+            "--out without changes writes what arrives, and reads the header of each image only: eidetic inspect decodes "
+                + "the files.",
             SharedOption.note,
             "With --json, \"width\" and \"height\" are those of the upright image after all changes, else its own.",
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "

@@ -74,21 +74,3 @@ func errorCode(thrownBy body: () async throws -> Void) async -> EideticError.Cod
         return (error as? EideticError)?.code
     }
 }
-
-/// A collector of the results of queries.
-final class QueryResults: Sendable {
-    private let state = Guarded<[Result<ImageCache.Hit?, EideticError>]>([])
-    private let signals = AsyncStream.makeStream(of: Void.self)
-
-    var values: [Result<ImageCache.Hit?, EideticError>] { state.withLock { $0 } }
-
-    func add(_ result: Result<ImageCache.Hit?, EideticError>) {
-        state.withLock { $0.append(result) }
-        signals.continuation.yield()
-    }
-
-    /// Waits for the next result.
-    func next() async {
-        for await _ in signals.stream { return }
-    }
-}

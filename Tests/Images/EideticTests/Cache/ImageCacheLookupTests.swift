@@ -5,34 +5,26 @@ import Testing
 
 @Suite("Image cache: look-up", .timeLimit(.minutes(2)))
 struct ImageCacheLookupTests {
-    @Test("C07 L15 an image in memory is delivered before the query returns, on the calling thread")
-    func memorySynchronously() throws {
-        let fixture = try ImageCacheFixture()
-        try fixture.cache.blocking.insert(try TestImage.image(), for: "a", in: .memory)
-        let thread = pthread_self()
-        let results = QueryResults()
-        let query = fixture.cache.query("a") { result in
-            #expect(pthread_self() == thread)
-            results.add(result)
-        }
-        #expect(query.isFinished)
-        #expect(results.values.count == 1)
-        #expect(try results.values.first?.get()?.source == .memory)
-        query.cancel()
-        #expect(results.values.count == 1)
+    @Test("C07 L15 an image in memory is found at once, without a look at the disk")
+    func memorySynchronously() async throws {
+        let fixture = try ImageCacheFixture(), cache = fixture.cache, image = try TestImage.image()
+        try cache.blocking.insert(image, for: "a", in: .memory)
+        fixture.plan.resetCalls()
+        #expect(cache["a"]?.pixels === image.pixels)
+        #expect(try await cache.lookup("a")?.source == .memory)
+        #expect(try cache.blocking.image(for: "a")?.pixels === image.pixels)
+        #expect(fixture.plan.count(of: .open) == 0)
     }
 
     @Test("C07 C14 L09 a hit on disk is read on a thread of the cache, has the source disk, and fills memory")
+    @MainActor
     func disk() async throws {
         let fixture = try ImageCacheFixture()
         try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 5, height: 4), for: "a")
         let cache = fixture.nextRun()
         let thread = UInt(pthread_self())
         fixture.plan.before(.open) { #expect(UInt(pthread_self()) != thread) }
-        let results = QueryResults()
-        cache.query("a") { results.add($0) }
-        await results.next()
-        let hit = try #require(try results.values.first?.get())
+        let hit = try #require(try await cache.lookup("a"))
         #expect(hit.source == .disk)
         #expect(hit.image?.size == PixelSize(width: 5, height: 4))
         #expect(hit.bytes != nil)
@@ -43,46 +35,40 @@ struct ImageCacheLookupTests {
         #expect(try await cache.lookup("a", in: .disk)?.source == .disk)
     }
 
-    @Test("C07 a cancelled query completes with cancelled, once, and at once", arguments: [0, 1, 2])
-    func cancelled(moment: Int) async throws {
+    @Test("C07 a cancelled look-up ends at once, with cancelled", arguments: [SystemCall.open, .pread])
+    func cancelled(during call: SystemCall) async throws {
         let fixture = try ImageCacheFixture()
         try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 5, height: 4), for: "a")
-        let cache = fixture.nextRun()
-        let results = QueryResults()
-        let activeQuery = Guarded<ImageQuery?>(nil)
-        let gate = BlockingGate()
-        if moment == 0 { fixture.plan.before(.open) { gate.wait() } }
-        if moment == 1 { fixture.plan.before(.open) { activeQuery.withLock { $0 }?.cancel() } }
-        if moment == 2 { fixture.plan.before(.pread) { activeQuery.withLock { $0 }?.cancel() } }
-        let query = ImageQuery { results.add($0) }
-        activeQuery.withLock { $0 = query }
-        cache.start(query, for: "a")
-        if moment == 0 { query.cancel() }
-        await results.next()
-        #expect(query.isFinished)
-        #expect(results.values.count == 1)
-        #expect(errorCode { _ = try results.values.first?.get() } == .cancelled)
-        if moment == 0 { gate.open() }
+        let cache = fixture.nextRun(), started = Gate(), proceed = Gate()
+        fixture.plan.before(call) {
+            started.open()
+            proceed.block()
+        }
+        let lookup = Task { try await cache.lookup("a") }
+        await started.wait()
+        lookup.cancel()
+        // The read is still waiting.
+        let result = await lookup.result
+        #expect(errorCode { _ = try result.get() } == .cancelled)
+        proceed.open()
         // The cache still works.
         #expect(try await cache.image(for: "a") != nil)
-        #expect(results.values.count == 1)
     }
 
-    @Test("C07 many concurrent queries share one read and one decode")
+    @Test("C07 many concurrent look-ups share one read and one decode")
     func shared() async throws {
         let fixture = try ImageCacheFixture()
         try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 50, height: 40), for: "a")
         let cache = fixture.nextRun()
         fixture.plan.resetCalls()
-        let gate = BlockingGate()
-        fixture.plan.before(.open) { gate.wait() }
-        let results = QueryResults()
-        for _ in 0..<50 { cache.query("a") { results.add($0) } }
-        await waitUntil { cache.lookups.statistics.started + cache.lookups.statistics.joined == 50 }
+        let gate = Gate()
+        fixture.plan.before(.open) { gate.block() }
+        let lookups = (0..<50).map { _ in Task.immediate { try await cache.lookup("a")?.image } }
+        #expect(cache.lookups.statistics.started + cache.lookups.statistics.joined == 50)
         gate.open()
-        await waitUntil { results.values.count == 50 }
-        let buffers = try results.values.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
-        #expect(Set(buffers).count == 1)
+        var buffers: Set<ObjectIdentifier> = []
+        for lookup in lookups { buffers.insert(ObjectIdentifier(try #require(try await lookup.value).pixels)) }
+        #expect(buffers.count == 1)
         #expect(fixture.plan.count(of: .open) == 1)
     }
 
@@ -142,17 +128,5 @@ struct ImageCacheLookupTests {
         #expect(try await fixture.cache.image(for: "a") == nil)
         #expect(try fixture.disk.blocking.removeExpired() == 1)
         #expect(fixture.cache.blocking.diskUsage.entryCount == 0)
-    }
-}
-
-/// A gate that blocks threads until it is opened.
-private final class BlockingGate: Sendable {
-    private let monitor = Monitor(false)
-
-    func wait() { monitor.wait { $0 ? () : nil } }
-
-    func open() {
-        monitor.withLock { $0 = true }
-        monitor.broadcast()
     }
 }

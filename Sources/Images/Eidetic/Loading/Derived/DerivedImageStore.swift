@@ -91,11 +91,11 @@ final class DerivedImageStore: Sendable {
         enqueue(rendition, record: record, after: encodedImage.activeWrite, for: load)
     }
 
-    /// Queues an image that was made from a larger one in memory, with the policies that keep every image.
+    /// Queues an image that was made from a larger one in memory, with the policy that keeps every image.
     ///
     /// The time of making it from its bytes, by which `automatic` decides, is unknown.
     func store(downscaled rendition: DecodeStage.Rendition, for load: Load) {
-        guard [.both, .derived].contains(settings.policy), !load.policy.defersDecoding,
+        guard settings.policy == .both, !load.policy.defersDecoding,
             mayStore(rendition.image, for: load),
             let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsFrames)
         else { return }
@@ -230,7 +230,7 @@ extension DerivedImageStore {
         guard try await disk.original(for: pending.original)?.checksum == pending.record.provenance.checksum else {
             return
         }
-        guard try await isUnknown(pending, in: disk) else { return try await replaceOriginal(of: pending, in: disk) }
+        guard try await isUnknown(pending, in: disk) else { return }
         let (isExact, limits) = (settings.isExact, stage.limits)
         let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
             try pending.work.waitUntilAdmitted()
@@ -242,7 +242,6 @@ extension DerivedImageStore {
         var metadata = DiskCache.Metadata()
         (metadata.kind, metadata.extendedData) = (.derived, pending.record.encoded)
         try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
-        try await replaceOriginal(of: pending, in: disk)
     }
 
     /// Records that an image does not pay, so that it is not encoded again whenever it is made.
@@ -257,17 +256,6 @@ extension DerivedImageStore {
     private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
         guard let known = try await disk.info(for: pending.key), !known.isExpired else { return true }
         return DerivedImageRecord(known.metadata) != pending.record
-    }
-
-    /// Replaces the bytes that an image was made from, if the policy says so.
-    private func replaceOriginal(of pending: Pending, in disk: DiskCache) async throws(EideticError) {
-        // The first frame of an animation does not stand for all.
-        guard settings.policy == .derived, pending.record.isStill else { return }
-        try await disk.replaceOriginalByPlaceholder(
-            pending.original,
-            checksum: pending.record.provenance.checksum,
-            within: try disk.beginWork()
-        )
     }
 }
 

@@ -14,8 +14,6 @@ extension ImagePipeline.Configuration {
         public enum Policy: Sendable, Hashable, CaseIterable {
             /// Images as they were received, and no others.
             case originals
-            /// Each image that is made, in place of the bytes that it was made from; another size needs the network.
-            case derived
             /// Each image that is made, too.
             case both
             /// Each image whose reading takes less than a quarter of the processor time in which it was made, too.
