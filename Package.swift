@@ -67,16 +67,25 @@ func program(_ name: String, in kind: Kind, _ dependencies: [Dependency]) -> Tar
     )
 }
 
-/// The tests of a module, in `Tests/<kind>`.
-func tests(_ module: String, in kind: Kind, _ dependencies: [Dependency], exclude: [String] = []) -> Target {
+/// The tests in `Tests/<kind>/<name>Tests`, of the module with that name if no other is given.
+func tests(
+    _ name: String,
+    of module: String? = nil,
+    in kind: Kind,
+    _ further: [Dependency] = [],
+    exclude: [String] = []
+) -> Target {
     .testTarget(
-        name: "\(module)Tests",
-        dependencies: dependencies,
-        path: "Tests/\(kind.rawValue)/\(module)Tests",
+        name: "\(name)Tests",
+        dependencies: [.byName(name: module ?? name)] + further
+            + (name == testSupport ? [] : [.byName(name: testSupport)]),
+        path: "Tests/\(kind.rawValue)/\(name)Tests",
         exclude: exclude,
         swiftSettings: strict
     )
 }
+
+let testSupport = "EideticTestSupport"
 
 /// A program of `Examples`.
 func example(_ name: String, _ dependencies: [Dependency], exclude: [String] = []) -> Target {
@@ -165,7 +174,7 @@ let images: [Target] = [
     module("EideticHTTP", in: .images, ["EideticCore"]),
     module("EideticStore", in: .images, ["EideticCore", "EideticHTTP"]),
     module("EideticFetch", in: .images, ["EideticCore", "EideticHTTP", "CCurl", "CInflate", "CNetwork"]),
-    module("EideticSandbox", in: .images, ["EideticCodecs", "EideticCore", "EideticWire", "CLinux"]),
+    module("EideticSandbox", in: .images, ["EideticCodecs", "EideticCore", "CLinux"]),
     module(
         "Eidetic",
         in: .images,
@@ -183,43 +192,47 @@ let images: [Target] = [
 let background: [Target] = [
     // The state machine of applications, and the times of wakes and notifications: no clock, and no effects.
     module("EideticLifecycle", in: .background, []),
-    module("EideticWire", in: .background, ["EideticCore", "EideticLifecycle", "CLinux"]),
+    // What applications, the supervisor and `eidetic app` say to each other.
+    module("EideticSupervision", in: .background, ["EideticCore", "EideticLifecycle"]),
     module("EideticDBus", in: .background, ["EideticCore", "EideticLifecycle", "CSystemd"]),
     module(
         "EideticBackground",
         in: .background,
-        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticWire", "CLinux", "CNetwork"]
+        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CNetwork"]
     ),
     module(
         "EideticSupervisor",
         in: .background,
-        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticWire", "CLinux", "CSupervisor"]
+        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CSupervisor"]
     ),
     // What of GTK touches applications.
     module("EideticBackgroundGTK", in: .background, ["EideticBackground", "EideticGTK", "Eidetic", "CGTK"]),
 ]
 
 let transfers: [Target] = [
+    // What applications link: sessions, and the connection to the transfer process.
+    module("EideticTransfer", in: .transfers, ["EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]),
+    // What the transfer process links: the journal, the schedule and the transfers themselves.
     module(
-        "EideticTransfer",
+        "EideticTransferEngine",
         in: .transfers,
-        ["EideticCore", "EideticHTTP", "EideticFetch", "EideticWire", "CLinux"]
-    )
+        ["EideticTransfer", "EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]
+    ),
 ]
 
 let programs: [Target] = [
-    module("EideticCLI", in: .programs, ["EideticCore", "EideticWire", "EideticLifecycle"]),
+    module("EideticCLI", in: .programs, ["EideticCore", "EideticSupervision", "EideticLifecycle"]),
     program(
         "eidetic",
         in: .programs,
         [
             "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-            "EideticTransfer", "EideticWire", "EideticRedis", "eidetic-app",
+            "EideticTransfer", "EideticRedis", "eidetic-app",
         ]
     ),
     program("eidetic-decode", in: .programs, ["EideticSandbox"]),
-    program("eidetic-transferd", in: .programs, ["EideticTransfer", "EideticCore", "CAllocation"]),
-    program("eideticd", in: .programs, ["EideticSupervisor", "EideticCore", "EideticWire", "EideticLifecycle"]),
+    program("eidetic-transferd", in: .programs, ["EideticTransferEngine", "EideticCore", "CAllocation"]),
+    program("eideticd", in: .programs, ["EideticSupervisor", "EideticCore", "EideticSupervision", "EideticLifecycle"]),
     // Without the libraries of codecs.
     program("eidetic-app", in: .programs, ["EideticCLI"]),
 ]
@@ -255,161 +268,93 @@ let development: [Target] = [
             + [.linkedLibrary("jxl", .when(traits: ["JPEGXL"]))]
     ),
     module("EideticTestSupport", in: .development, ["EideticCore", "CTestSupport"]),
-    module("EideticReplay", in: .development, ["EideticCore", "EideticStore"]),
+    module("EideticReplay", in: .development, ["EideticStore"]),
     module("EideticProbeWords", in: .development, ["EideticCore"]),
     program(
         "EideticBench",
         in: .development,
         [
-            "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-            "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "eidetic-probe",
-            "EideticReplay", "EideticTransfer", "eidetic-transferd", "EideticWire", "EideticSupervisor",
-            "EideticLifecycle", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
-            "eidetic-decode", "eideticd",
+            "Eidetic", "EideticBackground", "EideticRedis", "EideticReplay", "EideticSupervisor",
+            "EideticTransferEngine", "EideticProbeWords", "EideticTestSupport", "CBareJPEG", "CBareCodecs", "CTunnel",
+            "EideticApplicationProbe", "eidetic-probe", "eidetic-decode", "eidetic-transferd", "eideticd",
         ]
     ),
-    program("EideticConformance", in: .development, ["EideticCore", "EideticCodecs"]),
-    program(
-        "EideticDecodeProbe",
-        in: .development,
-        ["EideticSandbox", "EideticCodecs", "EideticCore", "EideticWire", "CTestSupport"]
-    ),
-    program(
-        "EideticGTKProbe",
-        in: .development,
-        [
-            "EideticGTK", "Eidetic", "EideticBackgroundGTK", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
-            "EideticTestSupport",
-        ]
-    ),
-    program(
-        "EideticApplicationProbe",
-        in: .development,
-        ["EideticBackground", "EideticCore", "EideticProbeWords"]
-    ),
-    // The programs that tests and benchmarks start. Those of the store and of the sandbox are apart: they need few modules.
+    program("EideticConformance", in: .development, ["EideticCodecs"]),
+    // The programs that tests and benchmarks start. Those of the store and of the sandbox are apart, since they need few
+    // modules, and so is the one whose launches are measured.
     program(
         "eidetic-probe",
         in: .development,
         [
-            "Eidetic", "EideticBackground", "EideticCore", "EideticDBus", "EideticFetch", "EideticLifecycle",
-            "EideticProbeWords", "EideticRedis", "EideticStore", "EideticTransfer", "EideticWire", "CLinux",
+            "Eidetic", "EideticBackground", "EideticProbeWords", "EideticRedis", "EideticTransfer",
+            "EideticTransferEngine",
         ]
     ),
-    program("EideticDiskWorker", in: .development, ["EideticCore", "EideticHTTP", "EideticStore"]),
+    program("EideticApplicationProbe", in: .development, ["EideticBackground", "EideticProbeWords"]),
+    program("EideticDecodeProbe", in: .development, ["EideticSandbox", "CTestSupport"]),
+    program("EideticDiskWorker", in: .development, ["EideticStore"]),
+    program("EideticGTKProbe", in: .development, ["EideticGTK", "EideticBackgroundGTK", "EideticTestSupport"]),
 ]
 
 /// What reads the bytes of others: replayed by its tests, fuzzed by script/fuzz.
-let fuzzed: [Dependency] = [
-    "CPixels", "Eidetic", "EideticCodecs", "EideticCore", "EideticFetch", "EideticHTTP", "EideticSandbox",
-    "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer", "EideticWire", "EideticLifecycle",
-]
+let fuzzed: [Dependency] = ["EideticSupervisor", "EideticTransferEngine"]
 
+// Tests may import what their module imports.
 let suites: [Target] = [
-    tests("EideticCore", in: .images, ["EideticCore", "EideticTestSupport"]),
-    tests("EideticCodecs", in: .images, ["EideticCodecs", "EideticTestSupport", "CBareJPEG"]),
-    tests("EideticHTTP", in: .images, ["EideticHTTP", "EideticTestSupport"]),
-    tests(
-        "EideticStore",
-        in: .images,
-        ["EideticReplay", "EideticHTTP", "EideticStore", "EideticTestSupport", "EideticDiskWorker"]
-    ),
-    tests("EideticFetch", in: .images, ["EideticFetch", "EideticHTTP", "EideticTestSupport"]),
-    tests(
-        "EideticSandbox",
-        in: .images,
-        [
-            "CTestSupport", "EideticSandbox", "EideticCodecs", "EideticCore", "EideticDecodeProbe",
-            "EideticTestSupport", "EideticWire", "eidetic-decode",
-        ]
-    ),
-    tests(
-        "Eidetic",
-        in: .images,
-        [
-            "Eidetic", "EideticCore", "EideticFetch", "EideticSandbox", "EideticStore", "EideticTestSupport",
-            "eidetic-decode",
-        ]
-    ),
-    tests(
-        "EideticRedis",
-        in: .images,
-        [
-            "Eidetic", "EideticCore", "EideticFetch", "eidetic-probe", "EideticHTTP", "EideticRedis",
-            "EideticStore", "EideticTestSupport",
-        ]
-    ),
+    tests("EideticCore", in: .images),
+    tests("EideticCodecs", in: .images, ["CBareJPEG"]),
+    tests("EideticHTTP", in: .images),
+    tests("EideticStore", in: .images, ["EideticReplay", "EideticDiskWorker"]),
+    tests("EideticFetch", in: .images),
+    tests("EideticSandbox", in: .images, ["EideticDecodeProbe", "eidetic-decode"]),
+    tests("Eidetic", in: .images, ["eidetic-decode"]),
+    tests("EideticRedis", in: .images, ["Eidetic", "eidetic-probe"]),
     tests(
         "EideticGTK",
         in: .images,
         [
-            "EideticFetch", "EideticStore", "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport",
-            "EideticTransfer", "eidetic-transferd", "eidetic", "BackgroundFetch", "eidetic-probe", "Gallery",
-            "ImageList", "eideticd",
+            "EideticTransfer", "EideticGTKProbe", "eidetic-probe", "eidetic", "eideticd", "eidetic-transferd",
+            "BackgroundFetch", "Gallery", "ImageList",
         ],
         exclude: ["Goldens"]
     ),
-    tests("EideticTesting", in: .images, ["EideticFetch", "EideticStore", "EideticTesting", "Eidetic"]),
-    tests("EideticLifecycle", in: .background, ["EideticLifecycle", "EideticTestSupport"]),
-    tests(
-        "EideticWire",
-        in: .background,
-        ["EideticWire", "EideticCore", "EideticTestSupport", "EideticLifecycle"]
-    ),
-    tests(
-        "EideticBackground",
-        in: .background,
-        [
-            "Alarm", "CTestSupport", "EideticBackground", "eidetic-probe", "EideticCore", "EideticStore",
-            "EideticTestSupport", "EideticWire", "EideticLifecycle",
-        ]
-    ),
+    tests("EideticTesting", in: .images),
+    tests("EideticLifecycle", in: .background),
+    tests("EideticSupervision", in: .background),
+    tests("EideticBackground", in: .background, ["EideticStore", "eidetic-probe", "Alarm"]),
     tests(
         "EideticSupervisor",
         in: .background,
         [
-            "Alarm", "EideticApplicationProbe", "eidetic-probe", "eidetic", "EideticCore",
-            "EideticProbeWords", "EideticStore", "EideticSupervisor", "BackgroundFetch",
-            "EideticTestSupport", "EideticWire", "EideticLifecycle", "eideticd",
+            "EideticProbeWords", "EideticStore", "EideticApplicationProbe", "eidetic-probe", "eidetic", "eideticd",
+            "Alarm", "BackgroundFetch",
         ]
     ),
     tests(
         "EideticTransfer",
         in: .transfers,
-        [
-            "EideticTransfer", "eidetic-transferd", "eidetic-probe", "Eidetic", "EideticCore", "EideticFetch",
-            "EideticStore", "EideticTestSupport", "EideticWire", "EideticLifecycle", "eideticd",
-        ]
+        ["EideticSupervision", "EideticTransferEngine", "Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd"]
     ),
-    tests(
-        "EideticTransferService",
-        in: .transfers,
-        [
-            "EideticTransfer", "eidetic-transferd", "eidetic-probe", "EideticCore", "EideticFetch",
-            "EideticTestSupport", "EideticWire",
-        ]
-    ),
+    tests("EideticTransferEngine", in: .transfers, ["eidetic-probe", "eidetic-transferd"]),
     tests(
         "EideticCommand",
+        of: "eidetic",
         in: .programs,
-        [
-            "EideticFetch", "eidetic", "eidetic-transferd", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
-            "eidetic-probe", "EideticTestSupport", "EideticWire", "eideticd",
-        ]
+        ["Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd"]
     ),
-    tests("EideticTestSupport", in: .development, ["EideticTestSupport"]),
-    tests("EideticFuzz", in: .development, fuzzed, exclude: ["Driver"]),
+    tests("EideticTestSupport", in: .development),
+    tests("EideticFuzz", of: "Eidetic", in: .development, fuzzed, exclude: ["Driver"]),
 ]
 
 /// The targets of this evaluation: all, the fuzzer, or the tests of some modules.
 let targets: [Target] =
     if let fuzzer {
         foreign + images + background + transfers
-            + development.filter { ["CTestSupport", "EideticTestSupport"].contains($0.name) } + [
+            + development.filter { ["CTestSupport", testSupport].contains($0.name) } + [
                 .target(name: "CFuzz", path: "Sources/C/CFuzz", cSettings: instrumentation),
                 .executableTarget(
                     name: "EideticFuzz",
-                    dependencies: fuzzed + ["CFuzz"],
+                    dependencies: fuzzed + ["Eidetic", "CFuzz", .byName(name: testSupport)],
                     path: "Tests/Development/EideticFuzzTests",
                     exclude: ["ReplayTests.swift"],
                     swiftSettings: swiftSettings,

@@ -1,7 +1,6 @@
 import EideticCore
 import EideticSupervisor
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Testing

@@ -1,6 +1,6 @@
+import EideticCore
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Testing

@@ -1,5 +1,5 @@
+import EideticCore
 import EideticLifecycle
-import EideticWire
 
 /// The least time between two background fetches.
 public enum BackgroundFetchInterval: Sendable, Hashable {

@@ -1,5 +1,4 @@
 public import EideticCore
-import EideticWire
 import Glibc
 
 /// A location that the application was woken for.

@@ -1,5 +1,6 @@
-package import EideticWire
+package import EideticCore
 package import EideticLifecycle
+package import EideticSupervision
 
 /// The facts about an application that outlive the supervisor's process.
 ///

@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// An application for tests that speaks to its supervisor without the library: it prints what it receives, and behaves

@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// The places by which a client finds the transfer process, or starts it.
@@ -9,7 +8,7 @@ package struct ServiceLocation: Sendable, Hashable {
         /// `eidetic-transferd` beside this program, in `../libexec`, in `PATH`, or in the system's `libexec`.
         case installed
         case path(String)
-        /// Transfers are performed in this process.
+        /// No program is started: the transfer process is one that runs.
         case none
     }
 

@@ -1,7 +1,5 @@
-import EideticCore
-import EideticFetch
+package import EideticCore
 import EideticHTTP
-package import EideticWire
 
 extension TransferRequest: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {
@@ -75,7 +73,7 @@ extension HTTPHeaders: WireEncodable, WireDecodable {
 
 extension WireReader {
     /// Reads a number of bytes, which is not negative.
-    mutating func length() throws(WireError) -> Int {
+    package mutating func length() throws(WireError) -> Int {
         let value = try integer(Int64.self)
         guard value >= 0 else { throw .unknownCase(type: "length", value: UInt64(bitPattern: value)) }
         return Int(value)

@@ -1,5 +1,5 @@
+import EideticCore
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Testing

@@ -1,6 +1,6 @@
+import EideticCore
 import EideticLifecycle
 import EideticSupervisor
-import EideticWire
 import Testing
 
 @Suite("Ends of applications in the middle of wakes")

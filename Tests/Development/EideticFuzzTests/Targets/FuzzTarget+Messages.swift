@@ -3,10 +3,11 @@ import EideticCore
 import EideticHTTP
 import EideticSandbox
 import EideticLifecycle
+import EideticSupervision
 import EideticSupervisor
-import EideticWire
 
 @testable import EideticTransfer
+@testable import EideticTransferEngine
 
 extension FuzzTarget {
     /// The frames that processes send each other, and the records that they keep; the first byte selects the type.

@@ -2,7 +2,6 @@ import EideticCore
 import EideticProbeWords
 import EideticSupervisor
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 
