@@ -271,7 +271,7 @@ let development: [Target] = [
     module("EideticReplay", in: .development, ["EideticStore"]),
     module("EideticProbeWords", in: .development, ["EideticCore"]),
     program(
-        "EideticBench",
+        "eidetic-bench",
         in: .development,
         [
             "Eidetic", "EideticBackground", "EideticRedis", "EideticReplay", "EideticSupervisor",
@@ -279,7 +279,7 @@ let development: [Target] = [
             "EideticApplicationProbe", "eidetic-probe", "eidetic-decode", "eidetic-transferd", "eideticd",
         ]
     ),
-    program("EideticConformance", in: .development, ["EideticCodecs"]),
+    program("eidetic-conformance", in: .development, ["EideticCodecs"]),
     // The programs that tests and benchmarks start. Those of the store and of the sandbox are apart, since they need few
     // modules, and so is the one whose launches are measured.
     program(
