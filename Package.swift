@@ -280,8 +280,8 @@ let development: [Target] = [
         ]
     ),
     program("eidetic-conformance", in: .development, ["EideticCodecs"]),
-    // The programs that tests and benchmarks start. Those of the store and of the sandbox are apart, since they need few
-    // modules, and so is the one whose launches are measured.
+    // The programs that tests and benchmarks start. Those of the store and of the sandbox need few modules, and the
+    // launches of the third are measured; so these are apart.
     program(
         "eidetic-probe",
         in: .development,

@@ -53,6 +53,6 @@ struct Main {
 #else
 @main
 struct Main {
-    static func main() { print("built without GTK; script/gallery builds and starts it") }
+    static func main() { print("built without GTK; script/demo --gallery builds and starts it") }
 }
 #endif

@@ -1,5 +1,5 @@
 // Libraries that are loaded when the first image needs them. An idle process does not hold 15 MB of unused decoders,
-// and a machine without one of the libraries still decodes all other formats (docs/decisions/0022).
+// and a machine without one of the libraries still decodes all other formats (docs/decisions/0001).
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>

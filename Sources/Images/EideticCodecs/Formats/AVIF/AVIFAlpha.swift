@@ -1,5 +1,5 @@
 #if AVIF
-/// Properties of a still AVIF's alpha that libavif handles differently (docs/decisions/0022).
+/// Properties of a still AVIF's alpha that libavif handles differently (docs/decisions/0023).
 ///
 /// - SeeAlso: ISO/IEC 23008-12, 6.6.2.1; AV1, 5.5.
 struct AVIFAlpha {

@@ -119,7 +119,7 @@ enum AVIFCodec: ImageCodec {
     /// Calls `body` with libheif, if it is part of the build, after libavif has refused a grid: for example one that
     /// uses a tile twice.
     ///
-    /// libheif is not the first choice because it takes two to eight times as long (docs/decisions/0022), and is not
+    /// libheif is not the first choice because it takes two to eight times as long (docs/decisions/0023), and is not
     /// asked after other failures, because it does not bound the size of coded frames.
     private static func withHEIFFallback<Result>(
         after failure: AVIFFailure,

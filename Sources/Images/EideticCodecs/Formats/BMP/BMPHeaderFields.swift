@@ -115,7 +115,7 @@ struct BMPHeaderFields {
     }
 
     /// Returns the 8-bit value of a channel's maximum; narrow channels are shifted, as in most decoders
-    /// (docs/decisions/0020).
+    /// (docs/decisions/0022).
     private static func scaledMaximum(of maximum: UInt32, isAlpha: Bool) -> UInt8 {
         switch maximum {
         case 0: isAlpha ? 255 : 0

@@ -8,7 +8,7 @@ struct ICODirectory {
         let offset: Int
     }
 
-    /// The largest image; the first of several equal ones (docs/decisions/0020).
+    /// The largest image; the first of several equal ones (docs/decisions/0022).
     let largest: Entry
 
     /// Parses the directory.
