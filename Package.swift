@@ -140,7 +140,7 @@ let foreign: [Target] = [
     c("CPixels", optimised: true),
     c("CBitmap", ["CPixels"], optimised: true),
     c("CCodec", libraries: [.linkedLibrary("dl")]),
-    c("CTIFF", ["CCodec", "CJPEG", "CPixels"], optimised: true, libraries: [.linkedLibrary("tiff")]),
+    c("CTIFF", ["CCodec", "CPixels"], optimised: true, libraries: [.linkedLibrary("tiff")]),
     c("CAVIF", ["CCodec"], optimised: true, trait: "AVIF"),
     c("CHEIF", ["CCodec"], optimised: true, trait: "HEIF"),
     c("CJXL", ["CCodec"], optimised: true, trait: "JPEGXL"),

@@ -126,6 +126,14 @@ static void configure(eidetic_avif *avif, uint32_t maximum_pixels, uint32_t maxi
     lib.avifDecoderSetIO(decoder, &avif->io);
 }
 
+// Limits coded frames to four times the pixels of the image, because tiles may reach beyond it. Without a limit, an image
+// that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
+static void limit_frames(avifDecoder *decoder) {
+    uint64_t limit = 4 * (uint64_t)decoder->image->width * decoder->image->height;
+    if (limit < 1 << 16) limit = 1 << 16;
+    if (limit < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)limit;
+}
+
 eidetic_avif *eidetic_avif_open(
     const void *bytes, size_t count, bool is_complete, uint32_t maximum_pixels, uint32_t maximum_frames,
     eidetic_avif_info *info, eidetic_codec_outcome *outcome) {
@@ -142,6 +150,7 @@ eidetic_avif *eidetic_avif_open(
     configure(avif, maximum_pixels, maximum_frames);
     avifResult result = lib.avifDecoderParse(avif->decoder);
     if (result == AVIF_RESULT_OK) {
+        limit_frames(avif->decoder);
         describe(avif, info);
         return avif;
     }
@@ -149,14 +158,6 @@ eidetic_avif *eidetic_avif_open(
     fail(avif, result, outcome);
     eidetic_avif_close(avif);
     return NULL;
-}
-
-void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels, bool is_grid) {
-    avifDecoder *decoder = avif->decoder;
-    uint32_t stored = decoder->image->width * decoder->image->height;
-    // The image is larger than the visible part if it is cropped. Its size was within the limit when it was parsed.
-    if (!is_grid && maximum_pixels < stored) maximum_pixels = stored;
-    if (maximum_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = maximum_pixels;
 }
 
 void eidetic_avif_close(eidetic_avif *avif) {

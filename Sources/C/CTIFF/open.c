@@ -75,54 +75,15 @@ static uint16_t field(eidetic_tiff *tiff, uint32_t tag, uint16_t absent) {
     return TIFFGetFieldDefaulted(tiff->file, tag, &value) ? value : absent;
 }
 
-static bool read_palette(eidetic_tiff *tiff) {
-    uint16_t *channels[3];
-    if (!TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2])) return true;
-    unsigned count = 1u << tiff->bits;
-    tiff->palette = malloc(count * sizeof *tiff->palette);
-    if (!tiff->palette) return false;
-    bool is_narrow = true;  // some writers store 8 bits instead of 16
-    for (unsigned i = 0; i < count; i++) {
-        for (int c = 0; c < 3; c++) is_narrow = is_narrow && channels[c][i] < 256;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        for (int c = 0; c < 3; c++) {
-            uint32_t value = channels[c][i];
-            tiff->palette[i][c] = (uint8_t)(is_narrow ? value : (value * 255 + 32767) / 65535);
-        }
-        tiff->palette[i][3] = 255;
-    }
-    return true;
-}
-
-// Sets the coding of CIE L*a*b* (8) and ICC L*a*b* (9). Returns false for samples of other widths.
-static bool find_lab_coding(eidetic_tiff *tiff) {
-    bool is_float = tiff->format == SAMPLEFORMAT_IEEEFP, is_icc = tiff->photometric == PHOTOMETRIC_ICCLAB;
-    tiff->kind = LAB, tiff->colors = tiff->samples >= 3 ? 3 : 1;
-    tiff->lab = (tiff_lab_coding){.lightness = 100, .scale = 1, .has_offset = is_icc && !is_float};
-    // Separate planes are reduced to 8 bits before the conversion.
-    if (is_float) return tiff->bits == 32 && tiff->planes == PLANARCONFIG_CONTIG;
-    tiff->lab.lightness = tiff->bits == 8 ? 255 : is_icc ? 0xff00 : 0xffff;
-    tiff->lab.scale = tiff->bits == 8 ? 1 : 256;
-    return tiff->bits == 8 || tiff->bits == 16;
-}
-
 // Sets `kind` and `colors`. Returns false for colours that only TIFFRGBAImage converts.
 static bool find_kind(eidetic_tiff *tiff) {
-    uint16_t *channels[3];
     switch (tiff->photometric) {
     case PHOTOMETRIC_MINISBLACK: tiff->kind = GREY, tiff->colors = 1; return true;
     case PHOTOMETRIC_MINISWHITE: tiff->kind = INVERTED_GREY, tiff->colors = 1; return true;
     case PHOTOMETRIC_RGB: tiff->kind = RGB, tiff->colors = 3; return tiff->samples >= 3;
-    case PHOTOMETRIC_PALETTE:
-        tiff->kind = PALETTE, tiff->colors = 1;
-        return tiff->bits <= 16 && tiff->format != SAMPLEFORMAT_IEEEFP &&
-            TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2]);
     case PHOTOMETRIC_SEPARATED:
         tiff->kind = CMYK, tiff->colors = 4;
         return tiff->samples >= 4 && field(tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK;
-    case PHOTOMETRIC_CIELAB:
-    case PHOTOMETRIC_ICCLAB: return find_lab_coding(tiff);
     case PHOTOMETRIC_YCBCR:
         if (tiff->compression != COMPRESSION_JPEG) return false;
         if (tiff->planes != PLANARCONFIG_CONTIG || tiff->samples != 3) return false;
@@ -134,13 +95,9 @@ static bool find_kind(eidetic_tiff *tiff) {
 }
 
 static bool has_known_samples(const eidetic_tiff *tiff) {
-    switch (tiff->format) {
-    case SAMPLEFORMAT_IEEEFP: return tiff->bits == 16 || tiff->bits == 32 || tiff->bits == 64;
-    case SAMPLEFORMAT_UINT:
-    case SAMPLEFORMAT_INT:
-    case SAMPLEFORMAT_VOID: return (tiff->bits >= 1 && tiff->bits <= 32) || tiff->bits == 64;
-    default: return false;
-    }
+    bool is_integer = tiff->format == SAMPLEFORMAT_UINT || tiff->format == SAMPLEFORMAT_INT ||
+        tiff->format == SAMPLEFORMAT_VOID;
+    return is_integer && (tiff->bits == 8 || tiff->bits == 16);
 }
 
 // Finds the first extra sample that is alpha. TIFFRGBAImage uses the first extra sample only.
@@ -182,9 +139,6 @@ static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_
         tiff, TIFFTAG_PHOTOMETRIC, tiff->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
     tiff->is_tiled = TIFFIsTiled(tiff->file);
     tiff->is_direct = has_known_samples(tiff) && find_kind(tiff);
-    if (tiff->is_direct && tiff->kind == PALETTE && !read_palette(tiff)) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a palette");
-    }
 
     info->width = tiff->width;
     info->height = tiff->height;
@@ -235,6 +189,5 @@ eidetic_tiff *eidetic_tiff_open(
 void eidetic_tiff_close(eidetic_tiff *tiff) {
     if (!tiff) return;
     if (tiff->file) TIFFClose(tiff->file);
-    free(tiff->palette);
     free(tiff);
 }

@@ -36,45 +36,26 @@ static void write_row(
         case GREY: out[0] = out[1] = out[2] = samples[0]; break;
         case INVERTED_GREY: out[0] = out[1] = out[2] = 255 - samples[0]; break;
         case RGB: out[0] = samples[0], out[1] = samples[1], out[2] = samples[2]; break;
-        case PALETTE: memcpy(out, tiff->palette[samples[0] | samples[1] << 8], 3); break;
         case CMYK: memcpy(out, samples, 4); continue;
-        case LAB: break;
         }
         out[3] = opacity;
     }
 }
 
-static size_t byte_count(const eidetic_tiff *tiff, uint64_t samples) {
-    return (size_t)((samples * tiff->bits + 7) / 8);
-}
+static size_t byte_count(const eidetic_tiff *tiff, uint64_t samples) { return (size_t)(samples * (tiff->bits / 8)); }
 
-// Writes the indices of a row, every `step`-th sample, as two bytes of each pixel.
-static void write_indices(const eidetic_tiff *tiff, const uint8_t *source, size_t step, size_t count, uint8_t *out) {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t index = tiff_sample(source, i * step, tiff->bits);
-        out[4 * i] = (uint8_t)index;
-        out[4 * i + 1] = (uint8_t)(index >> 8);
-    }
-}
-
-// Converts a row of a piece whose samples are interleaved.
-static void write_interleaved(reader *r, const uint8_t *source, size_t count, uint8_t *out) {
-    const eidetic_tiff *tiff = r->tiff;
-    const uint8_t *samples = source;
-    if (tiff->bits != 8 || tiff->format == SAMPLEFORMAT_IEEEFP) {
-        tiff_unpack(source, count * tiff->samples, tiff->bits, tiff->format, r->samples, 1);
-        samples = r->samples;
-    }
-    if (tiff->kind == PALETTE) {
-        write_indices(tiff, source, tiff->samples, count, out);
-        for (size_t i = 0; tiff->has_alpha && i < count; i++) {
-            out[4 * i + 3] = samples[i * tiff->samples + tiff->alpha];
-        }
-        write_row(r, out, 4, 3, count, out);
+// Converts `count` samples to 8 bits. The library has converted those of 16 bits to the machine's byte order. Writes
+// every `step`-th byte.
+static void unpack(const eidetic_tiff *tiff, const uint8_t *source, size_t count, uint8_t *samples, size_t step) {
+    if (tiff->bits == 8) {
+        for (size_t i = 0; i < count; i++) samples[i * step] = source[i];
         return;
     }
-    write_row(r, samples, tiff->samples, tiff->alpha, count, out);
-    if (tiff->kind == LAB) tiff_convert_lab(tiff, source, count, tiff->samples, out);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t value;
+        memcpy(&value, source + 2 * i, 2);
+        samples[i * step] = (uint8_t)(((uint32_t)value * 255 + 32767) / 65535);
+    }
 }
 
 // Writes one plane of a decoded piece. Samples of separate planes are stored in the pixels; `finish_planes` converts
@@ -86,14 +67,15 @@ static void write_piece(reader *r, const piece *p, unsigned plane) {
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *source = r->coded + y * row_bytes;
         uint8_t *out = r->pixels + (size_t)(p->y + y) * r->bytes_per_row + (size_t)p->x * 4;
-        if (!is_separate) {
-            write_interleaved(r, source, p->width, out);
-        } else if (tiff->kind == PALETTE && plane == 0) {
-            write_indices(tiff, source, 1, p->width, out);
-        } else {
-            unsigned slot = plane < tiff->colors ? plane : 3;
-            tiff_unpack(source, p->width, tiff->bits, tiff->format, out + slot, 4);
+        if (is_separate) {
+            unpack(tiff, source, p->width, out + (plane < tiff->colors ? plane : 3), 4);
+            continue;
         }
+        if (tiff->bits == 16) {
+            unpack(tiff, source, (size_t)p->width * tiff->samples, r->samples, 1);
+            source = r->samples;
+        }
+        write_row(r, source, tiff->samples, tiff->alpha, p->width, out);
     }
 }
 
@@ -103,68 +85,43 @@ static void finish_planes(reader *r) {
         uint8_t *row = r->pixels + y * r->bytes_per_row;
         memcpy(copy, row, (size_t)r->tiff->width * 4);
         write_row(r, copy, 4, 3, r->tiff->width, row);
-        if (r->tiff->kind == LAB) tiff_convert_lab(r->tiff, copy, r->tiff->width, 4, row);
     }
 }
 
-static bool is_missing(const reader *r, uint32_t index) {
-    uint64_t offset = TIFFGetStrileOffset(r->tiff->file, index), count = TIFFGetStrileByteCount(r->tiff->file, index);
-    return offset >= r->tiff->count || count > r->tiff->count - offset;
-}
-
-// Fax codes are repaired line by line, so a bad line does not fail the decoding.
-static bool is_fax(const eidetic_tiff *tiff) {
-    return tiff->compression == COMPRESSION_CCITTRLE || tiff->compression == COMPRESSION_CCITTFAX3 ||
-        tiff->compression == COMPRESSION_CCITTFAX4 || tiff->compression == COMPRESSION_CCITTRLEW;
-}
-
-// Decodes a strip that the library could not decode. If that fails too, the part that the library decoded stays.
-static void retry_fax(reader *r, uint32_t index, const piece *p) {
-    eidetic_tiff *tiff = r->tiff;
-    uint32_t options = 0;
-    uint16_t order = FILLORDER_MSB2LSB;
-    TIFFGetField(tiff->file, TIFFTAG_GROUP3OPTIONS, &options);
-    TIFFGetFieldDefaulted(tiff->file, TIFFTAG_FILLORDER, &order);
-    bool is_known = tiff->compression == COMPRESSION_CCITTFAX3 && !(options & GROUP3OPT_2DENCODING) &&
-        tiff->bits == 1 && tiff->samples == 1;
-    size_t bytes_per_row = byte_count(tiff, p->row_samples), size = bytes_per_row * p->height;
-    uint8_t *rows = is_known ? malloc(size) : NULL;
+static bool is_missing(const eidetic_tiff *tiff, uint32_t index) {
     uint64_t offset = TIFFGetStrileOffset(tiff->file, index), count = TIFFGetStrileByteCount(tiff->file, index);
-    eidetic_fax_source source = {tiff->bytes + offset, count, order == FILLORDER_LSB2MSB};
-    size_t bit = 0;
-    if (rows && eidetic_fax_decode(source, &bit, p->row_samples, p->height, rows, bytes_per_row) == p->height) {
-        memcpy(r->coded, rows, size);
-    }
-    free(rows);
+    return offset >= tiff->count || count > tiff->count - offset;
 }
 
-static bool read_lossless(reader *r, const piece *p, uint32_t index, eidetic_codec_outcome *outcome) {
-    size_t per_pixel = r->tiff->planes == PLANARCONFIG_SEPARATE ? 1 : r->tiff->samples;
-    uint64_t row_samples = (uint64_t)p->row_samples * per_pixel;
-    return row_samples <= UINT32_MAX && tiff_read_lossless(
-        r->tiff, index, (uint32_t)row_samples, p->height, r->coded, byte_count(r->tiff, row_samples), outcome);
+// Returns true if the first piece has the lossless process of JPEG, which libjpeg-turbo supports from version 3 on.
+static bool is_lossless(const eidetic_tiff *tiff) {
+    if (tiff->compression != COMPRESSION_JPEG && tiff->compression != COMPRESSION_OJPEG) return false;
+    if (is_missing(tiff, 0)) return false;
+    const uint8_t *bytes = tiff->bytes + TIFFGetStrileOffset(tiff->file, 0);
+    size_t count = TIFFGetStrileByteCount(tiff->file, 0), offset = 2;
+    while (count >= 4 && offset <= count - 4 && bytes[offset] == 0xff) {
+        uint8_t marker = bytes[offset + 1];
+        if (marker == 0xc3) return true;
+        // Tables and applications' data may precede the frame.
+        if (marker != 0xc4 && marker != 0xdb && marker != 0xdd && marker < 0xe0) return false;
+        offset += 2 + (((size_t)bytes[offset + 2] << 8) | bytes[offset + 3]);
+    }
+    return false;
 }
 
 static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_plane, eidetic_codec_outcome *outcome) {
+    eidetic_tiff *tiff = r->tiff;
     for (uint32_t plane = 0; plane < planes; plane++) {
-        uint32_t index = (plane < r->tiff->colors ? plane : r->tiff->alpha) * per_plane + p->index;
-        if (tiff_is_lossless(r->tiff, index)) {
-            if (!read_lossless(r, p, index, outcome)) return false;
-            write_piece(r, p, plane);
-            continue;
-        }
-        // Pixels that bad lines leave out stay blank.
-        if (is_fax(r->tiff)) memset(r->coded, 0, r->coded_size);
-        tmsize_t read = r->tiff->is_tiled
-            ? TIFFReadEncodedTile(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size)
-            : TIFFReadEncodedStrip(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size);
-        if (read < 0 && (!is_fax(r->tiff) || is_missing(r, index))) {
+        uint32_t index = (plane < tiff->colors ? plane : tiff->alpha) * per_plane + p->index;
+        tmsize_t read = tiff->is_tiled
+            ? TIFFReadEncodedTile(tiff->file, index, r->coded, (tmsize_t)r->coded_size)
+            : TIFFReadEncodedStrip(tiff->file, index, r->coded, (tmsize_t)r->coded_size);
+        if (read < 0) {
             return eidetic_codec_fail(
-                outcome, is_missing(r, index) ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT, "%s",
-                r->tiff->error.message[0] ? r->tiff->error.message : "a strip or tile cannot be decoded");
+                outcome, is_missing(tiff, index) ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT, "%s",
+                tiff->error.message[0] ? tiff->error.message : "a strip or tile cannot be decoded");
         }
-        if (read < 0) retry_fax(r, index, p);
-        else if ((size_t)read < r->coded_size) memset(r->coded + read, 0, r->coded_size - (size_t)read);
+        if ((size_t)read < r->coded_size) memset(r->coded + read, 0, r->coded_size - (size_t)read);
         write_piece(r, p, plane);
     }
     return true;
@@ -204,7 +161,7 @@ static bool prepare(reader *r, uint32_t *width, uint32_t *height, eidetic_codec_
     }
     r->used_samples = tiff->colors + tiff->has_alpha;
     uint64_t per_row = (uint64_t)*width * (tiff->planes == PLANARCONFIG_SEPARATE ? 1 : tiff->samples);
-    uint64_t size = ((per_row * tiff->bits + 7) / 8) * *height;
+    uint64_t size = byte_count(tiff, per_row) * (uint64_t)*height;
     uint64_t row = per_row > (uint64_t)tiff->width * 4 ? per_row : (uint64_t)tiff->width * 4;
     tmsize_t expected = tiff->is_tiled ? TIFFTileSize(tiff->file) : TIFFStripSize(tiff->file);
     if (expected <= 0) return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
@@ -221,33 +178,69 @@ static bool prepare(reader *r, uint32_t *width, uint32_t *height, eidetic_codec_
     return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a strip or tile");
 }
 
-// Decodes YCbCr without JPEG, old-style JPEG and LogLuv, which the library converts to RGBA.
+// Fax codes are repaired line by line, so a bad line does not fail the decoding.
+static bool is_fax(const eidetic_tiff *tiff) {
+    return tiff->compression == COMPRESSION_CCITTRLE || tiff->compression == COMPRESSION_CCITTFAX3 ||
+        tiff->compression == COMPRESSION_CCITTFAX4 || tiff->compression == COMPRESSION_CCITTRLEW;
+}
+
+// Returns the number of rows that are converted at a time: about a hundred, in whole strips or tiles.
+static uint32_t band_height(const eidetic_tiff *tiff) {
+    uint32_t height = tiff->height;
+    if (tiff->is_tiled) TIFFGetField(tiff->file, TIFFTAG_TILELENGTH, &height);
+    else TIFFGetFieldDefaulted(tiff->file, TIFFTAG_ROWSPERSTRIP, &height);
+    if (height == 0 || height >= tiff->height) return tiff->height;
+    return height * (1 + 100 / height);
+}
+
+static uint32_t first_missing(const eidetic_tiff *tiff) {
+    uint32_t count = tiff->is_tiled ? TIFFNumberOfTiles(tiff->file) : TIFFNumberOfStrips(tiff->file), index = 0;
+    while (index < count && !is_missing(tiff, index)) index++;
+    return index < count ? index : UINT32_MAX;
+}
+
+// Decodes what the library alone converts: 1 to 4 bits, palettes, YCbCr, CIE L*a*b*, LogLuv.
 static void read_converted(
-    eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_cancellation cancellation,
+    eidetic_codec_outcome *outcome) {
     char message[1024] = "";
     TIFFRGBAImage image;
-    if (!TIFFRGBAImageOK(tiff->file, message) || !TIFFRGBAImageBegin(&image, tiff->file, 1, message)) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", message);
+    if (!TIFFRGBAImageOK(tiff->file, message) || !TIFFRGBAImageBegin(&image, tiff->file, !is_fax(tiff), message)) {
+        eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_UNSUPPORTED, "%u bits per sample, format %u, colours %u: %s", tiff->bits,
+            tiff->format, tiff->photometric, message);
         return;
     }
     image.req_orientation = image.orientation;
-    bool is_read = bytes_per_row == (size_t)tiff->width * 4 &&
-        TIFFRGBAImageGet(&image, (uint32_t *)(void *)pixels, tiff->width, tiff->height);
-    TIFFRGBAImageEnd(&image);
-    if (!is_read) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
-    } else if (!tiff->has_alpha) {
-        // The library takes a fourth sample without a meaning for alpha.
-        eidetic_pixels_make_opaque(pixels, (size_t)tiff->width * tiff->height);
+    uint32_t height = band_height(tiff), row = 0;
+    bool is_read = bytes_per_row == (size_t)tiff->width * 4;
+    for (; row < tiff->height && is_read; row += height) {
+        if (!eidetic_codec_should_continue(&cancellation, outcome)) break;
+        image.row_offset = (int)row;
+        uint32_t count = minimum(height, tiff->height - row);
+        is_read = TIFFRGBAImageGet(&image, (uint32_t *)(void *)(pixels + row * bytes_per_row), tiff->width, count);
     }
+    TIFFRGBAImageEnd(&image);
+    if (outcome->status != EIDETIC_CODEC_OK) return;
+    if (first_missing(tiff) != UINT32_MAX) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_TRUNCATED, "strip or tile %u is missing", first_missing(tiff));
+    } else if (!is_read) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+    }
+    // The library takes a fourth sample without a meaning for alpha.
+    if (!tiff->has_alpha) eidetic_pixels_make_opaque(pixels, (size_t)tiff->width * tiff->height);
 }
 
 void eidetic_tiff_read(
     eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_cancellation cancellation,
     eidetic_codec_outcome *outcome) {
     tiff->error.message[0] = 0;
+    if (is_lossless(tiff)) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "lossless JPEG is not supported");
+        return;
+    }
     if (!tiff->is_direct) {
-        read_converted(tiff, pixels, bytes_per_row, outcome);
+        read_converted(tiff, pixels, bytes_per_row, cancellation, outcome);
         return;
     }
     reader r = {.tiff = tiff, .pixels = pixels, .bytes_per_row = bytes_per_row};

@@ -5,13 +5,7 @@
 #include "CTIFF.h"
 
 // The conversion of samples to pixels.
-typedef enum { GREY, INVERTED_GREY, RGB, PALETTE, CMYK, LAB } color_kind;
-
-// The coding of CIE L*a*b*: the largest lightness, the steps of a unit of a* and b*, and whether these have an offset.
-typedef struct {
-    double lightness, scale;
-    bool has_offset;
-} tiff_lab_coding;
+typedef enum { GREY, INVERTED_GREY, RGB, CMYK } color_kind;
 
 struct eidetic_tiff {
     TIFF *file;
@@ -29,28 +23,4 @@ struct eidetic_tiff {
     unsigned colors;     // the number of colour samples
     bool has_alpha;
     unsigned alpha;      // the index of the alpha sample
-    uint8_t (*palette)[4];
-    tiff_lab_coding lab;
 };
-
-// Returns true if a piece is coded with the lossless process of JPEG, which the library does not support.
-bool tiff_is_lossless(const eidetic_tiff *tiff, uint32_t index);
-
-// Decodes a piece of lossless JPEG to `rows`, each of `row_samples` samples, as the library lays them out.
-bool tiff_read_lossless(
-    const eidetic_tiff *tiff, uint32_t index, uint32_t row_samples, uint32_t height, uint8_t *rows,
-    size_t bytes_per_row, eidetic_codec_outcome *outcome);
-
-// Converts `count` pixels of CIE L*a*b* relative to D50, each of `step` samples, to sRGB. Alpha stays unchanged.
-void tiff_convert_lab(
-    const eidetic_tiff *tiff, const uint8_t *source, size_t count, size_t step, uint8_t *pixels);
-
-// Returns an integer sample of any width.
-uint64_t tiff_sample(const uint8_t *source, size_t index, unsigned bits);
-
-// Returns a sample of 16, 32 or 64 bits as a number.
-double tiff_float_sample(const uint8_t *source, size_t index, unsigned bits);
-
-// Converts `count` samples to 8 bits, scaled to the full range. Writes every `step`-th byte.
-void tiff_unpack(
-    const uint8_t *source, size_t count, unsigned bits, unsigned format, uint8_t *samples, size_t step);

@@ -7,7 +7,6 @@ import Glibc
 struct Main {
     /// Runs the command on the main thread, which has no other use, so commands can block.
     static func main() {
-        DecodeSandbox.runIfStartedForDecoding()
         // A closed pipe is then an error of write(2), which is handled by its caller.
         signal(SIGPIPE, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())

@@ -227,6 +227,72 @@ struct HelperPoolTests {
         #expect(try both.image(avif).size.width > 0)
     }
 
+    /// Writes a program that counts its starts, and then runs a line of shell.
+    private static func program(
+        in directory: TemporaryDirectory,
+        then line: String
+    ) throws -> (program: HelperProgram, startCount: () -> Int) {
+        let counter = try directory.write([], to: "starts")
+        let script = "#!/bin/sh\necho >>\(counter)\n\(line)\nexec \(Programs.path(of: "eidetic-decode")) \"$@\"\n"
+        let path = try directory.write(Array(script.utf8), to: "eidetic-decode")
+        chmod(path, 0o755)
+        return (HelperProgram(path: path), { (try? FileSystem().contents(of: counter).count) ?? 0 })
+    }
+
+    @Test("F07 a process that dies while it starts is started again")
+    func dyingProcessesAreStartedAgain() throws {
+        let directory = try TemporaryDirectory(named: "dying"), bytes = try Samples.png(9, 9)
+        let line = "[ $(wc -l <\(directory.path(of: "starts"))) -lt 3 ] && kill -9 $$"
+        let (program, startCount) = try Self.program(in: directory, then: line)
+        let pool = Programs.pool { ($0.idleLimit, $0.programs) = (1, { [program] }) }
+        #expect(try pool.image(bytes).size.width == 9)
+        #expect(startCount() == 3 && pool.startedCount == 1)
+    }
+
+    @Test("F07 processes that die while they start fail the image, and the next image starts them again")
+    func dyingProcessesAreNotRemembered() throws {
+        let directory = try TemporaryDirectory(named: "dying"), bytes = try Samples.png(9, 9)
+        let (program, startCount) = try Self.program(in: directory, then: "kill -9 $$")
+        let pool = Programs.pool { ($0.startLimit, $0.programs) = (2, { [program] }) }
+        for count in 1...3 {
+            let error = Programs.error { () throws(EideticError) in try pool.image(bytes) }
+            #expect(error?.code == .sandboxUnavailable && error?.message.contains("signal 9") == true)
+            #expect(startCount() == 2 * count && !pool.isMissing(for: bytes))
+        }
+    }
+
+    @Test("F07 a program that cannot decode on this machine is remembered, and not started for each image")
+    func unusableProgramsAreRemembered() throws {
+        let directory = try TemporaryDirectory(named: "unusable"), bytes = try Samples.png(9, 9)
+        let (program, startCount) = try Self.program(in: directory, then: "exit 3")
+        let pool = Programs.pool { ($0.retryTime, $0.programs) = (.seconds(3_600), { [program] }) }
+        for _ in 1...3 {
+            let error = Programs.error { () throws(EideticError) in try pool.image(bytes) }
+            #expect(error?.code == .sandboxUnavailable && error?.message.contains(program.path) == true)
+            #expect(startCount() == 1 && pool.isMissing(for: bytes))
+        }
+    }
+
+    @Test("F07 without eidetic-decode the running program is started again, and decodes before its main")
+    func ownProgramDecodes() throws {
+        let program = HelperProgram(path: HelperLocation.ownProgram), bytes = try Samples.jpeg(40, 30)
+        let pool = Programs.pool { ($0.idleLimit, $0.programs) = (1, { [program] }) }
+        #expect(HelperLocation.programs.last == program)
+        #expect(try pool.image(bytes).bytes == ImageDecoder.decode(bytes).bytes)
+        let identifier = try #require(pool.idleIdentifiers.first), files = FileSystem()
+        #expect(try files.linkTarget(of: "/proc/\(identifier)/exe") == files.linkTarget(of: "/proc/self/exe"))
+        let status = Self.status(of: identifier)
+        #expect(status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1") && status.contains("Threads:\t"))
+        #expect(try pool.description().restrictions == Programs.pool().description().restrictions)
+    }
+
+    @Test("F07 a program that is started with the argument, but not by an application, runs as without it")
+    func argumentAlone() async throws {
+        let path = Programs.path(of: "eidetic-decode")
+        let result = try await Subprocess.run(path, arguments: [DecodeHelper.argument])
+        #expect(result.status == .exited(64) && result.errorText.contains("which start it"))
+    }
+
     @Test(
         "F07 without descriptors or room for shared memory the sandbox is unavailable, and no process is lost or ended"
     )

@@ -2,6 +2,7 @@ import Eidetic
 import EideticCore
 import EideticSandbox
 import EideticTestSupport
+import Glibc
 import Testing
 
 /// The default, in processes of their own: the processes of the sandbox are those of the whole process.
@@ -65,6 +66,95 @@ struct DefaultDecodePolicyTests {
             var remote = ImageRequest(server.url + "/b.png")
             remote.decodePolicy = .inProcess
             #expect(try await !DefaultDecodePolicyTests.detail(pipeline.response(for: remote)).contains("sandbox"))
+        }
+    }
+
+    private static let svg = Array("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>".utf8)
+
+    /// Returns the code of the error of a load; `nil` if it has none.
+    private static func error(_ request: ImageRequest) async -> EideticError? {
+        do throws(EideticError) {
+            _ = try await ImagePipeline.shared.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        "F07 SVG is decoded in the sandbox wherever it comes from, and in this process by the word of the application",
+        .enabled(if: ImageDecoder.supportedFormats.contains(.svg), "this build has no SVG")
+    )
+    func vectors() async throws {
+        let file = try directory.write(Self.svg, to: "a.svg"), path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String, file = file as String] in
+            HomeVariables.cacheHome.apply(path)
+            let svg = DefaultDecodePolicyTests.svg, pipeline = ImagePipeline.shared
+            let server = try ScriptedOrigin { _ in [.response(body: svg)] }
+            let data = "data:image/svg+xml," + svg.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
+            let sources = [
+                ImageRequest("file://" + file), ImageRequest(data), ImageRequest(.bytes(svg + [10])),
+                ImageRequest(server.url + "/a.svg"),
+            ]
+            for request in sources {
+                let response = try await pipeline.response(for: request)
+                #expect(response.image.size == PixelSize(width: 9, height: 7))
+                #expect(DefaultDecodePolicyTests.detail(response).contains("in the sandbox"))
+            }
+            var own = ImageRequest(.bytes(svg + [10, 10]))
+            own.decodePolicy = .inProcess
+            let response = try await pipeline.response(for: own)
+            #expect(!DefaultDecodePolicyTests.detail(response).contains("sandbox"))
+        }
+    }
+
+    @Test(
+        "F07 without a program SVG from anywhere, and AVIF from a server, fail with an error that says what is missing",
+        .enabled(if: Set(ImageDecoder.supportedFormats).isSuperset(of: [.svg, .avif]), "this build lacks a format")
+    )
+    func isolatedFormatsWithoutProgram() async throws {
+        let path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            HomeVariables.cacheHome.apply(path)
+            DecodeSandbox.programPath = "/nonexistent/eidetic-decode"
+            let size = PixelSize(width: 8, height: 8), svg = DefaultDecodePolicyTests.svg
+            let frame = Image.Frame(pixels: try TestImage.pixels(width: 8, height: 8))
+            let avif = try ImageEncoder.encode(Image(frames: [frame], format: .png, sourceSize: size), as: .avif)
+            let server = try ScriptedOrigin { request in
+                [.response(body: request.path.hasSuffix("svg") ? svg : avif)]
+            }
+            for (request, format) in [
+                (ImageRequest(.bytes(svg)), "svg"), (ImageRequest(server.url + "/a.svg"), "svg"),
+                (ImageRequest(server.url + "/a.avif"), "avif"),
+            ] {
+                let error = await DefaultDecodePolicyTests.error(request)
+                #expect(error?.code == .sandboxUnavailable, "\(error as Any)")
+                #expect(error?.message.contains("/nonexistent/eidetic-decode cannot be executed") == true)
+                #expect(error?.message.contains("\(format) is decoded in the application only") == true)
+            }
+            #expect(await DefaultDecodePolicyTests.error(ImageRequest(.bytes(avif))) == nil)
+            var own = ImageRequest(server.url + "/b.svg")
+            for policy in [DecodePolicy.inProcess, .sandboxedIfAvailable] {
+                own.decodePolicy = policy
+                #expect(await DefaultDecodePolicyTests.error(own) == nil)
+            }
+        }
+    }
+
+    @Test("F07 where processes die while they start, no image of a server is decoded in this process")
+    func dyingProcesses() async throws {
+        let program = try directory.write(Array("#!/bin/sh\nkill -9 $$\n".utf8), to: "eidetic-decode")
+        chmod(program, 0o755)
+        let path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String, program = program as String] in
+            HomeVariables.cacheHome.apply(path)
+            DecodeSandbox.programPath = program
+            let server = try DefaultDecodePolicyTests.server()
+            for name in ["a", "b"] {
+                let error = await DefaultDecodePolicyTests.error(ImageRequest("\(server.url)/\(name).png"))
+                #expect(error?.code == .sandboxUnavailable, "\(error as Any)")
+            }
+            #expect(ImagePipeline.shared.statistics.unsandboxedImages == 0)
         }
     }
 

@@ -54,6 +54,29 @@ struct SandboxTests {
         #expect(inspections[0].outputText == inspections[1].outputText && !inspections[0].outputText.isEmpty)
     }
 
+    @Test(
+        "F07 inspect and convert read SVG in the sandbox, and with --no-sandbox in their own process",
+        .enabled(if: ImageDecoder.supportedFormats.contains(.svg), "this build has no SVG")
+    )
+    func vectors() async throws {
+        let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>"
+        let path = try directory.write(Array(svg.utf8), to: "image.svg"), output = directory.path(of: "a.png")
+        for words in [[], ["--no-sandbox"]] as [[String]] {
+            // Without room for another process, the sandbox is missing.
+            let limited = { (arguments: [String]) in
+                let line = (["ulimit -f 64; exec", EideticProgram.path] + arguments).joined(separator: " ")
+                return try await Subprocess.run("/bin/sh", arguments: ["-c", line])
+            }
+            for arguments in [["inspect", path], ["convert", path, output]] {
+                let free = try await Subprocess.run(EideticProgram.path, arguments: arguments + words)
+                #expect(free.status == .exited(0), "\(free.errorText)")
+                let result = try await limited(arguments + words)
+                #expect(result.status == .exited(words.isEmpty ? 1 : 0), "\(result.errorText)")
+                #expect(result.errorText.contains("sandbox") == words.isEmpty, "\(result.errorText)")
+            }
+        }
+    }
+
     @Test("F07 a file that is no image has the same error in the sandbox")
     func errors() async throws {
         let path = try directory.write(Array("<html>".utf8), to: "image.png")

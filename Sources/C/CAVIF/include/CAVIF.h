@@ -23,10 +23,6 @@ eidetic_avif *eidetic_avif_open(
     const void *bytes, size_t count, bool is_complete, uint32_t maximum_pixels, uint32_t maximum_frames,
     eidetic_avif_info *info, eidetic_codec_outcome *outcome);
 
-// Sets the largest number of pixels of a coded frame, which the library refuses to decode otherwise. Without a limit, a
-// tile that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
-void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels, bool is_grid);
-
 void eidetic_avif_close(eidetic_avif *avif);
 
 // Decodes the next frame to four bytes per pixel: red, green, blue, alpha.

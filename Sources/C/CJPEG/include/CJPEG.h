@@ -14,8 +14,7 @@ typedef enum {
     EIDETIC_JPEG_FAILED = 1,
     EIDETIC_JPEG_OUT_OF_MEMORY = 2,
     EIDETIC_JPEG_UNSUPPORTED = 3,
-    EIDETIC_JPEG_TRUNCATED = 4, // by the lossless decoder only
-    EIDETIC_JPEG_TOO_MANY_SCANS = 5,
+    EIDETIC_JPEG_TOO_MANY_SCANS = 4,
 } eidetic_jpeg_status;
 
 /// The meaning of the four bytes of a decoded pixel.
@@ -97,29 +96,6 @@ int eidetic_jpeg_feed_is_later_pass(const eidetic_jpeg_feed *feed);
 unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed);
 /// Returns 1 if all rows have their final quality.
 int eidetic_jpeg_feed_is_complete(eidetic_jpeg_feed *feed);
-
-/// A decoder of lossless JPEG (SOF3), grey or RGB. It reads from memory that must outlive it.
-typedef struct eidetic_lossless eidetic_lossless;
-
-/// Creates a decoder and reads up to the scan.
-eidetic_jpeg_status eidetic_lossless_create(const uint8_t *bytes, size_t count, eidetic_lossless **result);
-void eidetic_lossless_destroy(eidetic_lossless *decoder);
-uint32_t eidetic_lossless_width(const eidetic_lossless *decoder);
-uint32_t eidetic_lossless_height(const eidetic_lossless *decoder);
-
-/// Decodes the next `count` rows to R, G, B, A. Stops at the first missing or corrupt row.
-eidetic_jpeg_status eidetic_lossless_read_rows(
-    eidetic_lossless *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count);
-
-/// Creates a decoder of one to four components whose samples are read as they are stored. `tables` is a stream with
-/// Huffman tables that the file itself need not have, or NULL.
-eidetic_jpeg_status eidetic_lossless_create_samples(
-    const uint8_t *tables, size_t table_count, const uint8_t *bytes, size_t count, eidetic_lossless **result);
-int eidetic_lossless_components(const eidetic_lossless *decoder);
-int eidetic_lossless_precision(const eidetic_lossless *decoder);
-
-/// Decodes the next row to interleaved samples, as many as the width times the components.
-eidetic_jpeg_status eidetic_lossless_read_samples(eidetic_lossless *decoder, uint16_t *samples);
 
 /// The form of an encoded image: its quality from 1 to 100, also between two whole numbers; `chroma` is 1 for full
 /// colour resolution (4:4:4), 2 for half the resolution in both directions (4:2:0).

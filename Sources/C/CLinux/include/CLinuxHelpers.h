@@ -13,6 +13,17 @@
 int eidetic_start_helper(const char *path, char *const arguments[], char *const environment[], int descriptor,
                          int32_t *process);
 
+/// The first argument of a program that is started to decode images; formats whose libraries it loads follow.
+#define EIDETIC_DECODE_ARGUMENT "--eidetic-decode-helper"
+
+/// The descriptor of the socket of such a process.
+#define EIDETIC_DECODE_DESCRIPTOR 3
+
+/// Returns whether this program decodes images before its `main` if it is started with `EIDETIC_DECODE_ARGUMENT`: 0 for
+/// one without EideticSandbox or with the rights of its owner, and where EideticSandbox belongs to a library that the
+/// program has opened (`dlopen`), such as a module of an interpreter.
+int eidetic_can_start_again(void);
+
 /// Has the kernel end this process with the thread that has started it; returns -1 if that has ended already.
 int eidetic_end_with_parent(void);
 

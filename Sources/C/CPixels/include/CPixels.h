@@ -124,17 +124,4 @@ eidetic_lzw_status eidetic_lzw_continue(
 /// The number of bytes of `source` read so far.
 size_t eidetic_lzw_consumed(const eidetic_lzw *lzw);
 
-/// One-dimensional fax codes (ITU-T T.4); the first bit of a byte is its least significant one if `is_reversed` is not
-/// 0.
-typedef struct {
-    const uint8_t *bytes;
-    size_t count;
-    int is_reversed;
-} eidetic_fax_source;
-
-/// Decodes rows of fax codes from `bit` on, which is advanced, to one bit per pixel, set for black. Returns the number
-/// of valid rows; the row behind them is incomplete, and all others are white.
-size_t eidetic_fax_decode(
-    eidetic_fax_source source, size_t *bit, size_t width, size_t height, uint8_t *rows, size_t bytes_per_row);
-
 #endif

@@ -30,8 +30,7 @@ extension ImageCache {
         /// The largest number of decoded bytes of an image with `scaleDownLargeImages`; 60 MB by default.
         public var scaleDownLimit: ByteCount = 60_000_000
 
-        /// The process in which images are decoded; by default those on disk are decoded in the sandbox, if its program
-        /// is installed.
+        /// The process in which images are decoded; by default those on disk are decoded in the sandbox.
         ///
         /// The cache of a pipeline has that of the pipeline.
         public var decodePolicy = DecodePolicy.automatic

@@ -73,7 +73,7 @@ final class DecodeStage: Sendable {
 
 // MARK: Threads
 extension DecodeStage {
-    /// Runs work on a decoding thread: on one for the format of `bytes`, of which a few kilobytes suffice.
+    /// Runs work on a decoding thread: on one for the process that decodes `bytes`, of which a few kilobytes suffice.
     func run<Value: Sendable>(
         decoding bytes: [UInt8] = [],
         by policy: RenditionPolicy? = nil,
@@ -95,10 +95,7 @@ extension DecodeStage {
 
     /// Returns the threads that decode these bytes, of which a few kilobytes suffice.
     private func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
-        let policy = policy?.decodePolicy
-        // Without the sandbox, formats have their own threads.
-        let isInProcess = policy == .sandboxedIfAvailable && sandbox.isUnavailable(for: bytes)
-        return pools.pool(for: bytes, policy: isInProcess ? .inProcess : policy)
+        pools.pool(for: bytes, policy: policy?.decodePolicy)
     }
 
     /// Decodes and transforms an image on a decoding thread.

@@ -78,8 +78,8 @@ extension ImagePipeline {
         /// The limits of memory, pixels and time for decoding an image; larger images are refused.
         public var decodeLimits: DecodeLimits = .standard
 
-        /// The process in which images are decoded; by default those from a network are decoded in the sandbox, if its
-        /// program is installed, and others in the application's process.
+        /// The process in which images are decoded; by default those from a network, and every SVG, are decoded in the
+        /// sandbox, and others in the application's process.
         ///
         /// A request may have a policy of its own (``ImageRequest/decodePolicy``).
         public var decodePolicy = DecodePolicy.automatic

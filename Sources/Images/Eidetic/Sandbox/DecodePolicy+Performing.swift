@@ -29,7 +29,8 @@ extension DecodePolicy {
     ///   - inProcess: Reads the bytes in this process.
     ///   - sandboxed: Reads the bytes in another one.
     /// - Returns: What the function returns.
-    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy does not allow this process instead.
+    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy does not allow this process instead for
+    ///   this format.
     package func perform<Value>(
         reading bytes: [UInt8],
         in pool: HelperPool = .shared,
@@ -41,26 +42,55 @@ extension DecodePolicy {
             let value = try sandboxed(pool)
             DecodeSandbox.reportStatus(of: pool)
             return value
-        } catch  where error.code == .sandboxUnavailable && kind == .sandboxedIfAvailable {
+        } catch {
+            guard error.code == .sandboxUnavailable else { throw error }
+            guard allowsFallback(for: bytes, in: pool) else { throw Self.unavailable(error, for: bytes) }
             DecodeSandbox.reportFallback(error)
             return try inProcess()
         }
     }
 
+    /// Returns whether bytes may be read in this process because no process could be started.
+    private func allowsFallback(for bytes: [UInt8], in pool: HelperPool) -> Bool {
+        switch kind {
+        case .sandboxedIfAvailable: true
+        case .automatic, .automaticRemote: !Self.isIsolated(bytes) && pool.isMissing(for: bytes)
+        default: false
+        }
+    }
+
+    /// Returns whether bytes are of a format that is decoded in this process by the application's word alone.
+    private static func isIsolated(_ bytes: [UInt8]) -> Bool {
+        guard case .format(let format) = ImageFormat.detect(in: bytes) else { return false }
+        return ImageDecoder.loadedFormats.contains(format)
+    }
+
+    /// Returns the error of bytes that are not decoded without the sandbox.
+    private static func unavailable(_ error: EideticError, for bytes: [UInt8]) -> EideticError {
+        guard case .format(let format) = ImageFormat.detect(in: bytes), isIsolated(bytes) else { return error }
+        let remedy = "\(format) is decoded in the application only with the decode policy inProcess"
+        return EideticError(.sandboxUnavailable, message: "\(error.message); \(remedy)")
+    }
+
     /// A Boolean value indicating whether images are decoded in the sandbox, if there is one.
-    package var isSandboxed: Bool { kind == .sandboxed || kind == .sandboxedIfAvailable }
+    package var isSandboxed: Bool {
+        switch kind {
+        case .sandboxed, .sandboxedIfAvailable, .automaticRemote: true
+        case .automatic, .automaticLocal, .inProcess: false
+        }
+    }
 
     /// Returns the policy of an image whose origin is known.
     package func resolved(isFromNetwork: Bool) -> DecodePolicy {
         guard kind == .automatic else { return self }
-        return isFromNetwork ? .sandboxedIfAvailable : .inProcess
+        return DecodePolicy(kind: isFromNetwork ? .automaticRemote : .automaticLocal)
     }
 
     /// Returns whether these bytes are read in the sandbox, if there is one.
     package func usesSandbox(for bytes: [UInt8]) -> Bool {
-        guard isSandboxed else { return false }
-        guard case .format(let format) = ImageFormat.detect(in: bytes) else { return true }
-        return !ImageDecoder.isPlugin(format)
+        guard kind != .inProcess else { return false }
+        guard case .format(let format) = ImageFormat.detect(in: bytes) else { return kind != .automaticLocal }
+        return !ImageDecoder.isPlugin(format) && (kind != .automaticLocal || format == .svg)
     }
 
     /// Parses the header of an image, as `ImageDecoder.header(of:isComplete:)` does.

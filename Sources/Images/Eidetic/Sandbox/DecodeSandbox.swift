@@ -4,9 +4,12 @@ import EideticSandbox
 
 /// The processes of this machine that decode images in the sandbox.
 ///
-/// Their program is `eidetic-decode`, beside the application's program or in `../libexec`; the application's program
-/// itself, if it begins with ``runIfStartedForDecoding()``; or `eidetic-decode` or `eidetic` in `/usr/local` or `/usr`.
-/// A program that another user can replace is not used; neither `PATH` nor the current directory is searched.
+/// Their program is `eidetic-decode`, beside the application's program, in `../libexec`, or in `/usr/local` or `/usr`;
+/// where there is none, the application's program itself, which is started once more and decodes before its `main`. A
+/// program that another user can replace is not used; neither `PATH` nor the current directory is searched.
+///
+/// The application's program cannot be used if it has the rights of another user (setuid), or if Eidetic belongs to a
+/// library that it opens while it runs, as a module of an interpreter does.
 ///
 /// Processes start with the first image, at most one for each processor waits for the next, and each that has waited
 /// for half a minute ends.
@@ -20,16 +23,6 @@ public enum DecodeSandbox {
             HelperLocation.configuredPath = newValue
             HelperPool.shared.restart()
         }
-    }
-
-    /// Decodes images until the end of the process, if this program was started for that; otherwise, allows this
-    /// program to be started for it.
-    ///
-    /// To be called at the very beginning of `main`, before any thread is started. An application that calls it needs
-    /// no other program for its sandbox.
-    public static func runIfStartedForDecoding() {
-        guard !DecodeHelper.isRequested else { DecodeHelper.run() }
-        HelperLocation.useOwnProgram()
     }
 
     /// The restrictions of the sandbox, as far as the system allows them.

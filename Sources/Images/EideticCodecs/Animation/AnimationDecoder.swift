@@ -6,33 +6,19 @@ package import EideticCore
 /// frames that have to be drawn before included. The number of frames is limited in total; the memory of all of them is
 /// not needed, because only those that a caller keeps exist.
 ///
-/// Unchecked, because its user makes one call at a time, as ``FrameSource`` demands. A call into a library that cannot
-/// be interrupted may outlive its caller: it then keeps its reader and its bytes to itself, and the decoder begins with
-/// new ones.
+/// Unchecked, because its user makes one call at a time, as ``FrameSource`` demands.
 package final class AnimationDecoder: FrameSource, @unchecked Sendable {
     private let format: ImageFormat
     private let options: DecodeOptions
     private let limits: DecodeLimits
     private let transform: (any ImageTransform)?
-    private let maximumCopyBytes: Int
     private var waitsForMemory: Bool
-    private let calls: DetachedCalls?
-    private var reading: Reading
+    private let buffer: EncodedBuffer
+    private let reader: any FrameReader
     private var header: ImageHeader?
     private var finisher: FrameFinisher?
     private var deliveredSize: PixelSize?
     package private(set) var info: AnimationInfo
-
-    /// The encoded bytes, and what reads them.
-    ///
-    /// Unchecked for the same reason as the decoder.
-    private final class Reading: @unchecked Sendable {
-        let bytes: EncodedBuffer
-        let reader: any FrameReader
-        var isFileComplete = false
-
-        init(bytes: EncodedBuffer, reader: any FrameReader) { (self.bytes, self.reader) = (bytes, reader) }
-    }
 
     /// Creates a decoder from the first bytes of an animation, or from all of them.
     ///
@@ -70,22 +56,19 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
             guard hasFrames else { return nil }
         }
         self.init(
-            reading: Reading(bytes: try EncodedBuffer(capacity: bytes.count), reader: reader),
+            buffer: try EncodedBuffer(capacity: bytes.count),
+            reader: reader,
             format: format,
             options: options,
             limits: limits,
             transform: transform,
-            maximumCopyBytes: maximumCopyBytes,
-            waitsForMemory: waitsForMemory,
-            calls: try? CodecRegistry.codec(for: format).detachedCalls
+            waitsForMemory: waitsForMemory
         )
         _ = try append(bytes, isComplete: isComplete)
         guard hasStarted(isComplete: isComplete) else { return nil }
     }
 
     /// Creates a decoder of bytes that another process writes into shared memory.
-    ///
-    /// Its calls last as long as those of the library: for a process that can be ended.
     ///
     /// - Parameters:
     ///   - memory: The memory, which outlives the decoder.
@@ -109,32 +92,33 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         else { return nil }
         if isComplete { guard try Self.hasFrames(bytes, of: format) else { return nil } }
         self.init(
-            reading: Reading(bytes: EncodedBuffer(sharing: memory), reader: reader),
+            buffer: EncodedBuffer(sharing: memory),
+            reader: reader,
             format: format,
             options: options,
             limits: limits,
             transform: nil,
-            maximumCopyBytes: maximumCopyBytes,
-            waitsForMemory: false,
-            calls: nil
+            waitsForMemory: false
         )
         _ = try extend(to: count, isComplete: isComplete)
         guard hasStarted(isComplete: isComplete) else { return nil }
     }
 
     private init(
-        reading: Reading,
+        buffer: EncodedBuffer,
+        reader: any FrameReader,
         format: ImageFormat,
         options: DecodeOptions,
         limits: DecodeLimits,
         transform: (any ImageTransform)?,
-        maximumCopyBytes: Int,
-        waitsForMemory: Bool,
-        calls: DetachedCalls?
+        waitsForMemory: Bool
     ) {
-        (self.reading, self.format, self.calls) = (reading, format, calls)
+        self.buffer = buffer
+        self.reader = reader
+        self.format = format
         self.options = options.with { $0.frames = .first }
-        (self.limits, self.transform, self.maximumCopyBytes) = (limits, transform, maximumCopyBytes)
+        self.limits = limits
+        self.transform = transform
         self.waitsForMemory = waitsForMemory
         let none = PixelSize(width: 0, height: 0)
         info = AnimationInfo(
@@ -149,7 +133,7 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
 
     /// Returns `true` if the bytes are an animation whose first frame has arrived; otherwise, `false`.
     private func hasStarted(isComplete: Bool) -> Bool {
-        reading.reader.isAnimated && info.frameCount > 0 && !(isComplete && info.frameCount < 2)
+        reader.isAnimated && info.frameCount > 0 && !(isComplete && info.frameCount < 2)
     }
 
     /// Returns `false` if a whole file is a still image, before it is copied.
@@ -159,7 +143,7 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
     ) throws(EideticError) -> Bool {
         switch format {
         case .gif, .webp, .png: return try (ImageDecoder.header(of: bytes, isComplete: true)?.frameCount ?? 1) > 1
-        // The brand of sequences; the calls of libavif are left to its own threads.
+        // The brand of sequences.
         case .avif: return String(decoding: bytes.prefix(64), as: UTF8.self).contains("avis")
         #if JPEGXL
         case .jpegxl: return JPEGXLCodec.isAnimation(bytes) ?? false
@@ -222,19 +206,19 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         }
     }
 
-    package var retainedByteCount: Int { reading.bytes.capacity + reading.reader.retainedByteCount }
+    package var retainedByteCount: Int { buffer.capacity + reader.retainedByteCount }
 
-    package var retainedByteLimit: Int { reading.bytes.capacity + reading.reader.retainedByteLimit }
+    package var retainedByteLimit: Int { buffer.capacity + reader.retainedByteLimit }
 
-    package func firstFrameDrawn(for index: Int) -> Int { reading.reader.firstFrameDrawn(for: index) }
+    package func firstFrameDrawn(for index: Int) -> Int { reader.firstFrameDrawn(for: index) }
 }
 
 // MARK: Bytes
 extension AnimationDecoder {
     package func append(_ bytes: [UInt8], isComplete: Bool) throws(EideticError) -> AnimationInfo {
-        let count = reading.bytes.count + bytes.count
+        let count = buffer.count + bytes.count
         guard count <= limits.encodedBytes.bytes else { throw DecodePlan.sizeError(count, limits: limits) }
-        try reading.bytes.append(bytes, isLast: isComplete)
+        try buffer.append(bytes, isLast: isComplete)
         return try parse(isComplete: isComplete)
     }
 
@@ -243,33 +227,26 @@ extension AnimationDecoder {
     /// - Throws: The errors of ``append(_:isComplete:)``.
     package func extend(to count: Int, isComplete: Bool) throws(EideticError) -> AnimationInfo {
         guard count <= limits.encodedBytes.bytes else { throw DecodePlan.sizeError(count, limits: limits) }
-        try reading.bytes.extend(to: count)
+        try buffer.extend(to: count)
         return try parse(isComplete: isComplete)
     }
 
     private func parse(isComplete: Bool) throws(EideticError) -> AnimationInfo {
-        reading.isFileComplete = isComplete
         do throws(EideticError) {
-            try detached(context: JobContext()) { [limits] reading throws(EideticError) in
-                try Self.update(reading, limits: limits)
-            }.map { header = $0 }
+            try reader.update(buffer.bytes, isFileComplete: isComplete)
+            if let header = reader.header {
+                try DecodePlan.check(header, drawnSize: header.size, limits: limits)
+                self.header = header
+            }
         } catch {
             // Frames before the error have arrived.
             refreshInfo()
             info.durations = Array(info.durations.prefix(limits.frames))
             throw error
         }
-        reading.bytes.releaseReplaced()
+        buffer.releaseReplaced()
         refreshInfo()
         return info
-    }
-
-    /// Parses the bytes, and checks the limits on size and frames.
-    private static func update(_ reading: Reading, limits: DecodeLimits) throws(EideticError) -> ImageHeader? {
-        let (bytes, reader) = (reading.bytes.bytes, reading.reader)
-        try reader.update(bytes, isFileComplete: reading.isFileComplete)
-        if let header = reader.header { try DecodePlan.check(header, drawnSize: header.size, limits: limits) }
-        return reader.header
     }
 
     private func refreshInfo() {
@@ -279,17 +256,17 @@ extension AnimationDecoder {
         let upright = (isTransposed ? targetSize.transposed : targetSize).cropped(for: options)
         info.size = deliveredSize ?? upright
         info.sourceSize = options.appliesOrientation ? header.uprightSize : header.size
-        let durations = reading.reader.durations
+        let durations = reader.durations
         if durations.count < info.frameCount { info.durations.removeLast(info.frameCount - durations.count) }
         info.durations += durations.dropFirst(info.frameCount).map(\.clampedForPlayback)
-        info.loopCount = reading.reader.loopCount
-        info.isComplete = reading.reader.isComplete
+        info.loopCount = reader.loopCount
+        info.isComplete = reader.isComplete
         if finisher?.targetSize != targetSize || finisher?.orientation != header.orientation {
             finisher = FrameFinisher(
                 targetSize: targetSize,
                 orientation: header.orientation,
                 options: options,
-                iccProfile: reading.reader.colourProfile
+                iccProfile: reader.colourProfile
             )
         }
     }
@@ -307,26 +284,23 @@ extension AnimationDecoder {
         guard let header, var finisher, (0..<info.frameCount).contains(index) else {
             throw EideticError(.invalidArgument, message: "\(format): there is no frame \(index)")
         }
-        let (limits, targetSize, deadline) = (limits, finisher.targetSize, ContinuousClock.now + limits.duration)
-        let mayPremultiply = finisher.acceptsPremultiplied
-        let makeTask = { @Sendable in
-            DecodeTask(
+        let deadline = ContinuousClock.now + limits.duration
+        let memory = workingMemory
+        let pixels = try reserving(memory, context: context) { () throws(EideticError) in
+            let task = DecodeTask(
                 header: header,
-                targetSize: targetSize,
+                targetSize: finisher.targetSize,
                 decodesAllFrames: true,
                 acceptsPartial: false,
-                mayPremultiply: mayPremultiply,
+                mayPremultiply: finisher.acceptsPremultiplied,
                 limits: limits,
                 context: context,
                 deadline: deadline
             )
-        }
-        let memory = workingMemory
-        let pixels = try reserving(memory, context: context) { () throws(EideticError) in
-            let stored = try detached(context: context) { reading throws(EideticError) in
-                try reading.reader.frame(at: index, for: makeTask())
-            }
-            let finished = try finisher.finish(stored, for: makeTask())
+            let stored = try reader.frame(at: index, for: task)
+            // A library that cannot be interrupted may have exceeded the time limit.
+            try task.checkpoint()
+            let finished = try finisher.finish(stored, for: task)
             return try transform?.apply(to: finished) ?? finished
         }
         self.finisher = finisher
@@ -335,7 +309,7 @@ extension AnimationDecoder {
     }
 
     /// The peak memory of decoding a frame.
-    package var workingMemory: Int { reading.reader.canvasCount * 4 * (header?.size.pixelCount ?? 0) }
+    package var workingMemory: Int { reader.canvasCount * 4 * (header?.size.pixelCount ?? 0) }
 
     private func reserving<Value>(
         _ memory: Int,
@@ -345,39 +319,5 @@ extension AnimationDecoder {
         let budget = DecodeMemoryBudget.shared
         guard waitsForMemory else { return try budget.withImmediateReservation(of: memory, body: body) }
         return try budget.withReservation(of: memory, context: context, body: body)
-    }
-
-    /// Runs `body` here, or on a thread that may be left behind if the library cannot be interrupted.
-    private func detached<Value: Sendable>(
-        context: JobContext,
-        body: @escaping @Sendable (Reading) throws(EideticError) -> Value
-    ) throws(EideticError) -> Value {
-        let reading = reading
-        guard let calls else { return try body(reading) }
-        do throws(EideticError) {
-            return try calls.run(reserving: .init(duration: limits.duration), context: context) {
-                () throws(EideticError) in try body(reading)
-            }
-        } catch {
-            if error.code == .cancelled || error.code == .limitExceeded { try? abandonReading() }
-            throw error
-        }
-    }
-
-    /// Begins with a copy of the bytes and a new reader, because a call may still use the present ones.
-    private func abandonReading() throws(EideticError) {
-        guard let reader = Self.makeReader(for: format, limits: limits, maximumCopyBytes: maximumCopyBytes) else {
-            return
-        }
-        let bytes = try EncodedBuffer(capacity: reading.bytes.count)
-        try bytes.append(Array(reading.bytes.bytes), isLast: false)
-        let next = Reading(bytes: bytes, reader: reader)
-        next.isFileComplete = reading.isFileComplete
-        reading = next
-        guard let calls else { return }
-        let limits = limits
-        _ = try calls.run(reserving: .init(duration: limits.duration), context: JobContext()) {
-            () throws(EideticError) in try Self.update(next, limits: limits)
-        }
     }
 }

@@ -20,12 +20,4 @@ struct BitReader {
     mutating func readFlag() -> Bool { readBits(1) == 1 }
 
     mutating func skipBits(_ count: Int) { offset += count }
-
-    /// Reads an unsigned number with as many leading zeros as it has further bits, as in HEVC (`ue(v)`) and AV1
-    /// (`uvlc`).
-    mutating func readExponentialGolomb() -> Int {
-        var zeros = 0
-        while zeros < 32, !isPastEnd, !readFlag() { zeros += 1 }
-        return (1 << zeros) - 1 + readBits(zeros)
-    }
 }

@@ -8,9 +8,6 @@ protocol ImageCodec: SendableMetatype {
     /// The formats that ``decode(_:for:)`` accepts.
     static var formats: [ImageFormat] { get }
 
-    /// The calls by which images are decoded if the library cannot be interrupted; otherwise, `nil`.
-    static var detachedCalls: DetachedCalls? { get }
-
     /// Loads the library of an optional format, for a process that cannot open files later.
     static func prepare()
 
@@ -32,7 +29,7 @@ protocol ImageCodec: SendableMetatype {
 
     /// Decodes the pixels, after the header and the limits on size and frames have been checked.
     ///
-    /// Calls `task.checkpoint()` every few milliseconds.
+    /// Calls `task.checkpoint()` every few milliseconds, or between the calls of a library that cannot be interrupted.
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels
 
     /// Returns the peak memory of ``decode(_:for:)`` in bytes, including its result.
@@ -43,8 +40,6 @@ protocol ImageCodec: SendableMetatype {
 }
 
 extension ImageCodec {
-    static var detachedCalls: DetachedCalls? { nil }
-
     /// Does nothing, for libraries that are linked.
     static func prepare() {}
 

@@ -1,16 +1,8 @@
 import EideticCore
-import Glibc
 
 /// The codecs of users, as one codec of this package.
 enum PluginCodec: ImageCodec {
     private static let plugins = Guarded<[ImageFormat: any ImageCodecPlugin]>([:])
-
-    /// Code of users may not check for its end, so it must not keep the threads of other formats.
-    static let detachedCalls: DetachedCalls? = DetachedCalls(
-        name: "eidetic plug-in",
-        maximumConcurrentCalls: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-        memory: .mebibytes(256)
-    )
 
     static func register(_ plugin: some ImageCodecPlugin) {
         let (format, signatures) = (plugin.format, plugin.signatures)

@@ -49,7 +49,10 @@ struct DecodePlan {
     func decode() throws(EideticError) -> Image {
         let task = makeTask(deadline: .now + limits.duration)
         try task.checkpoint()
-        return try makeImage(from: try codec.decode(bytes, for: task), for: task)
+        let decoded = try codec.decode(bytes, for: task)
+        // A library that cannot be interrupted may have exceeded the time limit.
+        try task.checkpoint()
+        return try makeImage(from: decoded, for: task)
     }
 
     /// Returns the image that `decode()` would return, with pixels that `decode` makes on first use; of an animation,

@@ -38,17 +38,7 @@ public enum ImageDecoder {
         options: DecodeOptions = DecodeOptions(),
         limits: DecodeLimits = .standard
     ) throws(EideticError) -> Image {
-        if let calls = detachedCalls(for: bytes) {
-            return try DetachedDecode.image(
-                from: bytes,
-                options: options,
-                limits: limits,
-                context: JobContext(),
-                calls: calls,
-                isImmediate: true
-            )
-        }
-        return try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+        try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
             let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: JobContext())
             return try DecodeMemoryBudget.shared.withImmediateReservation(of: plan.workingMemory) {
                 () throws(EideticError) in try plan.decode()
@@ -65,17 +55,7 @@ public enum ImageDecoder {
         limits: DecodeLimits,
         context: JobContext
     ) throws(EideticError) -> Image {
-        if let calls = detachedCalls(for: bytes) {
-            return try DetachedDecode.image(
-                from: bytes,
-                options: options,
-                limits: limits,
-                context: context,
-                calls: calls,
-                isImmediate: false
-            )
-        }
-        return try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+        try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
             let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
             return try DecodeMemoryBudget.shared.withReservation(of: plan.workingMemory, context: context) {
                 () throws(EideticError) in try plan.decode()
@@ -83,24 +63,8 @@ public enum ImageDecoder {
         }
     }
 
-    /// The formats whose libraries cannot be interrupted.
-    ///
-    /// A decode of one of them blocks its thread until the library returns, the time limit passes or the decode is
-    /// cancelled, so each of these formats needs threads of its own.
-    package static let uninterruptibleFormats: [ImageFormat] =
-        CodecRegistry.all.filter { $0.detachedCalls != nil }.flatMap { $0.formats }
-
     /// Returns whether a format is decoded by a codec of the user.
     package static func isPlugin(_ format: ImageFormat) -> Bool { PluginCodec.formats.contains(format) }
-
-    /// Returns `true` unless the bytes are an image of one of the ``uninterruptibleFormats``.
-    static func isInterruptible(_ bytes: [UInt8]) -> Bool { detachedCalls(for: bytes) == nil }
-
-    /// Returns the calls by which an image is decoded if its library cannot be interrupted; otherwise, `nil`.
-    private static func detachedCalls(for bytes: [UInt8]) -> DetachedCalls? {
-        guard case .format(let format) = ImageFormat.detect(in: bytes) else { return nil }
-        return try? CodecRegistry.codec(for: format).detachedCalls
-    }
 
     /// Parses the header and checks the limits as `decode` does, and returns an image that is decoded on first use.
     ///

@@ -5,7 +5,6 @@ import EideticCore
 /// TIFF and BigTIFF, by libtiff; only the first page is decoded.
 enum TIFFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.tiff] }
-    static let detachedCalls: DetachedCalls? = .forFormat(.tiff)
 
     static func header(
         of bytes: UnsafeRawBufferPointer,

@@ -36,7 +36,7 @@ public struct ImageMetadata: Sendable, Hashable {
         case .png: return PNGMetadata.read(file)
         case .webp: return WebPMetadata.read(file)
         #if AVIF || HEIF
-        case .avif, .heic: return try HEIFMetadata.read(file)
+        case .avif, .heic: return HEIFMetadata.read(file)
         #endif
         default: return ImageMetadata()
         }

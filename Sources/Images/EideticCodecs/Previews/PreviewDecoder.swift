@@ -13,8 +13,6 @@ package final class PreviewDecoder: @unchecked Sendable {
     private let limits: DecodeLimits
     private let context: JobContext
     private var feedState: FeedState = .undetermined
-    /// The decoder of a format whose library cannot be interrupted.
-    private var detachedFeed: DetachedFeed?
 
     /// The bytes that were decoded for all previews; more than those of the image if some were decoded repeatedly.
     package private(set) var decodedByteCount = 0
@@ -44,7 +42,7 @@ package final class PreviewDecoder: @unchecked Sendable {
 
     /// The number of bytes that the incremental decoder has consumed; `nil` if there is none.
     package var consumedByteCount: Int? {
-        if case .active(let feed, _, _) = feedState { feed.consumedByteCount } else { detachedFeed?.consumedByteCount }
+        if case .active(let feed, _, _) = feedState { feed.consumedByteCount } else { nil }
     }
 
     /// Returns a preview from the first bytes of an image: those of the previous call, and the bytes since.
@@ -54,24 +52,7 @@ package final class PreviewDecoder: @unchecked Sendable {
     /// - Returns: The preview; `nil` if nothing is visible yet.
     /// - Throws: The errors of `ImageDecoder.decode`; if bytes are missing, a later call may succeed.
     package func preview(of bytes: [UInt8]) throws(EideticError) -> Image? {
-        guard ImageDecoder.isInterruptible(bytes) else { return try detachedPreview(of: bytes) }
-        return try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try preview(ofPrefix: bytes) }
-    }
-
-    private func detachedPreview(of bytes: [UInt8]) throws(EideticError) -> Image? {
-        guard case .format(let format) = ImageFormat.detect(in: bytes), DetachedFeed.formats.contains(format),
-            let calls = try CodecRegistry.codec(for: format).detachedCalls
-        else { return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context) }
-        let feed = detachedFeed ?? DetachedFeed(options: options, limits: limits, context: context)
-        // After an error, a call may still use the feed.
-        detachedFeed = nil
-        let image = try feed.preview(of: bytes, by: calls)
-        detachedFeed = feed
-        return image
-    }
-
-    private func preview(ofPrefix bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
-        try preview(of: try open(bytes))
+        try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try preview(of: try open(bytes)) }
     }
 
     /// Parses the header of the first bytes of an image, and checks the limits.
@@ -152,7 +133,7 @@ extension DecodePlan {
     func makeFeed() throws(EideticError) -> (any PreviewFeed)? {
         let task = makeTask(deadline: .now)
         switch header.format {
-        case .jpeg: return try JPEGSegments(bytes).isLossless ? nil : JPEGPreviewFeed(task: task)
+        case .jpeg: return try JPEGPreviewFeed(task: task)
         case .png: return try PNGPreviewFeed(task: task)
         case .gif: return try GIFPreviewFeed(task: task, bytes: bytes)
         case .webp: return try WebPStructure(bytes).isAnimated ? nil : WebPPreviewFeed(task: task)

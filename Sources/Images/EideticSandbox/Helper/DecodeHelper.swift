@@ -5,28 +5,21 @@ import Glibc
 
 /// A process that decodes images for another one, without files, network and programs.
 ///
-/// It is started with a socket as its descriptor 3, and ends with it.
+/// It is started with a socket as its descriptor 3, and ends with it. Every program with this module is such a process
+/// if it is started with ``argument``, before its `main`.
 package enum DecodeHelper {
     /// The first argument of a program that is started as a decoding process; formats whose libraries it loads follow.
-    package static let argument = "--eidetic-decode-helper"
+    package static let argument: String = EIDETIC_DECODE_ARGUMENT
 
     /// The number of the descriptor of the socket.
-    package static let descriptor: Int32 = 3
-
-    /// A Boolean value indicating whether this program was started as a decoding process.
-    package static var isRequested: Bool { CommandLine.arguments.dropFirst().first == argument }
-
-    /// The formats whose libraries the application asks for.
-    private static var requestedFormats: Set<ImageFormat> {
-        Set(CommandLine.arguments.dropFirst(2).compactMap { ImageFormat(rawValue: $0) })
-    }
+    package static let descriptor: Int32 = EIDETIC_DECODE_DESCRIPTOR
 
     /// Restricts this process, and decodes images until its socket is closed.
     ///
-    /// To be called before threads are started.
-    package static func run() -> Never {
+    /// - Parameter requested: The formats whose libraries the application asks for.
+    fileprivate static func run(loading requested: Set<ImageFormat>) -> Never {
         let socket = PacketSocket(adopting: descriptor)
-        let requested = requestedFormats, formats = ImageDecoder.prepareLibraries(for: requested)
+        let formats = ImageDecoder.prepareLibraries(for: requested)
         let fonts = requested.contains(.svg) && formats.contains(.svg) ? HelperFonts.directories : []
         let addressSpace = addressSpace
         let description = HelperDescription(
@@ -47,6 +40,13 @@ package enum DecodeHelper {
         else { return 256 << 20 }
         return pages * Int(getpagesize())
     }
+}
+
+/// The entry of a decoding process, which the start of the program calls before `main`.
+@_cdecl("eidetic_decode_until_end")
+package func decodeUntilEnd(count: Int32, formats: UnsafePointer<UnsafePointer<CChar>?>) {
+    let names = (0..<Int(count)).compactMap { formats[$0].map { String(cString: $0) } }
+    DecodeHelper.run(loading: Set(names.compactMap { ImageFormat(rawValue: $0) }))
 }
 
 extension HelperRestrictions {

@@ -10,7 +10,7 @@ package final class SharedMemory: Sendable {
 
     /// Creates memory of at least `byteCount` bytes.
     ///
-    /// - Throws: `sandboxUnavailable`, because a decode in the process itself needs neither a descriptor nor a file.
+    /// - Throws: `sandboxUnavailable` without a descriptor or room for it.
     package init(byteCount: Int) throws(EideticError) {
         let page = Int(getpagesize())
         self.byteCount = (max(1, byteCount) + page - 1) / page * page

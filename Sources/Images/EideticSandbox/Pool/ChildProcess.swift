@@ -69,15 +69,24 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// The signal that has ended the process, as text; empty if it was none, or is not known yet.
-    var endDescription: String {
+    /// The way in which a process has ended.
+    enum End {
+        case exit(status: Int32)
+        case signal(Int32)
+        /// It has not ended yet, or the application has reaped it.
+        case unknown
+    }
+
+    /// The way in which the process has ended.
+    var endState: End {
         var information = siginfo_t()
         // Waits for the end that the closed socket announces, and leaves the process to be reaped.
         for _ in 0..<50 where !isGone { usleep(1_000) }
         guard waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG) == 0,
-            information.si_code == Int32(CLD_KILLED) || information.si_code == Int32(CLD_DUMPED)
-        else { return "" }
-        return " by signal \(information._sifields._sigchld.si_status)"
+            information._sifields._sigchld.si_pid == identifier
+        else { return .unknown }
+        let status = information._sifields._sigchld.si_status
+        return information.si_code == Int32(CLD_EXITED) ? .exit(status: status) : .signal(status)
     }
 
     /// Ends the process, and has it reaped; has no effect the second time.

@@ -28,7 +28,9 @@ package final class HelperPool: Sendable {
         /// The largest number of memories of large results that serve several images, if the system allows that; each
         /// keeps a descriptor.
         package var reusableLimit = 64
-        /// The time for which a failure to start is remembered.
+        /// The number of times that a process is started that dies while it starts.
+        package var startLimit = 3
+        /// The time for which it is remembered that no program works on this machine.
         package var retryTime = Duration.seconds(5)
         /// The programs to try, the first one first.
         package var programs: @Sendable () -> [HelperProgram] = { HelperLocation.programs }
@@ -56,7 +58,7 @@ package final class HelperPool: Sendable {
         /// The number of restarts; processes of an earlier one are ended.
         var generation = 0
         var description: HelperDescription?
-        /// The failure of the last start, and when it was.
+        /// The failure of the last start, if no program works on this machine, and when it was.
         var failure: (error: EideticError, time: ContinuousClock.Instant)?
 
         /// Takes the process that was used last, of those that can decode a format.
@@ -130,15 +132,12 @@ package final class HelperPool: Sendable {
         }
     }
 
-    /// A Boolean value indicating whether the last attempt to start a process has failed, a moment ago.
-    package var isUnavailable: Bool {
-        state.withLock { state in state.failure.map { $0.time + settings.retryTime > .now } ?? false }
-    }
-
-    /// Returns whether these bytes cannot be decoded by a process, as far as the last attempts tell.
-    package func isUnavailable(for bytes: [UInt8]) -> Bool {
+    /// Returns whether no process can decode these bytes on this machine, as far as the last attempts tell.
+    ///
+    /// A process that died, or for which the system had no room, is no reason.
+    package func isMissing(for bytes: [UInt8]) -> Bool {
         let format = bytes.withUnsafeBytes { ImageFormat.known(in: $0) }
-        return isUnavailable || state.withLock { $0.lacks(format) }
+        return !isOwner || state.withLock { $0.failure != nil || $0.lacks(format) }
     }
 
     /// Starts processes until as many as there are processors wait; returns at once.
@@ -234,27 +233,41 @@ package final class HelperPool: Sendable {
         if let failure = state.withLock({ $0.failure }), failure.time + settings.retryTime > .now {
             throw failure.error
         }
-        var reason = "\(HelperLocation.programName) is not installed"
+        var reason = HelperLocation.absence
         let (generation, formats) = state.withLock { state in
             if let format, ImageDecoder.loadedFormats.contains(format) { state.formats.insert(format) }
             return (state.generation, state.formats)
         }
-        var other: HelperProcess?
+        var other: HelperProcess?, isPermanent = true
         for program in settings.programs() {
-            do throws(EideticError) {
-                let helper = try HelperProcess(starting: program.loading(formats), generation: generation)
+            do throws(HelperStartFailure) {
+                let helper = try process(of: program.loading(formats), generation: generation)
                 recordStart(of: helper)
                 if helper.canDecode(format) { return helper }
                 other = other ?? helper
             } catch {
                 reason = error.message
+                isPermanent = isPermanent && error.kind == .permanent
             }
         }
         if let format, let other { return try use(other, withoutDecoderFor: format) }
         let message = "images cannot be decoded in the sandbox: \(reason)"
         let error = EideticError(.sandboxUnavailable, message: message)
-        state.withLock { if $0.generation == generation { $0.failure = (error, .now) } }
+        state.withLock { if $0.generation == generation { $0.failure = isPermanent ? (error, .now) : nil } }
         throw error
+    }
+
+    /// Starts a process; one that dies meanwhile is started again.
+    private func process(of program: HelperProgram, generation: Int) throws(HelperStartFailure) -> HelperProcess {
+        var count = 1
+        while true {
+            do throws(HelperStartFailure) {
+                return try HelperProcess(starting: program, generation: generation)
+            } catch {
+                guard error.kind == .momentary, count < settings.startLimit else { throw error }
+                count += 1
+            }
+        }
     }
 
     private func recordStart(of helper: HelperProcess) {

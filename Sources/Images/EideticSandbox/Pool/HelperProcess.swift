@@ -22,6 +22,8 @@ package final class HelperProcess: @unchecked Sendable {
     private var isLowered = false
     private let socket: PacketSocket
     private let process: ChildProcess
+    /// The way in which the process has ended by itself; `nil` if it has not.
+    private var endState: ChildProcess.End?
     /// The number of restarts of the pool before this process was started.
     let generation: Int
 
@@ -34,32 +36,55 @@ package final class HelperProcess: @unchecked Sendable {
     ///   - program: The program.
     ///   - generation: The number of restarts of the pool.
     ///   - duration: The longest time until it is ready.
-    /// - Throws: `sandboxUnavailable`.
-    package init(
+    /// - Throws: The reason why it is not.
+    init(
         starting program: HelperProgram,
         generation: Int = 0,
         within duration: Duration = .seconds(10)
-    ) throws(EideticError) {
+    ) throws(HelperStartFailure) {
         self.generation = generation
-        let failure = "\(program.path) cannot decode images"
         do throws(SystemError) {
             let (own, other) = try PacketSocket.makePair()
             process = try ChildProcess.start(program, passing: other)
             socket = own
         } catch {
-            throw EideticError(.sandboxUnavailable, message: "\(failure): \(error)")
+            throw HelperStartFailure(of: program, error)
         }
         description = HelperDescription(restrictions: [], formats: [], addressSpace: 0)
-        let memory = try SharedMemory(byteCount: Self.windowSize)
-        window = try memory.map()
-        guard case .ready(let description)? = try? reply(within: duration, context: nil) else {
-            throw EideticError(.sandboxUnavailable, message: "\(failure): it does not answer as a decoding process")
+        let memory: SharedMemory
+        do throws(EideticError) {
+            memory = try SharedMemory(byteCount: Self.windowSize)
+            window = try memory.map()
+        } catch {
+            throw HelperStartFailure(.momentary, of: program, reason: error.message)
+        }
+        do throws(EideticError) {
+            guard case .ready(let description) = try reply(within: duration, context: nil) else {
+                throw EideticError(.decoderFailed, message: "it does not answer as a decoding process")
+            }
+            self.description = description
+        } catch {
+            throw HelperStartFailure(kind(of: error), of: program, reason: error.message)
         }
         guard description.version == HelperDescription.currentVersion else {
-            throw EideticError(.sandboxUnavailable, message: "\(failure): it belongs to another version of Eidetic")
+            let reason = "it belongs to another version of Eidetic"
+            throw HelperStartFailure(.permanent, of: program, reason: reason)
         }
-        self.description = description
-        try send(.window(byteCount: memory.byteCount), descriptors: [memory.rawValue])
+        do throws(EideticError) {
+            try send(.window(byteCount: memory.byteCount), descriptors: [memory.rawValue])
+        } catch {
+            throw HelperStartFailure(.momentary, of: program, reason: error.message)
+        }
+    }
+
+    /// Returns the kind of a failure to become ready.
+    private func kind(of error: EideticError) -> HelperStartFailure.Kind {
+        switch endState {
+        // The signal of a filter of system calls around the application.
+        case .exit, .signal(SIGSYS): .permanent
+        case .signal, .unknown: .momentary
+        case nil: error.code == .limitExceeded ? .silence : .permanent
+        }
     }
 
     /// Returns whether the process has the library of a format; `true` for one that needs none, or is not known.
@@ -208,9 +233,10 @@ extension HelperProcess {
             switch try socket.receive() {
             case .none: return nil
             case .end:
-                let reason = process.endDescription
+                endState = process.endState
                 end()
-                throw Self.failure("ended\(reason)")
+                if case .signal(let number) = endState { throw Self.failure("ended by signal \(number)") }
+                throw Self.failure("ended")
             case .packet(let packet):
                 isBusy = false
                 return try WireReader.decode(HelperReply.self, from: packet.bytes)

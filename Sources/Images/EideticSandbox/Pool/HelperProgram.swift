@@ -42,39 +42,38 @@ package enum HelperLocation {
     /// The name of the program that can do nothing else.
     package static let programName = "eidetic-decode"
 
-    private struct Settings {
-        var path: String?
-        var isOwnProgram = false
-    }
-
-    private static let settings = Guarded(Settings())
+    private static let path = Guarded<String?>(nil)
 
     /// The path that the application has set; `nil` for the places of an installation.
     package static var configuredPath: String? {
-        get { settings.withLock { $0.path } }
-        set { settings.withLock { $0.path = newValue } }
+        get { path.withLock { $0 } }
+        set { path.withLock { $0 = newValue } }
     }
-
-    /// Records that this program itself can be started as a decoding process.
-    package static func useOwnProgram() { settings.withLock { $0.isOwnProgram = true } }
 
     /// The programs that are there, the preferred one first.
     ///
-    /// A configured path is the only one. Otherwise `eidetic-decode` beside this program or in `../libexec`, this
-    /// program itself if it has said so, and `eidetic-decode` and `eidetic` in the directories of the system. Neither
-    /// `PATH` nor the current directory is searched, because no user has typed the name.
+    /// A configured path is the only one. Otherwise `eidetic-decode` beside this program, in `../libexec` or in the
+    /// directories of the system, and then this program itself. Neither `PATH` nor the current directory is searched,
+    /// because no user has typed the name.
     package static var programs: [HelperProgram] {
-        let (configured, isOwn) = settings.withLock { ($0.path, $0.isOwnProgram) }
-        if let configured { return existing([configured]) }
+        if let configuredPath { return existing([configuredPath]) }
         let own = try? FileSystem().linkTarget(of: "/proc/self/exe")
         let directory = own.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
         let beside = directory.map { ["\($0)/\(programName)", "\($0)/../libexec/\(programName)"] } ?? []
-        let installed =
-            ["/usr/local/libexec", "/usr/libexec", "/usr/local/bin", "/usr/bin"].map { "\($0)/\(programName)" }
-            + ["/usr/local/bin/eidetic", "/usr/bin/eidetic"]
-        return existing(beside.compactMap(trusted)) + existing(isOwn ? ["/proc/self/exe"] : [])
-            + existing(installed.compactMap(trusted))
+        let directories = ["/usr/local/libexec", "/usr/libexec", "/usr/local/bin", "/usr/bin"]
+        let installed = directories.map { "\($0)/\(programName)" }
+        let isOwnUsable = eidetic_can_start_again() != 0
+        return existing((beside + installed).compactMap(trusted)) + existing(isOwnUsable ? [ownProgram] : [])
     }
+
+    /// The reason why there are no ``programs``.
+    static var absence: String {
+        if let configuredPath { return "\(configuredPath) cannot be executed" }
+        return "\(programName) is not installed, and this program cannot be started again for it"
+    }
+
+    /// The path of this program, which holds also after its file was replaced or removed.
+    package static let ownProgram = "/proc/self/exe"
 
     /// Returns the path of a program without symbolic links; `nil` if another user than root can replace it.
     ///

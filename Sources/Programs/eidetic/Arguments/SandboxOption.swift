@@ -9,11 +9,13 @@ enum SandboxOption {
         help: "read images in processes without files, network and programs, which end with what they cannot decode"
     )
 
-    /// The option of commands that decode in the sandbox what comes from a network.
     static let omission = Option(
         name: "no-sandbox",
-        help: "read images from the network in this process as well, instead of in processes without rights"
+        help: "read images of strangers, and SVG, in this process as well, instead of in processes without rights"
     )
+
+    /// Both options.
+    static let all: [Option] = [definition, omission]
 
     /// Returns the policy of a command line whose images may come from a network.
     static func policyOfLoads(from arguments: Arguments) -> DecodePolicy {
@@ -22,7 +24,7 @@ enum SandboxOption {
 
     /// Returns the policy of a command line whose images are files.
     static func policy(from arguments: Arguments) -> DecodePolicy {
-        arguments.contains(definition) ? .sandboxed : .inProcess
+        policyOfLoads(from: arguments).resolved(isFromNetwork: false)
     }
 
     /// Writes what restricts the processes: a line of JSON, or a line of errors if the system refuses something.

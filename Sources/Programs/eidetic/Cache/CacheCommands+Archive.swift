@@ -46,7 +46,7 @@ extension CacheCommands {
         "import",
         summary: "add the entries of an archive to the cache",
         operands: archiveOperand,
-        options: [SandboxOption.definition],
+        options: SandboxOption.all,
         notes: [
             "Existing entries are replaced. Damaged members, and members that are not images, are refused.",
             "Entries expire as if they had been downloaded when they were stored first.",

@@ -52,7 +52,7 @@ extension CacheCommands {
             count: 2...2,
             completion: .files
         ),
-        options: [SandboxOption.definition],
+        options: SandboxOption.all,
         notes: ["When the cache is full, these entries are evicted last."]
     ) { cache, arguments throws(EideticError) in
         let (key, file) = (arguments.operands[0], arguments.operands[1])

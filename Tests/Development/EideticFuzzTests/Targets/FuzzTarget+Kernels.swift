@@ -8,11 +8,6 @@ extension FuzzTarget {
             guard let codeSize = bytes.first else { return }
             decompress(Array(bytes.dropFirst()), codeSize: Int32(codeSize))
         },
-        FuzzTarget(name: "fax", maximumLength: 2_048, seeds: { [[0, 64, 4, 0x35, 0x9a, 0x80]] }) { bytes in
-            guard bytes.count > 3 else { return }
-            let width = 1 + Int(bytes[0]) << 3 + Int(bytes[1] & 7), height = 1 + Int(bytes[2] & 31)
-            readFax(Array(bytes[3...]), size: PixelSize(width: width, height: height), isReversed: bytes[2] > 127)
-        },
         FuzzTarget(name: "png-rows", maximumLength: 2_048, seeds: { (0..<5).map { [3, 4, $0, 1, 2, 3, 4, 5] } }) {
             bytes in
             guard bytes.count > 2 else { return }
@@ -41,22 +36,6 @@ extension FuzzTarget {
             require(eidetic_lzw_consumed(decoder) <= part.count, "more bytes are consumed than there are")
         }
         require(partCount == count && parts[..<count] == whole[..<count], "steps decompress otherwise")
-    }
-
-    private static func readFax(_ bytes: [UInt8], size: PixelSize, isReversed: Bool) {
-        let bytesPerRow = (size.width + 7) / 8
-        var rows = [UInt8](repeating: 0, count: bytesPerRow * size.height), bit = 0
-        let count = bytes.withUnsafeBufferPointer { bytes in
-            eidetic_fax_decode(
-                eidetic_fax_source(bytes: bytes.baseAddress, count: bytes.count, is_reversed: isReversed ? 1 : 0),
-                &bit,
-                size.width,
-                size.height,
-                &rows,
-                bytesPerRow
-            )
-        }
-        require(count <= size.height && bit <= 8 * bytes.count + 64, "\(count) rows, \(bit) bits")
     }
 
     private static func unfilter(_ bytes: [UInt8], rowLength: Int, pixelLength: Int) {

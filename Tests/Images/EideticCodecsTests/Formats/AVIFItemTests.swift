@@ -178,18 +178,6 @@ struct AVIFItemTests {
         #expect(pixels[32, 9] == [original[32, 9].x, original[32, 9].y, 0, 127])
     }
 
-    @Test("F07 the frame of an alpha item without a size counts") func largeAlpha() async throws {
-        var file = HEIFContainer()
-        file.add(item(try await AV1Image(try gradient())), as: 1)
-        file.add(item(try await alphaImage(width: 1_024, height: 1_024), [HEIFContainer.auxiliary("alpha")]), as: 2)
-        file.refer("auxl", from: 2, to: [1])
-        let bytes = file.finished
-        var limits = DecodeLimits()
-        limits.pixels = 64 * 64
-        let code = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(bytes, limits: limits) }
-        #expect(code == .limitExceeded)
-    }
-
     @Test("F02 one alpha item beside a grid of colours") func alphaBesideGrid() async throws {
         var file = try await grid(order: [2, 3, 4, 5])
         let alpha = try await alphaImage(width: 128, height: 128)

@@ -35,26 +35,6 @@ struct HEIFWriter {
             configuration = HEIFWriter.box("av1C", [0x81, level, 0x0c, 0])
             self.data = data
         }
-
-        /// Creates an HEVC tile with parameter sets of two sizes: in its configuration, and in its data.
-        init(configuredSide: Int, side: Int) {
-            type = "hvc1"
-            let unit = Self.parameterSet(side: configuredSide), inBand = Self.parameterSet(side: side)
-            let array = [0x21, 0, 1] + HEIFWriter.short(unit.count) + unit
-            configuration = HEIFWriter.box("hvcC", [1] + Array(repeating: 0, count: 20) + [3, 1] + array)
-            data = HEIFWriter.long(inBand.count) + inBand
-        }
-
-        /// Returns the beginning of a sequence parameter set: ITU-T H.265, 7.3.2.2.
-        private static func parameterSet(side: Int) -> [UInt8] {
-            func number(_ value: Int) -> String {
-                let digits = String(value + 1, radix: 2)
-                return String(repeating: "0", count: digits.count - 1) + digits
-            }
-            let profile = String(repeating: "1", count: 96)
-            return [0x42, 1]
-                + HEIFWriter.bytes(ofBits: "00000001" + profile + "1" + number(1) + number(side) + number(side))
-        }
     }
 
     var columns = 2

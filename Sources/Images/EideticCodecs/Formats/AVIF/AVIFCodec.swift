@@ -8,7 +8,6 @@ import EideticCore
 /// same rotation and is ignored.
 enum AVIFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.avif] }
-    static let detachedCalls: DetachedCalls? = .forFormat(.avif)
 
     static func prepare() { eidetic_avif_prepare() }
 
@@ -17,8 +16,7 @@ enum AVIFCodec: ImageCodec {
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        try HEIFTableLimits.check(bytes)
-        if try HEIFItemIndex(bytes)?.hasReorderedGrid == true {
+        if HEIFItemIndex(bytes)?.hasReorderedGrid == true {
             return try withHEIF { codec throws(EideticError) in
                 try codec.header(of: bytes, isComplete: isComplete, format: .avif)
             }
@@ -39,10 +37,7 @@ enum AVIFCodec: ImageCodec {
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let limits = task.limits
-        let workload = try HEIFWorkload(bytes, basis: .announcedSize)
-        try workload?.check(limit: limits.pixels, format: .avif)
-        try checkItems(workload?.codedItemCount ?? 0)
-        if workload?.hasReorderedGrid == true {
+        if HEIFItemIndex(bytes)?.hasReorderedGrid == true {
             return try withHEIF { codec throws(EideticError) in try codec.decode(bytes, for: task) }
         }
         let file: AVIFFile?
@@ -54,10 +49,6 @@ enum AVIFCodec: ImageCodec {
             }
         }
         guard let file else { throw EideticError(.truncated, message: "avif: the file ends within its headers") }
-        guard workload != nil || bytes.box("moov") != nil else {
-            throw EideticError(.corrupt, message: "avif: the file has neither a list of items nor a sequence")
-        }
-        file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0, isGrid: workload?.isGrid ?? false)
         return try file.decode(for: task)
     }
 
@@ -69,37 +60,17 @@ enum AVIFCodec: ImageCodec {
         isComplete: Bool,
         limits: DecodeLimits
     ) throws(EideticError) -> AVIFFile? {
-        try HEIFTableLimits.check(bytes)
-        let workload = try HEIFWorkload(bytes, basis: .announcedSize)
-        try workload?.check(limit: limits.pixels, format: .avif)
-        try checkItems(workload?.codedItemCount ?? 0)
         guard bytes.box("moov") != nil else { return nil }
         do throws(AVIFFailure) {
-            guard
-                let file = try AVIFFile(
-                    bytes,
-                    isComplete: isComplete,
-                    maximumPixels: limits.pixels,
-                    maximumFrames: limits.frames
-                )
-            else { return nil }
-            file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0, isGrid: workload?.isGrid ?? false)
-            return file
+            return try AVIFFile(
+                bytes,
+                isComplete: isComplete,
+                maximumPixels: limits.pixels,
+                maximumFrames: limits.frames
+            )
         } catch {
             throw error.error
         }
-    }
-
-    /// The maximum number of coded tiles: those of the largest image, if each has 512 x 512 pixels.
-    private static let maximumItemCount = 512
-
-    /// The memory of libavif's decoder for one tile, beside its pixels; it keeps all of them open.
-    private static let decoderByteCount = 512 << 10
-
-    private static func checkItems(_ count: Int) throws(EideticError) {
-        guard count > maximumItemCount else { return }
-        let limit = "the limit is \(maximumItemCount)"
-        throw EideticError(.limitExceeded, message: "avif: the image has \(count) coded tiles; \(limit)")
     }
 
     /// Calls `body` with libheif, for a grid whose tiles libavif would put into the order of the items.
@@ -119,8 +90,7 @@ enum AVIFCodec: ImageCodec {
     /// Calls `body` with libheif, if it is part of the build, after libavif has refused a grid: for example one that
     /// uses a tile twice.
     ///
-    /// libheif is not the first choice because it takes two to eight times as long (docs/decisions/0023), and is not
-    /// asked after other failures, because it does not bound the size of coded frames.
+    /// libheif is not the first choice because it takes two to eight times as long (docs/decisions/0023).
     private static func withHEIFFallback<Result>(
         after failure: AVIFFailure,
         body: (any ImageCodec.Type) throws(EideticError) -> Result
@@ -137,14 +107,11 @@ enum AVIFCodec: ImageCodec {
         #endif
     }
 
-    /// The frames at the target size, one frame at full size, a copy to rotate, planes of up to 16 bits of everything
-    /// that is coded, and a copy of the file if it has foreign tracks.
+    /// The frames at the target size, one frame at full size, a copy to rotate, the planes of the image and its tiles, and
+    /// a copy of the file if it has foreign tracks.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        let pixels = task.estimatedMemory(canvasCount: 4)
-        guard let workload = try? HEIFWorkload(bytes, basis: .announcedSize) else { return pixels }
         let copy = AVIFTracks.hasForeignTracks(bytes) ? bytes.count : 0
-        let decoders = workload.codedItemCount * decoderByteCount + copy
-        let (sum, overflow) = max(pixels, 8 * workload.pixelCount).addingReportingOverflow(decoders)
+        let (sum, overflow) = task.estimatedMemory(canvasCount: 6).addingReportingOverflow(copy)
         return overflow ? .max : sum
     }
 }

@@ -58,17 +58,6 @@ struct AVIFFile: ~Copyable {
 
     deinit { eidetic_avif_close(handle) }
 
-    /// Makes frames corrupt that have more pixels than the largest announced item.
-    ///
-    /// - Parameters:
-    ///   - count: The pixels of the largest announced item.
-    ///   - isGrid: `true` if the image is made of tiles, so that its own size limits nothing; otherwise, a frame may
-    ///     also be as large as the image.
-    func limitCodedSize(toPixelCount count: Int, isGrid: Bool) {
-        let limit = isGrid ? count : max(count, size.pixelCount)
-        eidetic_avif_limit_coded_size(handle, UInt32(clamping: limit), isGrid)
-    }
-
     var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
 
     let loopCount: Int?

@@ -32,7 +32,6 @@ struct BMPDecoder {
             switch header.coding {
             case .indexed, .bitFields: try decodeRows(into: canvas)
             case .runLength: try decodeRuns(into: canvas)
-            case .fax: try decodeFax(into: canvas)
             }
             // Rows that have not arrived are black.
             if isPartial, alpha == .opaque { canvas.makeOpaque() }
@@ -48,7 +47,7 @@ struct BMPDecoder {
                 message: "BMP: the pixels start at byte \(header.pixelOffset) of a file of \(bytes.count) bytes"
             )
         }
-        guard header.coding != .runLength, header.coding != .fax else { return }
+        guard header.coding != .runLength else { return }
         let (needed, overflow) = header.bytesPerRow.multipliedReportingOverflow(by: header.size.height)
         let missing = overflow || needed - lastRowPadding > bytes.count - header.pixelOffset
         if missing {
@@ -61,7 +60,7 @@ struct BMPDecoder {
     /// The number of bytes behind the last pixel of a row, which some encoders omit in the last row.
     private var lastRowPadding: Int { header.bytesPerRow - (header.size.width * header.bitsPerPixel + 7) / 8 }
 
-    mutating func acceptTruncation(message: String) throws(EideticError) {
+    private mutating func acceptTruncation(message: String) throws(EideticError) {
         guard task.acceptsPartial else { throw EideticError(.truncated, message: message) }
         isPartial = true
     }

@@ -41,7 +41,8 @@ struct BMPHeaderFields {
         case (0, 16), (0, 24), (0, 32): return .bitFields
         case (1, 8), (2, 4): return .runLength
         case (3, 16), (3, 24), (3, 32): return .bitFields
-        case (3, 1) where isOS2: return .fax
+        case (3, 1) where isOS2:
+            throw EideticError(.unsupportedFormat, message: "BMP: the Huffman codes of OS/2 are not supported")
         default:
             throw EideticError(
                 Self.isKnown(compression: compression, bitsPerPixel: bitsPerPixel) ? .unsupportedFormat : .corrupt,

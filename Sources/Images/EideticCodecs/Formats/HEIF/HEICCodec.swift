@@ -9,7 +9,6 @@ import EideticCore
 /// repeats the same rotation and is ignored.
 enum HEICCodec: ImageCodec {
     static var formats: [ImageFormat] { [.heic] }
-    static let detachedCalls: DetachedCalls? = .forFormat(.heic)
 
     static func prepare() { eidetic_heif_prepare() }
 
@@ -18,7 +17,6 @@ enum HEICCodec: ImageCodec {
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        try HEIFTableLimits.check(bytes)
         do throws(EideticError) {
             return try HEICFile(bytes)?.header(format: format)
         } catch {
@@ -37,8 +35,6 @@ enum HEICCodec: ImageCodec {
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        // libheif bounds the announced size only.
-        try HEIFWorkload(bytes, basis: .codedSize)?.check(limit: task.limits.pixels, format: .heic)
         guard let file = try HEICFile(bytes) else {
             throw EideticError(.corrupt, message: "heic: the file has no primary image")
         }
@@ -48,8 +44,7 @@ enum HEICCodec: ImageCodec {
 
     /// The result, libheif's image, its planes, and the tiles of a grid.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        let workload = try? HEIFWorkload(bytes, basis: .codedSize)
-        return max(task.estimatedMemory(canvasCount: 4), 8 * (workload?.largestItem ?? 0))
+        task.estimatedMemory(canvasCount: 4)
     }
 }
 

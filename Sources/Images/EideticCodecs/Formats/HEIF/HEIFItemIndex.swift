@@ -22,6 +22,7 @@ struct HEIFItemIndex {
     /// The position of each item in the first list of items, that of locations or that of types.
     private var itemRanks: [Int: Int] = [:]
     private var propertyNumbers: [Int: [Int]] = [:]
+    /// The items from which a derived image is made: the tiles of a grid, in order and with repetitions.
     private var parts: [Int: [Int]] = [:]
     var extents: [Int: [Extent]] = [:]
     private var auxiliaries: [Int: [Int]] = [:]
@@ -29,10 +30,7 @@ struct HEIFItemIndex {
     let primaryItem: Int
 
     /// Reads the tables of a file; `nil` if it has no primary item.
-    ///
-    /// - Throws: `limitExceeded` if the tables are too long.
-    init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        try HEIFTableLimits.check(bytes)
+    init?(_ bytes: UnsafeRawBufferPointer) {
         guard let items = HEIFItems(bytes), let box = bytes.box("meta"),
             let meta = box.slice(at: 4, count: box.count - 4)
         else { return nil }
@@ -52,7 +50,7 @@ struct HEIFItemIndex {
     }
 
     /// Returns `true` if the item has this type of four characters; otherwise, `false`.
-    func isType(_ name: StaticString, item: Int) -> Bool { types[item] == Self.code(name) }
+    private func isType(_ name: StaticString, item: Int) -> Bool { types[item] == Self.code(name) }
 
     /// Returns the items of a type of four characters, in the order of their numbers.
     func items(ofType name: StaticString) -> [Int] {
@@ -60,26 +58,18 @@ struct HEIFItemIndex {
         return types.filter { $0.value == code }.keys.sorted()
     }
 
-    /// Returns `true` if the item has no frame of its own: a grid, an overlay, or a transformed image.
-    func isDerived(_ item: Int) -> Bool {
-        isType("grid", item: item) || isType("iovl", item: item) || isType("iden", item: item)
-    }
-
-    /// Returns the items from which a derived image is made: the tiles of a grid, in order and with repetitions.
-    func parts(of item: Int) -> [Int] { parts[item] ?? [] }
-
     /// A Boolean value indicating whether the tiles of the primary image or of its alpha stand in another order than
     /// their items in the file's first list, by which libavif before version 1.1 arranges them.
     var hasReorderedGrid: Bool {
         ([primaryItem] + alphaItems(of: primaryItem)).contains { item in
             guard isType("grid", item: item) else { return false }
-            let ranks = parts(of: item).map { itemRanks[$0] ?? .max }
+            let ranks = (parts[item] ?? []).map { itemRanks[$0] ?? .max }
             return zip(ranks, ranks.dropFirst()).contains { $0 > $1 }
         }
     }
 
     /// Returns the items with the alpha of an item.
-    func alphaItems(of item: Int) -> [Int] {
+    private func alphaItems(of item: Int) -> [Int] {
         (auxiliaries[item] ?? []).filter { properties(of: $0, named: "auxC").contains(where: HEIFItems.isAlpha) }
     }
 
@@ -91,14 +81,6 @@ struct HEIFItemIndex {
             }
             return properties[number - 1].content
         }
-    }
-
-    /// Returns the size of an item as it is announced, before crop and rotation.
-    func announcedSize(of item: Int) -> PixelSize? {
-        guard let size = properties(of: item, named: "ispe").first, let width = size.bigEndian32(at: 4),
-            let height = size.bigEndian32(at: 8)
-        else { return nil }
-        return PixelSize(width: width, height: height)
     }
 
     /// Returns the data of an item, in one piece; `nil` if it lies outside the file, or is longer than it.

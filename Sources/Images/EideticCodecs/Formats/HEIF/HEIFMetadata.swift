@@ -5,8 +5,8 @@ import EideticCore
 ///
 /// - SeeAlso: ISO/IEC 23008-12, annex A.2 and A.3; ISO/IEC 14496-12, 12.1.5.
 enum HEIFMetadata {
-    static func read(_ file: UnsafeRawBufferPointer) throws(EideticError) -> ImageMetadata {
-        guard let index = try HEIFItemIndex(file) else { return ImageMetadata() }
+    static func read(_ file: UnsafeRawBufferPointer) -> ImageMetadata {
+        guard let index = HEIFItemIndex(file) else { return ImageMetadata() }
         let profile = index.properties(of: index.primaryItem, named: "colr").first { colour in
             colour.contains("prof") || colour.contains("rICC")
         }

@@ -4,7 +4,7 @@ import EideticCore
 
 /// JPEG by libjpeg-turbo: baseline, progressive and arithmetic coding; grey, YCbCr, RGB, CMYK and YCCK.
 ///
-/// Lossless JPEG is decoded by Eidetic's own ``LosslessJPEG``.
+/// The lossless process is not supported; libjpeg-turbo has it from version 3 on.
 enum JPEGCodec: ImageCodec {
     static let formats: [ImageFormat] = [.jpeg]
 
@@ -32,10 +32,8 @@ enum JPEGCodec: ImageCodec {
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let segments = try JPEGSegments(bytes)
-        if segments.isLossless {
-            var decoded = try LosslessJPEG.decode(bytes, for: task)
-            decoded.iccProfile = segments.iccProfile
-            return decoded
+        guard !segments.isLossless else {
+            throw EideticError(.unsupportedFormat, message: "JPEG: lossless JPEG is not supported")
         }
         let decoder = try JPEGDecoder(bytes)
         try decoder.readHeader(scaleNumerator: scaleNumerator(for: task))

@@ -8,7 +8,6 @@ import EideticCore
 /// The orientation belongs to the format, and the library applies it.
 enum JPEGXLCodec: ImageCodec {
     static var formats: [ImageFormat] { [.jpegxl] }
-    static let detachedCalls: DetachedCalls? = .forFormat(.jpegxl)
 
     static func prepare() { eidetic_jxl_prepare() }
 

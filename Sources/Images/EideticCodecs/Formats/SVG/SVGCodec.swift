@@ -6,10 +6,9 @@ import EideticCore
 /// Scalable Vector Graphics, rendered at the target size by librsvg.
 ///
 /// Compressed documents (`.svgz`) are decompressed within a limit. External resources are not read. The library bounds
-/// the elements, and ``SVGWorkload`` the work of filters.
+/// the elements, but not the work of filters, and ends the process at some documents: it belongs into the sandbox.
 enum SVGCodec: ImageCodec {
     static var formats: [ImageFormat] { [.svg] }
-    static let detachedCalls: DetachedCalls? = .forFormat(.svg)
 
     static func prepare() { eidetic_svg_prepare() }
 
@@ -35,8 +34,6 @@ enum SVGCodec: ImageCodec {
         let opened = task.document as? SVGDocument
         let document = if let opened { opened } else { try SVGDocument(bytes) }
         try task.checkpoint()
-        let scale = Double(task.targetSize.width) / Double(max(1, document.header.size.width))
-        try document.checkWorkload(of: bytes, scale: scale, for: task)
         return DecodedPixels(try document.draw(size: task.targetSize))
     }
 
@@ -95,15 +92,6 @@ private final class SVGDocument {
     private static func wholePixels(for length: Double) -> Int {
         guard length > 0 else { return 1 }
         return length < 1e9 ? Int(length.rounded(.up)) : 1_000_000_000
-    }
-
-    /// Throws `limitExceeded` if drawing would take too long; `bytes` are the file.
-    func checkWorkload(of bytes: UnsafeRawBufferPointer, scale: Double, for task: DecodeTask) throws(EideticError) {
-        func check(_ document: UnsafeRawBufferPointer) throws(EideticError) {
-            try SVGWorkload(document, scale: scale, limits: task.limits).check(size: task.targetSize)
-        }
-        guard let content else { return try check(bytes) }
-        try content.span.withUnsafeBytes { content throws(EideticError) in try check(content) }
     }
 
     func draw(size: PixelSize) throws(EideticError) -> PixelBuffer {

@@ -6,7 +6,7 @@ import EideticStore
 /// The rules of downloads for the entries of an archive, which may be anybody's.
 extension ArchivedEntry {
     /// Throws the error of a download whose body is not an image, or is one beyond the limits of decoding.
-    func checkImage(by policy: DecodePolicy = .inProcess) throws(EideticError) {
+    func checkImage(by policy: DecodePolicy) throws(EideticError) {
         do throws(EideticError) {
             _ = try policy.workingMemory(for: bytes)
         } catch {
