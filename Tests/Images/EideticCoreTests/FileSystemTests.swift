@@ -65,6 +65,26 @@ struct FileSystemTests {
         #expect((try? FileSystem().contents(of: path, limit: limit)) == (isRead ? [1, 2, 3] : nil))
     }
 
+    @Test("C03 a directory that an existing one refuses to contain is an error", arguments: [".", "1/2/3"])
+    func refusedDirectory(name: String) {
+        // proc(5) answers ENOENT to every mkdir(2) below it.
+        let path = "/proc/eidetic-none/\(name)"
+        let error = #expect(throws: SystemError.self) { try FileSystem().makeDirectories(path) }
+        #expect(error?.call == .mkdir && error?.errorNumber == ENOENT)
+    }
+
+    @Test("C03 the depth of a missing path ends no process")
+    func deepDirectory() throws {
+        let directory = try TemporaryDirectory(named: "files"), files = FileSystem()
+        // PATH_MAX is 4,096 bytes, with the terminator.
+        let depth = (4_095 - directory.path.utf8.count) / 2
+        try files.makeDirectories(directory.path + String(repeating: "/a", count: depth))
+        let error = #expect(throws: SystemError.self) {
+            try files.makeDirectories(directory.path + String(repeating: "/a", count: 100_000))
+        }
+        #expect(error?.errorNumber == ENAMETOOLONG)
+    }
+
     @Test("C03 missing parent directories are created; a file of that name is an error")
     func directories() throws {
         let directory = try TemporaryDirectory(named: "files"), files = FileSystem()

@@ -4,18 +4,36 @@ import Synchronization
 extension FileSystem {
     /// Creates a directory and its missing parents, as `mkdir -p` does.
     package func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        // A loop, because whoever gives the path decides its depth; and some file systems deny that an entry exists
+        // below a directory that does.
+        var missing: [String] = []
+        var current = path
+        while try !makeOrFindDirectory(current, mode: mode) {
+            guard let slash = current.lastIndex(of: "/"), slash > current.startIndex else {
+                throw SystemError(.mkdir, errorNumber: ENOENT, path: path)
+            }
+            missing.append(current)
+            current = String(current[..<slash])
+        }
+        for directory in missing.reversed() {
+            guard try makeOrFindDirectory(directory, mode: mode) else {
+                throw SystemError(.mkdir, errorNumber: ENOENT, path: directory)
+            }
+        }
+    }
+
+    /// Returns whether the directory exists now; `false` if the system misses a part of its path.
+    private func makeOrFindDirectory(_ path: String, mode: UInt32) throws(SystemError) -> Bool {
         do throws(SystemError) {
             try makeDirectory(path, mode: mode)
         } catch  where error.errorNumber == ENOENT {
-            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
-            try makeDirectories(String(path[..<slash]), mode: mode)
-            // Another process may have created it in between.
-            try makeDirectories(path, mode: mode)
+            return false
         } catch  where error.errorNumber == EEXIST {
             guard try status(of: path).kind == .directory else {
                 throw SystemError(.mkdir, errorNumber: ENOTDIR, path: path)
             }
         }
+        return true
     }
 
     /// Returns the names in a directory without "." and "..", in no particular order.
