@@ -1,4 +1,4 @@
-package import EideticCore
+import EideticCore
 package import EideticSupervision
 
 /// One attempt to suspend an application: freeze, verify, and leave it to the caller to commit.

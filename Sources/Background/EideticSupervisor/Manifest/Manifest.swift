@@ -1,4 +1,4 @@
-package import EideticCore
+import EideticCore
 package import EideticSupervision
 import Glibc
 package import EideticLifecycle

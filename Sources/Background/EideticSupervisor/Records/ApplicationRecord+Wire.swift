@@ -1,6 +1,6 @@
 package import EideticCore
 import EideticLifecycle
-package import EideticSupervision
+import EideticSupervision
 
 // Fields with numbers, which never change: supervisors of different versions read each other's records.
 

@@ -1,4 +1,3 @@
-package import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 

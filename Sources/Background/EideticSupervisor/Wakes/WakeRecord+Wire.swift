@@ -1,6 +1,6 @@
 package import EideticCore
 package import EideticLifecycle
-package import EideticSupervision
+import EideticSupervision
 
 // Fields with numbers, which never change.
 extension WakeRecord: WireEncodable, WireDecodable {

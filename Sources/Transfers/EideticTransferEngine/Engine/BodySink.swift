@@ -1,4 +1,5 @@
 import EideticCore
+import EideticTransfer
 import Glibc
 
 /// The body of a response as it arrives: in memory while it is small, then in the part file.

@@ -1,6 +1,6 @@
 package import EideticCore
 package import EideticFetch
-package import EideticTransfer
+import EideticTransfer
 import Glibc
 
 /// Performs the transfers of all applications of a directory.

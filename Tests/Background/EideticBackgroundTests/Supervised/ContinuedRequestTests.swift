@@ -1,4 +1,5 @@
 import EideticCore
+import EideticSupervision
 import EideticTestSupport
 import Glibc
 import EideticLifecycle

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticProbeWords
+import EideticSupervision
 import EideticSupervisor
 import EideticTestSupport
 import Glibc

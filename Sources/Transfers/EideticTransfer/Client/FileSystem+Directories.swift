@@ -1,27 +1,27 @@
-import EideticCore
+package import EideticCore
 import Glibc
 
 extension FileSystem {
     /// Makes the names in the directory of a file safe after a loss of power.
-    func synchronizeDirectory(of path: String) throws(SystemError) {
+    package func synchronizeDirectory(of path: String) throws(SystemError) {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         try synchronize(open(directory, flags: O_RDONLY | O_DIRECTORY))
     }
 
     /// Removes a file if it exists.
-    func removeIfPresent(_ path: String) { try? unlink(path) }
+    package func removeIfPresent(_ path: String) { try? unlink(path) }
 }
 
 extension FileSystem {
     /// Writes all bytes at an offset.
-    func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: Int) throws(SystemError) {
+    package func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: Int) throws(SystemError) {
         try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
             try write(UnsafeRawBufferPointer(buffer), to: file, at: offset)
         }
     }
 
     /// Reads up to `count` bytes at an offset; fewer at the end of the file.
-    func bytes(of file: borrowing FileDescriptor, at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
+    package func bytes(of file: borrowing FileDescriptor, at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
         while filled < count {
