@@ -165,7 +165,7 @@ let images: [Target] = [
     module("EideticHTTP", in: .images, ["EideticCore"]),
     module("EideticStore", in: .images, ["EideticCore", "EideticHTTP"]),
     module("EideticFetch", in: .images, ["EideticCore", "EideticHTTP", "CCurl", "CInflate", "CNetwork"]),
-    module("EideticSandbox", in: .images, ["EideticCodecs", "EideticCore", "EideticWire", "CLinux"]),
+    module("EideticSandbox", in: .images, ["EideticCodecs", "EideticCore", "CLinux"]),
     module(
         "Eidetic",
         in: .images,
@@ -187,17 +187,18 @@ let images: [Target] = [
 let background: [Target] = [
     // The state machine of applications, and the times of wakes and notifications: no clock, and no effects.
     module("EideticLifecycle", in: .background, []),
-    module("EideticWire", in: .background, ["EideticCore", "EideticLifecycle", "CLinux"]),
+    // What applications, the supervisor and `eidetic app` say to each other.
+    module("EideticSupervision", in: .background, ["EideticCore", "EideticLifecycle"]),
     module("EideticDBus", in: .background, ["EideticCore", "EideticLifecycle", "CSystemd"]),
     module(
         "EideticBackground",
         in: .background,
-        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticWire", "CLinux", "CNetwork"]
+        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CNetwork"]
     ),
     module(
         "EideticSupervisor",
         in: .background,
-        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticWire", "CLinux", "CSupervisor"]
+        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CSupervisor"]
     ),
 ]
 
@@ -205,23 +206,23 @@ let transfers: [Target] = [
     module(
         "EideticTransfer",
         in: .transfers,
-        ["EideticCore", "EideticHTTP", "EideticFetch", "EideticWire", "CLinux"]
+        ["EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]
     )
 ]
 
 let programs: [Target] = [
-    module("EideticCLI", in: .programs, ["EideticCore", "EideticWire", "EideticLifecycle"]),
+    module("EideticCLI", in: .programs, ["EideticCore", "EideticSupervision", "EideticLifecycle"]),
     program(
         "eidetic",
         in: .programs,
         [
             "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-            "EideticTransfer", "EideticWire", "EideticRedis", "eidetic-app",
+            "EideticTransfer", "EideticRedis", "eidetic-app",
         ]
     ),
     program("eidetic-decode", in: .programs, ["EideticSandbox"]),
     program("eidetic-transferd", in: .programs, ["EideticTransfer", "EideticCore", "CAllocation"]),
-    program("eideticd", in: .programs, ["EideticSupervisor", "EideticCore", "EideticWire", "EideticLifecycle"]),
+    program("eideticd", in: .programs, ["EideticSupervisor", "EideticCore", "EideticSupervision", "EideticLifecycle"]),
     // Without the libraries of codecs.
     program("eidetic-app", in: .programs, ["EideticCLI"]),
 ]
@@ -265,7 +266,7 @@ let development: [Target] = [
         [
             "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
             "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
-            "EideticReplay", "EideticTransfer", "eidetic-transferd", "EideticWire", "EideticSupervisor",
+            "EideticReplay", "EideticTransfer", "eidetic-transferd", "EideticSupervision", "EideticSupervisor",
             "EideticLifecycle", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "EideticSandbox",
             "eidetic-decode", "eideticd",
         ]
@@ -274,7 +275,7 @@ let development: [Target] = [
     program(
         "EideticDecodeProbe",
         in: .development,
-        ["EideticSandbox", "EideticCodecs", "EideticCore", "EideticWire", "CTestSupport"]
+        ["EideticSandbox", "EideticCodecs", "EideticCore", "CTestSupport"]
     ),
     program(
         "EideticFleetProbe",
@@ -299,7 +300,7 @@ let development: [Target] = [
             "EideticLifecycle",
         ]
     ),
-    program("EideticSupervisorProbe", in: .development, ["EideticCore", "EideticWire", "EideticLifecycle"]),
+    program("EideticSupervisorProbe", in: .development, ["EideticCore", "EideticSupervision", "EideticLifecycle"]),
     program("EideticWakeProbe", in: .development, ["EideticBackground", "EideticDBus", "EideticCore"]),
     program(
         "EideticApplicationProbe",
@@ -318,7 +319,8 @@ let development: [Target] = [
 /// What reads the bytes of others: replayed by its tests, fuzzed by script/fuzz.
 let fuzzed: [Dependency] = [
     "CPixels", "Eidetic", "EideticCodecs", "EideticCore", "EideticFetch", "EideticHTTP", "EideticSandbox",
-    "EideticStore", "EideticSupervisor", "EideticTestSupport", "EideticTransfer", "EideticWire", "EideticLifecycle",
+    "EideticStore", "EideticSupervision", "EideticSupervisor", "EideticTestSupport", "EideticTransfer",
+    "EideticLifecycle",
 ]
 
 let suites: [Target] = [
@@ -340,7 +342,7 @@ let suites: [Target] = [
         in: .images,
         [
             "CTestSupport", "EideticSandbox", "EideticCodecs", "EideticCore", "EideticDecodeProbe",
-            "EideticTestSupport", "EideticWire", "eidetic-decode",
+            "EideticTestSupport", "eidetic-decode",
         ]
     ),
     tests(
@@ -372,16 +374,16 @@ let suites: [Target] = [
     tests("EideticTesting", in: .images, ["EideticFetch", "EideticStore", "EideticTesting", "Eidetic"]),
     tests("EideticLifecycle", in: .background, ["EideticLifecycle", "EideticTestSupport"]),
     tests(
-        "EideticWire",
+        "EideticSupervision",
         in: .background,
-        ["EideticWire", "EideticCore", "EideticTestSupport", "EideticLifecycle"]
+        ["EideticSupervision", "EideticCore", "EideticTestSupport", "EideticLifecycle"]
     ),
     tests(
         "EideticBackground",
         in: .background,
         [
             "Alarm", "CTestSupport", "EideticBackground", "EideticBackgroundProbe", "EideticCore", "EideticStore",
-            "EideticTestSupport", "EideticWire", "EideticLifecycle",
+            "EideticTestSupport", "EideticSupervision", "EideticLifecycle",
         ]
     ),
     tests(
@@ -390,7 +392,7 @@ let suites: [Target] = [
         [
             "Alarm", "EideticApplicationProbe", "EideticBackgroundProbe", "eidetic", "EideticCore",
             "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe", "BackgroundFetch",
-            "EideticTestSupport", "EideticWakeProbe", "EideticWire", "EideticLifecycle", "eideticd",
+            "EideticTestSupport", "EideticWakeProbe", "EideticSupervision", "EideticLifecycle", "eideticd",
         ]
     ),
     tests(
@@ -398,7 +400,7 @@ let suites: [Target] = [
         in: .transfers,
         [
             "EideticTransfer", "eidetic-transferd", "EideticSessionProbe", "Eidetic", "EideticCore", "EideticFetch",
-            "EideticStore", "EideticTestSupport", "EideticWire", "EideticLifecycle", "eideticd",
+            "EideticStore", "EideticTestSupport", "EideticSupervision", "EideticLifecycle", "eideticd",
         ]
     ),
     tests(
@@ -406,7 +408,7 @@ let suites: [Target] = [
         in: .transfers,
         [
             "EideticTransfer", "eidetic-transferd", "EideticSandboxProbe", "EideticCore", "EideticFetch",
-            "EideticTestSupport", "EideticWire",
+            "EideticTestSupport",
         ]
     ),
     tests(
@@ -414,7 +416,7 @@ let suites: [Target] = [
         in: .programs,
         [
             "EideticFetch", "eidetic", "eidetic-transferd", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
-            "EideticSupervisorProbe", "EideticTestSupport", "EideticWakeProbe", "EideticWire", "eideticd",
+            "EideticSupervisorProbe", "EideticTestSupport", "EideticWakeProbe", "EideticSupervision", "eideticd",
         ]
     ),
     tests("EideticTestSupport", in: .development, ["EideticTestSupport"]),

@@ -2,7 +2,6 @@ import CTestSupport
 import EideticCodecs
 import EideticCore
 import EideticSandbox
-import EideticWire
 import Glibc
 
 /// A decoding process that is taken over: after the request for an image it does what its first argument names.

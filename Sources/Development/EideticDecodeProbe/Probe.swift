@@ -2,7 +2,6 @@ import CTestSupport
 import EideticCodecs
 import EideticCore
 import EideticSandbox
-import EideticWire
 import Glibc
 
 /// The loop of a process that is taken over.

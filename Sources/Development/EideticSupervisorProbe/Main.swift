@@ -1,5 +1,5 @@
 import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// An application for tests that speaks to its supervisor without the library: it prints what it receives, and behaves

@@ -1,5 +1,5 @@
 import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 import EideticLifecycle
 

@@ -1,6 +1,5 @@
 import EideticCore
 import EideticSupervisor
-import EideticWire
 import EideticLifecycle
 
 /// The options of `eideticd`.

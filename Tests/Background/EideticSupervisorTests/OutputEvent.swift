@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// An event that threads signal, and that is waited for together with a socket.

@@ -1,7 +1,7 @@
 import EideticCore
+import EideticSupervision
 import EideticSupervisor
 import EideticTestSupport
-import EideticWire
 import Glibc
 
 /// A shell, its busy child and a busy grandchild that has left the shell's session and lost its parent.

@@ -1,7 +1,7 @@
 import EideticCore
+import EideticSupervision
 import EideticSupervisor
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Testing

@@ -1,7 +1,6 @@
 import EideticCodecs
 import EideticCore
 import EideticSandbox
-import EideticWire
 import Testing
 
 @Suite("messages of decoding processes")

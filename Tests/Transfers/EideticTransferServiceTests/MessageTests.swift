@@ -2,7 +2,6 @@ import EideticCore
 import EideticFetch
 import EideticHTTP
 import EideticTransfer
-import EideticWire
 import Testing
 
 @Suite("messages of transfers")

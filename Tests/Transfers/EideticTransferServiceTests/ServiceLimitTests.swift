@@ -3,7 +3,6 @@ import EideticFetch
 import EideticHTTP
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 import Testing
 

@@ -1,7 +1,6 @@
 import EideticCore
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 
 /// The transfer process as a child of the test, which holds its listening socket.

@@ -1,7 +1,6 @@
 import EideticCore
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 import Testing
 

@@ -3,7 +3,6 @@ import EideticFetch
 import EideticHTTP
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 
 /// A transfer process of a test: it keeps transfers and events in memory, over any number of connections, and transfers

@@ -2,7 +2,6 @@ import EideticCore
 import EideticFetch
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 import Testing
 

@@ -1,6 +1,7 @@
+import EideticCore
+import EideticSupervision
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Testing

@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import EideticLifecycle
 
 /// The thread of the lifecycle: supervised as long as there is a supervisor, and stand-alone afterwards.

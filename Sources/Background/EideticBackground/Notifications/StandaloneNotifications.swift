@@ -1,7 +1,7 @@
 import EideticDBus
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// The notifications of an application without a supervisor, which this process shows while it runs.

@@ -1,5 +1,6 @@
+import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 /// A notification of the application to its user.
 public struct UserNotification: Sendable, Hashable, Identifiable {

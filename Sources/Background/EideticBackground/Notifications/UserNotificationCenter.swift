@@ -1,6 +1,6 @@
 public import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 /// The notifications of an application: shown now, at a time, or again and again.
 ///

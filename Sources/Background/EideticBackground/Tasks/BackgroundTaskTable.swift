@@ -1,6 +1,6 @@
 import EideticCore
-package import EideticWire
 package import EideticLifecycle
+package import EideticSupervision
 
 /// The open background tasks of a process.
 ///

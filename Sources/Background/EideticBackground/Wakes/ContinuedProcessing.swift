@@ -1,6 +1,6 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 /// A description of work that the user has started, and that goes on when the application leaves the foreground.
 public struct ContinuedProcessingTaskRequest: Sendable, Hashable {

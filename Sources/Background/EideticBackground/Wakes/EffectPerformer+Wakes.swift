@@ -1,6 +1,6 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 import Glibc
 
 extension EffectPerformer {

@@ -1,5 +1,5 @@
 public import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// A location that the application was woken for.

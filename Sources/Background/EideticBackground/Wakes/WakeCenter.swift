@@ -1,6 +1,6 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 /// The requests of the application for wakes and notifications, and those who wait for answers.
 final class WakeCenter: Sendable {

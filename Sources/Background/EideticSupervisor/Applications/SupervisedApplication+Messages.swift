@@ -1,6 +1,6 @@
 import EideticCore
-import EideticWire
 import EideticLifecycle
+import EideticSupervision
 
 // The messages of the application, which are not trusted.
 extension SupervisedApplication {

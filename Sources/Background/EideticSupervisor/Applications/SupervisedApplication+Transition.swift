@@ -1,6 +1,6 @@
 import EideticCore
-import EideticWire
 import EideticLifecycle
+import EideticSupervision
 
 extension SupervisedApplication {
     /// Makes a transition, unless it would terminate the application while a task is open.

@@ -1,5 +1,5 @@
 import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// A connection to an application or to `eidetic app`, whose messages are limited in number.

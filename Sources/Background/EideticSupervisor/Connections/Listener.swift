@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// A listening socket, which rests for a while when no connection can be accepted.

@@ -1,4 +1,5 @@
-import EideticWire
+import EideticCore
+import EideticSupervision
 
 /// The limit of a process, which all of its connections share.
 final class MessageLimiter {

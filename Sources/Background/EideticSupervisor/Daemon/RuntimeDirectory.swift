@@ -1,5 +1,5 @@
 package import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// The files of a supervisor that outlive its process, in a directory of one user (mode 0700).

@@ -1,6 +1,6 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 // The requests of `eidetic app`.
 extension Supervisor {

@@ -1,4 +1,5 @@
-import EideticWire
+import EideticCore
+import EideticSupervision
 
 // Requests to open a URL, which come from programs of the user.
 extension Supervisor {

@@ -1,4 +1,5 @@
-import EideticWire
+import EideticCore
+import EideticSupervision
 import Glibc
 package import EideticLifecycle
 

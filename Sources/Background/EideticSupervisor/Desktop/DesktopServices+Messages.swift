@@ -1,6 +1,7 @@
+import EideticCore
 import EideticDBus
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 // The connector of UnifiedPush, for all applications.
 //

@@ -1,6 +1,7 @@
+import EideticCore
 import EideticDBus
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 import Glibc
 
 // The names of applications, which the supervisor owns so that no call waits for a frozen process.

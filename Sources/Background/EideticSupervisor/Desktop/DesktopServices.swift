@@ -1,7 +1,6 @@
 import EideticDBus
 import EideticCore
 import EideticLifecycle
-import EideticWire
 import Glibc
 
 /// The services of the user's desktop: notifications, badges, the names of applications, messages, and the location.

@@ -1,7 +1,7 @@
 import EideticDBus
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 // Local notifications, their responses, and the badge.
 extension SupervisedApplication {

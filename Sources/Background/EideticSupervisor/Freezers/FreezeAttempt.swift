@@ -1,4 +1,5 @@
-package import EideticWire
+import EideticCore
+package import EideticSupervision
 
 /// One attempt to suspend an application: freeze, verify, and leave it to the caller to commit.
 package enum FreezeAttempt {

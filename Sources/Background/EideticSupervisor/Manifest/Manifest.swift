@@ -1,4 +1,5 @@
-package import EideticWire
+import EideticCore
+package import EideticSupervision
 import Glibc
 package import EideticLifecycle
 

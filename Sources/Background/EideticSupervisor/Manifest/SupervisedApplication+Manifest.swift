@@ -1,5 +1,6 @@
-import EideticWire
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 /// A request that was refused, and the reason in words.
 struct RefusedUse {

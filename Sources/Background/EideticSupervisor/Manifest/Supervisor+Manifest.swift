@@ -1,4 +1,5 @@
-import EideticWire
+import EideticCore
+import EideticSupervision
 
 // The applications that a desktop entry declares.
 extension Supervisor {

@@ -1,6 +1,6 @@
 import CSupervisor
 package import EideticCore
-package import EideticWire
+package import EideticSupervision
 import Glibc
 
 /// The start of a program as an application: in a control group and a session of its own, with an inherited socket.

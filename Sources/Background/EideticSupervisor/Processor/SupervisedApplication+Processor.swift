@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 import EideticLifecycle
 

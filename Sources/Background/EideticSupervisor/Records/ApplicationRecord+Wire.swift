@@ -1,5 +1,6 @@
-package import EideticWire
+package import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 // Fields with numbers, which never change: supervisors of different versions read each other's records.
 

@@ -1,5 +1,5 @@
-package import EideticWire
 package import EideticLifecycle
+package import EideticSupervision
 
 /// The facts about an application that outlive the supervisor's process.
 ///

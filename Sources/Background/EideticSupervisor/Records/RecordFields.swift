@@ -1,4 +1,4 @@
-import EideticWire
+import EideticCore
 
 /// The fields of a record by their numbers; those that this version does not know are left out.
 struct RecordFields {

@@ -1,4 +1,4 @@
-import EideticWire
+import EideticCore
 import Glibc
 import EideticLifecycle
 

@@ -1,5 +1,5 @@
 import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// The transfer process, which the supervisor starts, and starts again when it has ended.

@@ -1,6 +1,7 @@
+import EideticCore
 import EideticDBus
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 /// Work that the user has started, and that goes on in the background while it makes progress.
 struct ContinuedWork {

@@ -1,6 +1,6 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// A connected socket that an application has left with the supervisor, which watches it while the application does not

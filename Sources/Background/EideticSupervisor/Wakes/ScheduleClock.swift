@@ -1,7 +1,6 @@
 import CSupervisor
 import EideticCore
 import EideticLifecycle
-import EideticWire
 import Glibc
 
 /// The clocks of schedules: one that goes on over restarts of the supervisor and of the machine, and the user's.

@@ -1,7 +1,7 @@
 import EideticDBus
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 // Work that the user has started: it begins in the foreground, shows its progress, and can be cancelled.
 extension SupervisedApplication {

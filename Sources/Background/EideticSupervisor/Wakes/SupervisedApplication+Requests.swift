@@ -1,6 +1,6 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 // Requests of the application for wakes, which are not trusted.
 extension SupervisedApplication {

@@ -1,6 +1,5 @@
 import EideticCore
 import EideticLifecycle
-import EideticWire
 
 /// A wake that the supervisor has begun, until its result is known.
 struct ActiveWake {

@@ -1,6 +1,6 @@
 import EideticCore
 package import EideticLifecycle
-import EideticWire
+import EideticSupervision
 
 /// The ends of processes in the middle of wakes, which outlive the machine's run, and are forgiven after a day or to
 /// another version of the program.

@@ -1,5 +1,6 @@
+package import EideticCore
 package import EideticLifecycle
-package import EideticWire
+import EideticSupervision
 
 // Fields with numbers, which never change.
 extension WakeRecord: WireEncodable, WireDecodable {

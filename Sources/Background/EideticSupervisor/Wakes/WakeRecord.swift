@@ -1,5 +1,6 @@
+import EideticCore
 package import EideticLifecycle
-package import EideticWire
+package import EideticSupervision
 
 /// The schedule and the notifications of an application, which outlive the supervisor and the machine's run.
 package struct WakeRecord: Sendable, Hashable {

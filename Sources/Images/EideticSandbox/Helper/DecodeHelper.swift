@@ -1,7 +1,6 @@
 import CLinux
 import EideticCodecs
 import EideticCore
-import EideticWire
 import Glibc
 
 /// A process that decodes images for another one, without files, network and programs.

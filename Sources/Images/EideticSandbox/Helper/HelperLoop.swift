@@ -1,6 +1,5 @@
 import EideticCodecs
 import EideticCore
-import EideticWire
 import Glibc
 
 /// The loop of a decoding process: one request after the other.

@@ -1,5 +1,4 @@
 package import EideticCore
-package import EideticWire
 
 /// The properties of an animation, without the durations of its frames, which are in the window.
 package struct AnimationDescription: Sendable, Hashable {

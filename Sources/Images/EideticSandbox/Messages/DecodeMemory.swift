@@ -1,5 +1,5 @@
 import EideticCodecs
-package import EideticWire
+package import EideticCore
 
 /// The memory that a decode needs in its process, in bytes.
 package struct DecodeMemory: Sendable, Hashable {

@@ -1,6 +1,5 @@
 package import EideticCodecs
-import EideticCore
-package import EideticWire
+package import EideticCore
 
 extension DecodeOptions: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {

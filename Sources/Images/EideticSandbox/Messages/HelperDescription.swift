@@ -1,4 +1,4 @@
-package import EideticWire
+package import EideticCore
 
 /// A decoding process as it describes itself before it has read an image.
 package struct HelperDescription: Sendable, Hashable {

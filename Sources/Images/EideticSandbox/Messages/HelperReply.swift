@@ -1,6 +1,5 @@
 package import EideticCodecs
 package import EideticCore
-package import EideticWire
 
 /// A message of a decoding process, which is not trusted once it has read an image.
 package enum HelperReply: Sendable, Equatable {

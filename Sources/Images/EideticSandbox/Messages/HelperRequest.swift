@@ -1,6 +1,5 @@
 package import EideticCodecs
-import EideticCore
-package import EideticWire
+package import EideticCore
 
 /// A message to a decoding process; it answers each, except those that bring memory.
 package enum HelperRequest: Sendable, Equatable {

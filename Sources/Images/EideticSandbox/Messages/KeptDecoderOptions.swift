@@ -1,6 +1,5 @@
 package import EideticCodecs
-import EideticCore
-package import EideticWire
+package import EideticCore
 
 /// A decoder that a process keeps between requests, whose encoded bytes grow at their end.
 package struct KeptDecoderOptions: Sendable, Equatable {

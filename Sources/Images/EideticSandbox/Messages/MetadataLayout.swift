@@ -1,5 +1,5 @@
 package import EideticCodecs
-package import EideticWire
+package import EideticCore
 
 /// The places of the parts of metadata in shared memory: one behind the other.
 package struct MetadataLayout: Sendable, Hashable {

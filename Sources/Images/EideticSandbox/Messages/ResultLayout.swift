@@ -1,5 +1,4 @@
 package import EideticCore
-package import EideticWire
 
 /// The places of decoded frames in shared memory: parts of one size, then a record of each frame.
 package struct ResultLayout: Sendable, Hashable {

@@ -1,6 +1,5 @@
 import CLinux
 import EideticCore
-import EideticWire
 import Glibc
 
 /// A child of this process, from its start to its end.

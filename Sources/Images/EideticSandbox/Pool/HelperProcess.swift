@@ -1,7 +1,6 @@
 import CLinux
 import EideticCodecs
 package import EideticCore
-import EideticWire
 import Glibc
 
 /// A decoding process, from the side of the application.

@@ -1,5 +1,5 @@
 import EideticCore
-import EideticWire
+import EideticSupervision
 
 /// The words of `eidetic app simulate`.
 enum AppSimulation {

@@ -3,7 +3,6 @@ import EideticCore
 import EideticFetch
 import EideticHTTP
 import EideticTransfer
-import EideticWire
 import Glibc
 
 extension TransferCommands {

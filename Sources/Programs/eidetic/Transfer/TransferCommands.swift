@@ -1,7 +1,6 @@
 import EideticCLI
 import EideticCore
 import EideticTransfer
-import EideticWire
 
 /// The commands `eidetic transfer …`, which manage background transfers.
 enum TransferCommands {

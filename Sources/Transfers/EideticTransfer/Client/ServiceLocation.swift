@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// The places by which a client finds the transfer process, or starts it.

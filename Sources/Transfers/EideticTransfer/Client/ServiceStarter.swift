@@ -1,6 +1,5 @@
 import CLinux
 package import EideticCore
-package import EideticWire
 import Glibc
 
 /// Connects to the transfer process, and starts it if nobody listens at its socket.

@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticWire
 import Glibc
 
 /// The transfer process of this user.

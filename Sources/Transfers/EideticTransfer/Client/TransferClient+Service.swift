@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticWire
 
 extension TransferClient: TransferService {
     /// Always `true`.

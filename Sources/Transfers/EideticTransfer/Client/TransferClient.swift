@@ -1,5 +1,4 @@
 package import EideticCore
-package import EideticWire
 import Glibc
 
 /// A connection to the transfer process: commands with their replies, and the notifications of observed sessions.

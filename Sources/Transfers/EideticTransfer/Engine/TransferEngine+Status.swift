@@ -1,6 +1,5 @@
 import EideticCore
 import EideticFetch
-import EideticWire
 
 extension TransferEngine {
     /// The number of bytes of statuses in one reply.

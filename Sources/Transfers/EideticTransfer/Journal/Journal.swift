@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// The place of a record in the journal.

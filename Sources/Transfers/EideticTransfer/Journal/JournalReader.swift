@@ -1,5 +1,4 @@
 import EideticCore
-import EideticWire
 import Glibc
 
 /// Reads the records of a journal in order, with a buffer of bounded size.

@@ -1,7 +1,6 @@
 import EideticCore
 import EideticFetch
 import EideticHTTP
-import EideticWire
 
 /// An entry of the journal.
 enum JournalRecord: Sendable {

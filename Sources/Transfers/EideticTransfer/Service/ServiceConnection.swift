@@ -1,6 +1,5 @@
 import EideticCore
 import EideticFetch
-import EideticWire
 import Glibc
 
 /// The connection of an application; used on the engine's thread only.

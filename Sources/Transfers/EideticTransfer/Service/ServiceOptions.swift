@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticWire
 import Glibc
 
 /// The command line and the environment of `eidetic-transferd`.

@@ -1,6 +1,5 @@
 package import EideticCore
 package import EideticFetch
-import EideticWire
 import Glibc
 
 /// Serves the connections of applications, on the thread of a ``TransferEngine``.

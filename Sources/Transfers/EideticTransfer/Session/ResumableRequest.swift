@@ -1,7 +1,6 @@
 import EideticCore
 import EideticFetch
 import EideticHTTP
-import EideticWire
 
 /// The data with which a cancelled download is continued: its request, and the transfer process's name of the part.
 struct ResumableRequest: WireEncodable, WireDecodable {

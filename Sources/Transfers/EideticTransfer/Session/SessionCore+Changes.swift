@@ -1,7 +1,6 @@
 import EideticCore
 import EideticFetch
 import EideticHTTP
-import EideticWire
 
 /// The changes that the application has made, on their way to the transfer process.
 extension SessionCore {

@@ -1,5 +1,4 @@
-import EideticCore
-package import EideticWire
+package import EideticCore
 
 /// The bytes that the transfer process keeps with a transfer: the identifier and the text of its task.
 ///

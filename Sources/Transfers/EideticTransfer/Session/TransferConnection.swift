@@ -1,5 +1,4 @@
 package import EideticCore
-package import EideticWire
 
 /// A transfer service, and the knowledge of whether it can still be reached.
 package final class TransferConnection: Sendable {

@@ -1,7 +1,6 @@
 import EideticCore
 import EideticFetch
 import EideticHTTP
-import EideticWire
 
 /// The header fields of a request, which may contain credentials, as bytes that are erased when the transfer has ended.
 enum RequestSecret {

@@ -1,4 +1,4 @@
-package import EideticWire
+package import EideticCore
 
 extension TransferCommand: WireEncodable, WireDecodable {
     /// The largest number of transfers in one command.

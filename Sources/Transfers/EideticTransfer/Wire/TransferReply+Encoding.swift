@@ -1,4 +1,4 @@
-package import EideticWire
+package import EideticCore
 
 extension TransferReply: WireEncodable, WireDecodable {
     private enum Tag: UInt8 { case done = 1, failed, added, transfers, sessions, file, notification }

@@ -1,7 +1,6 @@
-import EideticCore
+package import EideticCore
 import EideticFetch
 import EideticHTTP
-package import EideticWire
 
 extension TransferRequest: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {

@@ -1,5 +1,4 @@
-import EideticCore
-package import EideticWire
+package import EideticCore
 
 extension TransferStatus: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {

@@ -1,6 +1,6 @@
 import EideticCore
+import EideticSupervision
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Testing

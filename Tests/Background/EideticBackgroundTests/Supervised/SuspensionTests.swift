@@ -1,7 +1,7 @@
 import EideticBackground
 import EideticCore
+import EideticSupervision
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 import Synchronization

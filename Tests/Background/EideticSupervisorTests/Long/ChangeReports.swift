@@ -1,6 +1,6 @@
 import EideticCore
+import EideticSupervision
 import EideticTestSupport
-import EideticWire
 import Glibc
 
 /// The changes that a supervisor reports, on a connection of its own.

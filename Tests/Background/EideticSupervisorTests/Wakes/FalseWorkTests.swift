@@ -1,7 +1,7 @@
 import EideticCore
+import EideticSupervision
 import EideticSupervisor
 import EideticTestSupport
-import EideticWire
 import EideticLifecycle
 import Testing
 

@@ -1,6 +1,7 @@
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
 import EideticSupervisor
-import EideticWire
 import Testing
 
 @Suite("Ends of applications in the middle of wakes")

@@ -3,8 +3,8 @@ import EideticCore
 import EideticHTTP
 import EideticSandbox
 import EideticLifecycle
+import EideticSupervision
 import EideticSupervisor
-import EideticWire
 
 @testable import EideticTransfer
 

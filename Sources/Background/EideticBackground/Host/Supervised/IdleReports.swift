@@ -1,4 +1,5 @@
-import EideticWire
+import EideticCore
+import EideticSupervision
 
 /// The reports that no task is open, of which there are no more than the supervisor reads.
 ///

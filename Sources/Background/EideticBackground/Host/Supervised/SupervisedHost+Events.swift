@@ -1,5 +1,6 @@
-import EideticWire
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 // Events of the application, which become messages.
 extension SupervisedHost {

@@ -1,6 +1,6 @@
 import EideticCore
-import EideticWire
 import EideticLifecycle
+import EideticSupervision
 
 // Messages of the supervisor, which become effects.
 extension SupervisedHost {

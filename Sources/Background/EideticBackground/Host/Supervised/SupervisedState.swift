@@ -1,5 +1,6 @@
-import EideticWire
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 /// The state of an application under a supervisor, from which another supervisor, or the stand-alone host, goes on.
 struct SupervisedState {

@@ -1,5 +1,5 @@
 import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 
 /// The ways to the supervisor: an inherited socket, or one in the runtime directory.

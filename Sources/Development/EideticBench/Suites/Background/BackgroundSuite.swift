@@ -1,6 +1,6 @@
 import EideticBackground
 import EideticCore
-import EideticWire
+import EideticSupervision
 import Glibc
 import Synchronization
 

@@ -1,8 +1,8 @@
 import EideticCore
 import EideticProbeWords
+import EideticSupervision
 import EideticSupervisor
 import EideticTestSupport
-import EideticWire
 import Glibc
 import EideticLifecycle
 

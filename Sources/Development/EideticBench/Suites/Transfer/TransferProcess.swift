@@ -1,7 +1,6 @@
 import EideticCore
 import EideticTestSupport
 import EideticTransfer
-import EideticWire
 import Glibc
 
 /// The transfer process, in a directory and at a socket of its own.

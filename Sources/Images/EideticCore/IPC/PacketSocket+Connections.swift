@@ -1,5 +1,4 @@
 import CLinux
-package import EideticCore
 import Glibc
 
 extension PacketSocket {

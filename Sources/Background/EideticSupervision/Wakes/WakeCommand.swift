@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 /// A request of an application that concerns its wakes and notifications.

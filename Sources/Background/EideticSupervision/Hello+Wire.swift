@@ -1,3 +1,4 @@
+package import EideticCore
 import EideticLifecycle
 
 extension Hello: WireEncodable, WireDecodable {

@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 /// A request of `eidetic app` to the supervisor.

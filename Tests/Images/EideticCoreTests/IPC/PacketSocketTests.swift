@@ -1,6 +1,5 @@
 import EideticCore
 import EideticTestSupport
-import EideticWire
 import Glibc
 import Testing
 

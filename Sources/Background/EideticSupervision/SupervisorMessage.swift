@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 /// A message of the supervisor to an application.

@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 extension FetchInterval: WireEncodable, WireDecodable {

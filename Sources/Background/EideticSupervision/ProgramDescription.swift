@@ -1,3 +1,5 @@
+package import EideticCore
+
 /// The program of an application that the supervisor can start.
 package struct ProgramDescription: Sendable, Hashable {
     /// An absolute path without symbolic links: a process is compared with it by its path.

@@ -1,5 +1,4 @@
 import CLinux
-package import EideticCore
 import Glibc
 
 /// One end of a connection between processes of this machine, which keeps the bounds of packets (SOCK_SEQPACKET).

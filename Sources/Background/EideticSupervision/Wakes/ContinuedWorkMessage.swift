@@ -1,3 +1,5 @@
+package import EideticCore
+
 /// Work that the user has started in the foreground, as the application describes it.
 package struct ContinuedWorkMessage: Sendable, Hashable {
     package var identifier: String

@@ -1,4 +1,4 @@
-import EideticWire
+import EideticCore
 import Testing
 
 @Suite("Encoding between processes")

@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 /// A message of an application to its supervisor.

@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 /// The state of one application, as `eidetic app list` prints it.

@@ -1,3 +1,5 @@
+import EideticCore
+
 /// The constants of the connection between an application and its supervisor.
 ///
 /// One packet is one message: a byte for its kind, then its values. The application speaks first, with `hello`; the

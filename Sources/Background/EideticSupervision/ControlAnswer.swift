@@ -1,3 +1,5 @@
+package import EideticCore
+
 /// An answer of the supervisor to `eidetic app`; a long list takes several packets.
 package struct ControlAnswer: Sendable, Hashable {
     /// A Boolean value indicating whether no further packet follows.

@@ -1,5 +1,6 @@
-import EideticWire
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 /// One message of each kind, and of each variant of its values.
 enum SampleMessages {
