@@ -203,11 +203,14 @@ let background: [Target] = [
 ]
 
 let transfers: [Target] = [
+    // What applications link: sessions, and the connection to the transfer process.
+    module("EideticTransfer", in: .transfers, ["EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]),
+    // What the transfer process links: the journal, the schedule and the transfers themselves.
     module(
-        "EideticTransfer",
+        "EideticTransferEngine",
         in: .transfers,
-        ["EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]
-    )
+        ["EideticTransfer", "EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]
+    ),
 ]
 
 let programs: [Target] = [
@@ -221,7 +224,7 @@ let programs: [Target] = [
         ]
     ),
     program("eidetic-decode", in: .programs, ["EideticSandbox"]),
-    program("eidetic-transferd", in: .programs, ["EideticTransfer", "EideticCore", "CAllocation"]),
+    program("eidetic-transferd", in: .programs, ["EideticTransferEngine", "EideticCore", "CAllocation"]),
     program("eideticd", in: .programs, ["EideticSupervisor", "EideticCore", "EideticSupervision", "EideticLifecycle"]),
     // Without the libraries of codecs.
     program("eidetic-app", in: .programs, ["EideticCLI"]),
@@ -313,14 +316,14 @@ let development: [Target] = [
         ["EideticFetch", "EideticTransfer", "Eidetic", "EideticBackground", "EideticCore", "EideticStore"]
     ),
     program("EideticDiskWorker", in: .development, ["EideticCore", "EideticHTTP", "EideticStore"]),
-    program("EideticSandboxProbe", in: .development, ["EideticTransfer", "EideticCore", "CLinux"]),
+    program("EideticSandboxProbe", in: .development, ["EideticTransferEngine", "EideticCore", "CLinux"]),
 ]
 
 /// What reads the bytes of others: replayed by its tests, fuzzed by script/fuzz.
 let fuzzed: [Dependency] = [
     "CPixels", "Eidetic", "EideticCodecs", "EideticCore", "EideticFetch", "EideticHTTP", "EideticSandbox",
     "EideticStore", "EideticSupervision", "EideticSupervisor", "EideticTestSupport", "EideticTransfer",
-    "EideticLifecycle",
+    "EideticTransferEngine", "EideticLifecycle",
 ]
 
 let suites: [Target] = [
@@ -404,10 +407,11 @@ let suites: [Target] = [
         ]
     ),
     tests(
-        "EideticTransferService",
+        "EideticTransferEngine",
         in: .transfers,
         [
-            "EideticTransfer", "eidetic-transferd", "EideticSandboxProbe", "EideticCore", "EideticFetch",
+            "EideticTransfer", "EideticTransferEngine", "eidetic-transferd", "EideticSandboxProbe", "EideticCore",
+            "EideticFetch",
             "EideticTestSupport",
         ]
     ),

@@ -1,6 +1,6 @@
 import CLinux
 import EideticCore
-import EideticTransfer
+import EideticTransferEngine
 import Glibc
 
 /// Enters the sandbox of the transfer process, tries what it forbids and what it must allow, and prints each outcome.

@@ -1,6 +1,6 @@
 import CAllocation
 import EideticCore
-import EideticTransfer
+import EideticTransferEngine
 import Glibc
 
 /// `eidetic-transferd`: performs background transfers for the applications of one user.

@@ -16,7 +16,7 @@ struct ProcessTests {
     func startsOnDemand() async throws {
         let server = try NumberedServer(size: 100_000)
         let session = try BackgroundURLSession(configuration: place.configuration("on-demand"))
-        #expect(try await session.isOutOfProcess)
+        #expect(try await session.allTasks.isEmpty)
         for round in 1...3 {
             let task = try session.downloadTask(with: .init(url: "\(server.url)/\(round)"))
             task.resume()
@@ -180,20 +180,20 @@ struct ProcessTests {
         session.disconnect()
     }
 
-    @Test("B14 without the transfer process transfers are performed in this process, which says so")
-    func inProcess() async throws {
-        let server = try NumberedServer(size: 10_000)
-        var configuration = place.configuration("in-process")
-        configuration.service.program = .none
-        let session = try BackgroundURLSession(configuration: configuration)
-        #expect(try await session.isOutOfProcess == false)
-        let task = try session.downloadTask(with: .init(url: "\(server.url)/1"))
+    @Test("B14 without the transfer process a session becomes invalid, with an error that names the program")
+    func notInstalled() async throws {
+        var configuration = place.configuration("not-installed")
+        configuration.service.program = .path(place.directory.path(of: "eidetic-transferd"))
+        let delegate = RecordingDelegate()
+        let session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
+        let task = try session.downloadTask(with: .init(url: "http://127.0.0.1:1/1"))
         task.resume()
-        let path = place.directory.path(of: "file")
-        try await task.value(movingFileTo: path)
-        #expect(try FileSystem().contents(of: path) == NumberedServer.body(of: "/1", version: 0, size: 10_000))
+        let failure = await #expect(throws: EideticError.self) { try await session.allTasks }
+        #expect(failure?.code == .notFound && failure?.message.contains("eidetic-transferd") == true)
+        await #expect(throws: EideticError.self) { try await task.waitUntilAccepted() }
+        await delegate.waitForCalls(1)
+        #expect(await delegate.calls == [.invalid(.notFound)])
         #expect(place.processes.isEmpty)
-        session.invalidateAndCancel()
     }
 
     @Test("B14 a session has thousands of tasks, each of which ends once")

@@ -10,15 +10,13 @@ struct RecreationTests {
 
     init() throws { place = try ServicePlace() }
 
-    @Test("B14 didBecomeInvalid can create the session again, which has the identifier", arguments: [true, false])
-    func createsAgain(hasService: Bool) async throws {
+    @Test("B14 didBecomeInvalid can create the session again, which has the identifier")
+    func createsAgain() async throws {
         let server = try NumberedServer(size: 1_000)
-        var configuration = place.configuration("again-\(hasService)")
-        if !hasService { configuration.service.program = .none }
+        let configuration = place.configuration("again")
         var delegate = RecordingDelegate()
         var session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
         for round in 0..<5 {
-            #expect(try await session.isOutOfProcess == hasService)
             let task = try session.downloadTask(with: .init(url: "\(server.url)/\(round)"))
             task.resume()
             #expect(try await task.value(movingFileTo: place.directory.path(of: "file")).statusCode == 200)

@@ -279,7 +279,7 @@ struct SessionTests {
             delegate: delegate,
             provider: provider
         )
-        let answer = Task { try await session.isOutOfProcess }
+        let answer = Task { try await session.allTasks }
         session.finishTasksAndInvalidate()
         await #expect(throws: EideticError.self) { try await answer.value }
         await delegate.waitForCalls(1)

@@ -66,9 +66,6 @@ private final class TransferWatch: Sendable {
         session.setDestination { $0.taskDescription }
         // No event is delivered before the sequence below exists, so that none can be missed.
         let tasks = try await session.allTasks
-        guard try await session.isOutOfProcess else {
-            throw EideticError(.notFound, message: "eidetic-transferd is not running, and not installed")
-        }
         select(among: tasks)
         if state.withLock({ $0.remaining.isEmpty }) { return }
         await showEvents(of: session)

@@ -8,7 +8,7 @@ package struct ServiceLocation: Sendable, Hashable {
         /// `eidetic-transferd` beside this program, in `../libexec`, in `PATH`, or in the system's `libexec`.
         case installed
         case path(String)
-        /// Transfers are performed in this process.
+        /// No program is started: the transfer process is one that runs.
         case none
     }
 

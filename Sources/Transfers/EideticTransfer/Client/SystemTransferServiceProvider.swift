@@ -47,51 +47,7 @@ package enum TransferProcess {
     }
 }
 
-/// The services that perform transfers in this process, one for each directory.
-private actor LocalServices {
-    static let shared = LocalServices()
-
-    private struct Reference {
-        weak var service: LocalTransferService?
-        let ended: Promise<Void>
-    }
-
-    private var opening: [String: Task<Result<LocalTransferService, EideticError>, Never>] = [:]
-    private var references: [String: Reference] = [:]
-
-    /// Returns the service of a directory, which is opened if no session of this process uses it.
-    func service(at directory: String, for application: String) async throws(EideticError) -> LocalTransferService {
-        if let service = references[directory]?.service { return service }
-        let task =
-            opening[directory]
-            ?? Task { [ended = references[directory]?.ended] in
-                // The thread of a service that was released has the directory until it ends.
-                _ = try? await ended?.value()
-                return await Self.open(directory, for: application)
-            }
-        opening[directory] = task
-        let result = await task.value
-        opening[directory] = nil
-        let service = try result.get()
-        references[directory] = Reference(service: service, ended: service.ended)
-        return service
-    }
-
-    private static func open(
-        _ directory: String,
-        for application: String
-    ) async -> Result<LocalTransferService, EideticError> {
-        do throws(EideticError) {
-            return .success(
-                try await .open(TransferEngineConfiguration(directory: directory), application: application)
-            )
-        } catch {
-            return .failure(error)
-        }
-    }
-}
-
-/// The way to the transfer process of this user, or to transfers in this process where there is none.
+/// The way to the transfer process of this user.
 final class SystemTransferServiceProvider: TransferServiceProvider {
     private let configuration: BackgroundURLSession.Configuration
     private let lock = Guarded<SessionLock?>(nil)
@@ -117,19 +73,10 @@ final class SystemTransferServiceProvider: TransferServiceProvider {
             application: configuration.application
         )
         if let connection { return connection }
-        return try await connectLocally()
-    }
-
-    private func connectLocally() async throws(EideticError) -> TransferConnection {
-        guard let directory = configuration.service.directory else {
-            throw EideticError(.notFound, message: "there is no directory for transfers: HOME is not set")
-        }
-        let application = configuration.application
-        // Each application has its own: a directory belongs to one process.
-        let service = try await LocalServices.shared.service(
-            at: "\(directory)-in-process/\(application)",
-            for: application
+        throw EideticError(
+            .notFound,
+            message: "the transfer process does not run, and its program eidetic-transferd is not installed: neither "
+                + "beside this program, nor in ../libexec, PATH, /usr/local/libexec or /usr/libexec"
         )
-        return TransferConnection(service: service)
     }
 }

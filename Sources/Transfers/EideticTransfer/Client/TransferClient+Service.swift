@@ -1,9 +1,6 @@
 package import EideticCore
 
 extension TransferClient: TransferService {
-    /// Always `true`.
-    package var isOutOfProcess: Bool { true }
-
     package func openSession(_ configuration: TransferSessionConfiguration) async throws(EideticError) {
         _ = try await reply(to: .openSession(configuration))
     }

@@ -1,5 +1,4 @@
 public import EideticCore
-import EideticFetch
 import EideticHTTP
 
 /// Downloads of a pipeline that go on when the application is suspended or has ended, in a session of their own.

@@ -1,4 +1,3 @@
-import EideticFetch
 package import EideticHTTP
 
 /// The end of a transfer, which is delivered until it is acknowledged.

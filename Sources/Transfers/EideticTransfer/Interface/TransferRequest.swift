@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticFetch
 package import EideticHTTP
 
 /// The number of a transfer, which no other transfer of the store has, before or after.

@@ -2,13 +2,9 @@ package import EideticCore
 
 /// A service that performs the background transfers of one application.
 ///
-/// It runs in this process (``LocalTransferService``) or in a process of its own, to which a client sends
-/// ``TransferCommand``s. Sessions, transfers and events outlive both processes. All functions can be called on any
-/// thread.
+/// It runs in a process of its own, to which a ``TransferClient`` sends ``TransferCommand``s. Sessions, transfers and
+/// events outlive both processes. All functions can be called on any thread.
 package protocol TransferService: AnyObject, Sendable {
-    /// A Boolean value indicating whether transfers continue when this process ends.
-    var isOutOfProcess: Bool { get }
-
     /// Creates a session, or changes the settings of an existing one with the same identifier.
     ///
     /// - Throws: `limitExceeded` for more than 64 sessions; `invalidArgument` for a setting out of range.

@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticFetch
 public import EideticHTTP
 
 extension BackgroundURLSession {

@@ -70,21 +70,14 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
     /// The identifier of the session.
     public var identifier: String { configuration.identifier }
 
-    /// A Boolean value indicating whether transfers are performed by a process of their own.
-    ///
-    /// If they are not, because there is no transfer process and its program is not installed, they stop with this
-    /// process, and continue when the session is created again. Known after the first answer: waits for it.
-    public var isOutOfProcess: Bool {
-        get async throws(EideticError) { try await core.waitUntilOpened() }
-    }
-
     /// The tasks of the session that have not ended, and those whose end has not been handled.
     ///
-    /// - Throws: `inUse` if another process has the session; `limitExceeded` if the application has too many sessions;
-    ///   `cancelled` if the session is invalidated or the calling task cancelled.
+    /// - Throws: `notFound` if the transfer process does not run and is not installed; `inUse` if another process has the
+    ///   session; `limitExceeded` if the application has too many sessions; `cancelled` if the session is invalidated or
+    ///   the calling task cancelled.
     public var allTasks: [TransferTask] {
         get async throws(EideticError) {
-            _ = try await core.waitUntilOpened()
+            try await core.waitUntilOpened()
             return core.tasks
         }
     }

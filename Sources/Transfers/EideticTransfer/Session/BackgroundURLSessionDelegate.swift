@@ -58,7 +58,8 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - session: The session, whose identifier may be used for a new one.
-    ///   - error: `nil` after a request of the application; `inUse` if another process has the session.
+    ///   - error: `nil` after a request of the application; `inUse` if another process has the session; `notFound` if
+    ///     the transfer process does not run and is not installed.
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: EideticError?)
 }
 

@@ -1,5 +1,4 @@
 import EideticCore
-import EideticFetch
 import EideticHTTP
 
 /// The data with which a cancelled download is continued: its request, and the transfer process's name of the part.

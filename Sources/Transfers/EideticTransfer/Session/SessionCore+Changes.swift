@@ -1,5 +1,4 @@
 import EideticCore
-import EideticFetch
 import EideticHTTP
 
 /// The changes that the application has made, on their way to the transfer process.

@@ -32,7 +32,7 @@ extension SessionCore {
         withState { $0.connection = connection }
         defer { withState { $0.connection = nil } }
         onOpen()
-        if opened.fulfil(.success(service.isOutOfProcess)) { deliverEvents() }
+        if opened.fulfil(.success(())) { deliverEvents() }
         defer { withExtendedLifetime(observation) {} }
         try await perform(on: connection)
         // A session with events for the next process stays.
@@ -137,7 +137,7 @@ extension SessionCore {
 
     /// Returns the reason for which a task waits.
     func waitingReason(of task: TransferTask) async throws(EideticError) -> String? {
-        _ = try await opened.value()
+        try await opened.value()
         guard let connection = withState({ $0.connection }) else { return "the transfer process is being started" }
         let transfers = try await connection.service.transfers(in: configuration.identifier)
         guard task.record.current.transfer != nil else {

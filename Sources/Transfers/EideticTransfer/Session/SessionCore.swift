@@ -45,7 +45,7 @@ final class SessionCore: Sendable {
     let configuration: BackgroundURLSession.Configuration
     let delegate: (any BackgroundURLSessionDelegate)?
     let time: any TimeSource
-    let opened = Promise<Bool>()
+    let opened = Promise<Void>()
     /// Fulfilled when the session is invalid, disconnected, and free for another object.
     let ended = Promise<Void>()
     let files = WorkPool(name: "eidetic sessions", maximumThreadCount: 1)
@@ -74,8 +74,8 @@ final class SessionCore: Sendable {
         withState { Array($0.tasks.values) }.sorted { $0.taskIdentifier < $1.taskIdentifier }
     }
 
-    /// Waits until the transfer process has opened the session, and returns whether it is a process of its own.
-    func waitUntilOpened() async throws(EideticError) -> Bool { try await opened.value() }
+    /// Waits until the transfer process has opened the session.
+    func waitUntilOpened() async throws(EideticError) { try await opened.value() }
 }
 
 // MARK: Tasks

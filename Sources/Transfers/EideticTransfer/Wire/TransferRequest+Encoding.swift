@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticFetch
 import EideticHTTP
 
 extension TransferRequest: WireEncodable, WireDecodable {
@@ -74,7 +73,7 @@ extension HTTPHeaders: WireEncodable, WireDecodable {
 
 extension WireReader {
     /// Reads a number of bytes, which is not negative.
-    mutating func length() throws(WireError) -> Int {
+    package mutating func length() throws(WireError) -> Int {
         let value = try integer(Int64.self)
         guard value >= 0 else { throw .unknownCase(type: "length", value: UInt64(bitPattern: value)) }
         return Int(value)

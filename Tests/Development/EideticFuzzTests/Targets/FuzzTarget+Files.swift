@@ -5,7 +5,7 @@ import Glibc
 
 @testable import EideticFetch
 @testable import EideticStore
-@testable import EideticTransfer
+@testable import EideticTransferEngine
 
 extension FuzzTarget {
     /// Files that other processes, or a power loss, may have changed.

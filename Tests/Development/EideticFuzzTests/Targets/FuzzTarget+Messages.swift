@@ -7,6 +7,7 @@ import EideticSupervision
 import EideticSupervisor
 
 @testable import EideticTransfer
+@testable import EideticTransferEngine
 
 extension FuzzTarget {
     /// The frames that processes send each other, and the records that they keep; the first byte selects the type.

@@ -26,15 +26,15 @@ final class ProgressDisplay: Sendable {
     /// The terminal with the progress line; `nil` if neither stream is a terminal.
     private let terminal: TextStream?
     private let isDrawing = Monitor(false)
-    private let wakeup: WakeupPipe?
+    private let wakeUp: WakeUpPipe?
 
     /// Creates a display for a run of `total` URLs, and starts to redraw.
     init(total: Int) {
         state = Guarded(State(progress: ProgressLine(total: total, start: SystemTime().uptime)))
         let candidates: [TextStream] = [.errors, .output]
         terminal = Terminal.supportsRedraw ? candidates.first { $0.isTerminal } : nil
-        wakeup = terminal == nil ? nil : WakeupPipe()
-        if wakeup != nil { startDrawing() }
+        wakeUp = terminal == nil ? nil : try? WakeUpPipe()
+        if wakeUp != nil { startDrawing() }
     }
 
     /// The results so far.
@@ -80,20 +80,20 @@ final class ProgressDisplay: Sendable {
 
     /// Writes bytes above the progress line.
     func write(_ bytes: [UInt8], to stream: TextStream) {
-        guard wakeup != nil else { return stream.write(bytes) }
+        guard wakeUp != nil else { return stream.write(bytes) }
         state.withLock { $0.messages.append(Message(stream: stream, bytes: bytes)) }
     }
 
     /// Removes the progress line and writes all pending output; blocks until that is done.
     func finish() {
-        wakeup?.wake()
+        wakeUp?.signal()
         isDrawing.wait { $0 ? nil : () }
     }
 
     private func startDrawing() {
         isDrawing.withLock { $0 = true }
         Thread.start(name: "display") { [self] in
-            while wakeup?.wait(milliseconds: Self.interval) == false { draw(isLast: false) }
+            while wakeUp?.wait(milliseconds: Self.interval) == false { draw(isLast: false) }
             draw(isLast: true)
             isDrawing.withLock { $0 = false }
             isDrawing.broadcast()

@@ -1,0 +1,200 @@
+package import EideticCore
+import EideticFetch
+package import EideticTransfer
+import Glibc
+
+extension TransferEngine {
+    /// A function that receives the reply to a command, and the descriptor of ``TransferReply/file``.
+    package typealias ReplyHandler = (TransferReply, consuming FileDescriptor?) -> Void
+
+    /// Performs a command of an application.
+    ///
+    /// - Parameters:
+    ///   - command: Any command except `hello`, `observe` and `endObservation`.
+    ///   - application: The name of the application.
+    ///   - files: The files to upload, one for each upload of `add`.
+    ///   - reply: Called once, on the engine's thread, when the change is safe.
+    package func perform(
+        _ command: TransferCommand,
+        of application: String,
+        files: [UploadFile] = [],
+        reply: @escaping ReplyHandler
+    ) {
+        guard !files.isEmpty else { return perform(command, of: application, uploads: [], reply: reply) }
+        guard files.count == command.uploadCount else {
+            let message = "the command has \(files.count) files instead of \(command.uploadCount)"
+            return reply(.failed(code: EideticError.Code.invalidArgument.description, message: message), nil)
+        }
+        copy(files, of: store.application(named: application)) { [unowned self] uploads, error in
+            if let error { return reply(.failed(code: error.code.description, message: error.message), nil) }
+            perform(command, of: application, uploads: uploads, reply: reply)
+        }
+    }
+
+    private func perform(
+        _ command: TransferCommand,
+        of application: String,
+        uploads: [UploadCopy],
+        reply: @escaping ReplyHandler
+    ) {
+        let application = store.application(named: application)
+        do throws(EideticError) {
+            let result = try execute(command, of: application, uploads: uploads)
+            if case .openFile(let transfer) = command {
+                return reply(.file, try openFile(of: transfer, for: application))
+            }
+            guard command.isChange else { return reply(result, nil) }
+            afterNextCommit { _, failure in
+                let failed = failure.map { TransferReply.failed(code: $0.code.description, message: $0.message) }
+                reply(failed ?? result, nil)
+            }
+        } catch {
+            for upload in uploads { fileSystem.removeIfPresent(upload.path) }
+            reply(.failed(code: error.code.description, message: error.message), nil)
+        }
+    }
+
+    private func execute(
+        _ command: TransferCommand,
+        of application: TransferApplication,
+        uploads: [UploadCopy]
+    ) throws(EideticError) -> TransferReply {
+        switch command {
+        case .openSession(let configuration): try openSession(configuration, of: application)
+        case .removeSession(let session): try removeSession(session, of: application)
+        case .add(let requests, let session):
+            return .added(try add(requests, to: session, of: application, uploads: uploads))
+        case .list(let session, let after): return try page(of: application, session: session, after: after)
+        case .sessions:
+            let configurations = application.sessions.values.map(\.configuration)
+            return .sessions(configurations.sorted { $0.identifier < $1.identifier })
+        case .pause(let transfers): for number in open(transfers, of: application) { try pause(number) }
+        case .resume(let transfers): for number in open(transfers, of: application) { try resume(number) }
+        case .cancel(let transfers, let keepsResumeData):
+            for number in open(transfers, of: application) {
+                cancel(number, reason: .application, keepsResumeData: keepsResumeData)
+            }
+        case .acknowledge(let events): try acknowledge(events, by: application)
+        case .openFile: break
+        case .hello, .observe, .endObservation:
+            throw EideticError(.invalidArgument, message: "the command belongs to a connection")
+        }
+        return .done
+    }
+
+    /// Returns the transfers of an application that have not ended.
+    private func open(_ transfers: [TransferIdentifier], of application: TransferApplication) -> [UInt64] {
+        transfers.map(\.rawValue).filter { number in
+            guard let row = store.rows[number], !row.state.isTerminal, !finishing.contains(number) else { return false }
+            return store.sessions[row.session]?.application === application
+        }
+    }
+
+    private func openFile(
+        of transfer: TransferIdentifier,
+        for application: TransferApplication
+    ) throws(EideticError) -> FileDescriptor {
+        guard let row = store.rows[transfer.rawValue], row.state == .finished,
+            store.sessions[row.session]?.application === application
+        else { throw EideticError(.notFound, message: "the transfer \(transfer) has no file") }
+        do throws(SystemError) {
+            return try fileSystem.open(application.outboxPath(row.number), flags: O_RDONLY)
+        } catch {
+            throw EideticError(error)
+        }
+    }
+}
+
+// MARK: Sessions
+extension TransferEngine {
+    private func openSession(
+        _ configuration: TransferSessionConfiguration,
+        of application: TransferApplication
+    ) throws(EideticError) {
+        let earlier = application.sessions[configuration.identifier]?.configuration
+        try store.openSession(configuration, of: application)
+        application.sessions[configuration.identifier]?.isForceQuit = false
+        if let session = application.sessions[configuration.identifier], earlier?.sendsLaunchEvents == false {
+            // It may have finished before it asked for launches.
+            changedSessions.insert(session.number)
+        }
+        guard earlier?.isDiscretionary ?? false, !configuration.isDiscretionary else { return }
+        for number in held.sorted() { makeReady(number) }
+    }
+
+    private func removeSession(_ name: String, of application: TransferApplication) throws(EideticError) {
+        let session = try store.session(name, of: application)
+        for transfer in Array(running.values) where transfer.session === session { release(transfer) }
+        held = held.filter { store.rows[$0]?.session != session.number }
+        let paths = try store.removeSession(session)
+        observers[session.number] = nil
+        removeAfterCommit(paths)
+    }
+
+    /// Removes files when the changes so far are safe.
+    func removeAfterCommit(_ paths: [String]) {
+        guard !paths.isEmpty else { return }
+        afterNextCommit { engine, failure in
+            if failure == nil { for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        }
+    }
+}
+
+// MARK: Transfers
+extension TransferEngine {
+    private func add(
+        _ requests: [TransferRequest],
+        to session: String,
+        of application: TransferApplication,
+        uploads: [UploadCopy]
+    ) throws(EideticError) -> [TransferIdentifier] {
+        let session = try store.session(session, of: application)
+        var copies = uploads[...]
+        var entries: [(request: TransferRequest, upload: (path: String, length: Int)?)] = []
+        for request in requests {
+            let copy = request.kind == .upload ? copies.popFirst() : nil
+            guard request.kind == .download || copy != nil else {
+                throw EideticError(.invalidArgument, message: "\(request.url): the upload has no file")
+            }
+            entries.append((try request.normalised(), copy.map { ($0.path, $0.length) }))
+        }
+        let numbers = try store.add(entries, to: session)
+        if !uploads.isEmpty {
+            let (files, path) = (fileSystem, application.uploadPath(0))
+            syncWorker.add(.work { try? files.synchronizeDirectory(of: path) })
+        }
+        for (number, request) in zip(numbers, requests) {
+            if let data = request.resumeData.flatMap(ResumeData.init) { adopt(data, for: number, of: application) }
+            if let row = store.rows[number] { deadlines.insert(number, at: row.deadline) }
+            makeReady(number)
+        }
+        return numbers.map(TransferIdentifier.init)
+    }
+
+    /// Makes a new download continue the part of a cancelled one, if that is still there.
+    private func adopt(_ data: ResumeData, for number: UInt64, of application: TransferApplication) {
+        guard (try? fileSystem.status(of: application.keptPath(data.token))) != nil,
+            (try? store.record(data.part, of: number)) != nil,
+            (try? fileSystem.rename(application.keptPath(data.token), to: application.partPath(number))) != nil
+        else { return }
+        let size = (try? fileSystem.status(of: application.partPath(number)).size) ?? 0
+        store.rows[number]?.completed = size
+        store.setDiskBytes(size, of: number)
+    }
+}
+
+extension TransferCommand {
+    /// The number of files that belong to the command.
+    fileprivate var uploadCount: Int {
+        guard case .add(let requests, _) = self else { return 0 }
+        return requests.count { $0.kind == .upload }
+    }
+
+    /// A Boolean value indicating whether the reply waits until the journal is safe.
+    fileprivate var isChange: Bool {
+        switch self {
+        case .openSession, .removeSession, .add, .pause, .resume, .cancel, .acknowledge: true
+        default: false
+        }
+    }
+}

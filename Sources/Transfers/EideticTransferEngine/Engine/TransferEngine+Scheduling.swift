@@ -1,0 +1,221 @@
+import EideticCore
+import EideticFetch
+import EideticHTTP
+import EideticTransfer
+import Glibc
+
+// MARK: Readiness
+extension TransferEngine {
+    /// The longest time for which a discretionary transfer waits for conditions.
+    private static let discretionaryLimit: Duration = .seconds(86_400)
+
+    /// The longest time between two looks at the time of day, for transfers that wait for it.
+    private static let clockInterval: Duration = .seconds(600)
+
+    /// Lets a transfer start as soon as its turn has come, unless it waits for a moment or for conditions.
+    func makeReady(_ number: UInt64) {
+        guard let row = store.rows[number], row.state == .waiting, let session = store.sessions[row.session] else {
+            return
+        }
+        if row.notBefore > time.uptime { return deadlines.insert(number, at: row.notBefore) }
+        if let wait = row.earliestBegin.map({ $0 - time.now }), wait > .zero {
+            // The time of day may be set meanwhile.
+            return deadlines.insert(number, at: time.uptime + min(wait, Self.clockInterval))
+        }
+        if session.configuration.isDiscretionary, !row.isOverdue {
+            refreshConditions()
+            let limit = row.deadline - session.configuration.resourceTimeout + Self.discretionaryLimit
+            if limit <= time.uptime {
+                store.rows[number]?.isOverdue = true
+            } else if !currentConditions.isEmpty {
+                if held.insert(number).inserted { deadlines.insert(number, at: limit) }
+                return
+            }
+        }
+        held.remove(number)
+        let remaining = row.total.map { max(0, $0 - row.completed) }
+        let application = session.application.index
+        queue.insert(
+            number,
+            on: TransferQueue.Connection(application: application, host: row.host, session: session.number),
+            limit: session.configuration.connectionsPerHost,
+            priority: row.priority,
+            turns: row.turns,
+            remaining: remaining
+        )
+    }
+
+    /// The conditions that discretionary transfers wait for.
+    var currentConditions: [WaitReason] {
+        let metered = WaitReason(.meteredNetwork, text: "waits for a network that is not metered, at most 24 hours")
+        return unmetConditions + (isMetered ? [metered] : [])
+    }
+
+    private func refreshConditions() {
+        guard time.uptime >= nextConditionCheck else { return }
+        unmetConditions = configuration.conditions.unmetConditions()
+        nextConditionCheck = time.uptime + configuration.conditionInterval
+    }
+
+    /// Looks at the conditions again if transfers wait for them.
+    func checkConditions() {
+        guard !held.isEmpty, time.uptime >= nextConditionCheck else { return }
+        refreshConditions()
+        guard currentConditions.isEmpty else { return }
+        for number in held.sorted() { makeReady(number) }
+    }
+
+    /// Records whether the network is metered.
+    package func setMetered(_ isMetered: Bool) {
+        self.isMetered = isMetered
+        for number in held.sorted() { makeReady(number) }
+    }
+
+    func wakeDueTransfers() {
+        while let number = deadlines.pop(at: time.uptime) {
+            guard let row = store.rows[number], !row.state.isTerminal, !finishing.contains(number) else { continue }
+            if row.deadline <= time.uptime {
+                expire(row)
+            } else if row.state == .waiting {
+                makeReady(number)
+            }
+        }
+    }
+
+    private func expire(_ row: TransferRow) {
+        let seconds = Int(store.sessions[row.session]?.configuration.resourceTimeout.inSeconds ?? 0)
+        let cause = lastErrors[row.number].map { "; the last failure: \($0.message)" } ?? ""
+        let message = "the transfer has not ended within \(seconds) seconds\(cause)"
+        end(row.number, with: .failed(code: EideticError.Code.timedOut.description, message: message))
+    }
+
+    /// Attempts all transfers at once that wait because of a failure of the network.
+    func networkReturned() {
+        for (number, row) in store.rows where row.state == .waiting && row.notBefore > time.uptime {
+            guard row.waitReason == .backoff || row.waitReason == .network else { continue }
+            store.rows[number]?.notBefore = .zero
+            makeReady(number)
+        }
+    }
+}
+
+// MARK: Attempts
+extension TransferEngine {
+    /// The number of complete bodies that are made safe at a time: no transfer starts while more wait for the disk.
+    private static let finishingLimit = 64
+
+    func startTransfers() {
+        while finishing.count < Self.finishingLimit, let next = queue.popNext(isReady: isReady) {
+            start(next.number, on: next.connection)
+        }
+    }
+
+    func isReady(_ number: UInt64) -> Bool {
+        guard let row = store.rows[number] else { return false }
+        return row.state == .waiting && row.notBefore <= time.uptime && !held.contains(number)
+            && row.earliestBegin.map { $0 <= time.now } ?? true
+    }
+
+    private func start(_ number: UInt64, on connection: TransferQueue.Connection) {
+        guard let row = store.rows[number], let session = store.sessions[row.session] else {
+            return queue.release(connection)
+        }
+        store.rows[number]?.state = .running
+        let transfer: RunningTransfer
+        do throws(EideticError) {
+            transfer = try makeTransfer(row, in: session)
+            transfer.startTime = time.uptime
+        } catch {
+            queue.release(connection)
+            return end(number, with: .failed(code: error.code.description, message: error.message))
+        }
+        running[number] = transfer
+        do throws(EideticError) { try transfer.start() } catch { attemptFailed(transfer, with: error, retryAfter: nil) }
+    }
+
+    private func makeTransfer(
+        _ row: TransferRow,
+        in session: TransferSession
+    ) throws(EideticError) -> RunningTransfer {
+        let added = try store.request(of: row)
+        guard !added.hasSecret || !added.request.headers.isEmpty else {
+            throw EideticError(.fileFailure, message: "\(added.request.url): the header fields were lost")
+        }
+        return row.kind == .download
+            ? try RunningDownload(engine: self, added: added, session: session, row: row)
+            : try RunningUpload(engine: self, added: added, session: session, row: row)
+    }
+
+    /// Ends the connection of a transfer, and lets the next one start.
+    func release(_ transfer: RunningTransfer) {
+        guard running.removeValue(forKey: transfer.number) != nil else { return }
+        if let exchange = transfer.exchange { loop.cancel(exchange) }
+        transfer.exchange = nil
+        queue.release(transfer.connection)
+    }
+
+    /// Decides when a transfer is attempted again, or that it has failed.
+    func attemptFailed(_ transfer: RunningTransfer, with error: EideticError, retryAfter: Duration?) {
+        guard running[transfer.number] === transfer else { return }
+        release(transfer)
+        transfer.keepPart()
+        updateKeptBytes(of: transfer)
+        let number = transfer.number
+        let attempts = transfer.hasProgress ? 0 : Int(store.rows[number]?.attempts ?? 0) + 1
+        guard error.isTransient, error.code != .badResponse || attempts < 8 else {
+            return end(number, with: .failed(code: error.code.description, message: error.message))
+        }
+        let backoff = configuration.backoff.delay(afterAttempts: attempts)
+        let delay = max(retryAfter ?? .zero, backoff)
+        if lastErrors.count < 1_024 || lastErrors[number] != nil { lastErrors[number] = error }
+        store.rows[number]?.attempts = UInt8(min(255, attempts))
+        store.rows[number]?.notBefore = time.uptime + delay
+        store.rows[number]?.waitReason = retryAfter != nil ? .retryAfter : error.waitReason
+        store.rows[number]?.state = .waiting
+        makeReady(number)
+    }
+
+    /// Updates the number of bytes that an ended attempt has left.
+    func updateKeptBytes(of transfer: RunningTransfer) {
+        let number = transfer.number
+        guard transfer.added.request.kind == .download else { return }
+        let hasPart = store.rows[number]?.detail != nil
+        let size = hasPart ? try? fileSystem.status(of: transfer.application.partPath(number)).size : nil
+        store.rows[number]?.completed = size ?? 0
+        store.setDiskBytes(size ?? 0, of: number)
+    }
+
+    /// Ends connections without a byte for too long, and reports progress.
+    func tick() {
+        for transfer in Array(running.values) {
+            guard let exchange = transfer.exchange else { continue }
+            transfer.measureRate(at: time.uptime)
+            let silence = clock.now - exchange.lastActivity
+            if silence >= transfer.configuration.requestTimeout {
+                let seconds = Int(silence.inSeconds)
+                let message = "\(transfer.target.text): no byte arrived within \(seconds) seconds"
+                attemptFailed(transfer, with: EideticError(.timedOut, message: message), retryAfter: nil)
+            } else {
+                reportProgress(of: transfer)
+            }
+        }
+    }
+}
+
+extension EideticError {
+    /// A Boolean value indicating whether another attempt may succeed.
+    fileprivate var isTransient: Bool {
+        ![.tlsFailure, .badRedirect, .invalidURL, .invalidArgument, .notFound, .permissionDenied].contains(code)
+    }
+
+    /// The reason for which a transfer waits after this failure.
+    var waitReason: WaitReason.Code {
+        switch code {
+        case .diskFull: .diskFull
+        case .limitExceeded: .quota
+        case .hostNotFound: .network
+        case _ where [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(systemErrorNumber): .network
+        default: .backoff
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import EideticCore
+import EideticTransfer
+import Glibc
+
+/// The place of a record in the journal.
+struct JournalPlace: Sendable, Hashable {
+    /// The position of the record in the file.
+    var offset: UInt64
+    /// The number of bytes of the record.
+    var length: UInt32
+}
+
+/// An append-only file of records, each with a checksum, which has everything that outlives the process.
+///
+/// Records are collected in memory, and written together by ``flush()``: after that they outlive the process. Once
+/// ``file`` is synchronised they outlive a loss of power. A record can have a secret, which is stored behind it, and is
+/// overwritten in place when it is not needed any more. The journal is used on one thread.
+final class Journal {
+    /// The open file, for the thread that synchronises it.
+    final class File: Sendable {
+        let descriptor: FileDescriptor
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    var file: File
+    let path: String
+    let fileSystem: FileSystem
+    private var pending: [UInt8] = []
+    /// The length of the file, with the records that are not yet written.
+    var length: UInt64
+    /// A Boolean value indicating whether the file may have bytes behind the records that are written.
+    private var needsTruncation = false
+    /// A Boolean value indicating whether the file's name may not outlive a loss of power.
+    var needsDirectorySynchronization = false
+    /// The file that a compaction has replaced, until it is erased.
+    var replacedFile: File?
+
+    /// The size of the lengths and the checksum before a record.
+    static let headSize = 16
+    static let magic = Array("eidetic-transfers 1\n".utf8)
+    /// The largest number of bytes in memory before they are written.
+    static let flushThreshold = 1 << 20
+
+    /// Opens the journal at `path`, and calls `body` for each record.
+    ///
+    /// A record that does not match its checksum, and all that follows, is removed: a loss of power may have truncated
+    /// it before it was synchronised.
+    init(
+        path: String,
+        fileSystem: FileSystem,
+        replay body: (JournalRecord, JournalPlace) -> Void
+    ) throws(SystemError) {
+        (self.path, self.fileSystem) = (path, fileSystem)
+        try Self.eraseCopies(of: path, with: fileSystem)
+        let descriptor = try fileSystem.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
+        let size = try fileSystem.size(of: descriptor)
+        var reader = JournalReader(fileSystem: fileSystem, size: UInt64(size))
+        length = try reader.readAll(from: descriptor, apply: body)
+        let unfinished = reader.unfinishedErasures
+        if length < size {
+            Log.write(
+                .warning,
+                category: .fetch,
+                message: "\(path): \(UInt64(size) - length) bytes at the end of the journal are not valid"
+            )
+            try fileSystem.truncate(descriptor, to: Int(length))
+        }
+        file = File(descriptor)
+        try file.erase(unfinished, with: fileSystem)
+        guard length == 0 else { return }
+        pending = Self.magic
+        length = UInt64(pending.count)
+        try flush()
+    }
+
+    /// Appends a record; it is written with the next ``flush()``.
+    ///
+    /// - Returns: The place of the record.
+    @discardableResult
+    func append(_ record: JournalRecord, secret: [UInt8] = []) throws(SystemError) -> JournalPlace {
+        try append(bytes: Self.encode(record, secret: secret))
+    }
+
+    private func append(bytes: [UInt8]) throws(SystemError) -> JournalPlace {
+        let place = JournalPlace(offset: length, length: UInt32(truncatingIfNeeded: bytes.count))
+        pending += bytes
+        length += UInt64(bytes.count)
+        if pending.count >= Self.flushThreshold { try flush() }
+        return place
+    }
+
+    /// Writes the collected records to the file.
+    func flush() throws(SystemError) {
+        do throws(SystemError) {
+            if needsDirectorySynchronization { try synchronizeDirectory() }
+            guard !pending.isEmpty else { return }
+            try truncateIfNeeded()
+            needsTruncation = true
+            try fileSystem.write(pending, to: file.descriptor, at: Int(writtenLength))
+            needsTruncation = false
+        } catch {
+            try? truncateIfNeeded()
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
+        }
+        pending.removeAll(keepingCapacity: pending.capacity <= 65_536)
+    }
+
+    private var writtenLength: UInt64 { length - UInt64(pending.count) }
+
+    /// Removes what a write that failed has left behind the records: it could be read as records later.
+    private func truncateIfNeeded() throws(SystemError) {
+        guard needsTruncation else { return }
+        try fileSystem.truncate(file.descriptor, to: Int(writtenLength))
+        needsTruncation = false
+    }
+
+    func synchronizeDirectory() throws(SystemError) {
+        try fileSystem.synchronizeDirectory(of: path)
+        needsDirectorySynchronization = false
+    }
+
+    /// Removes the records behind a length of the journal, those that are written included.
+    func removeRecords(after length: UInt64) {
+        guard length < self.length else { return }
+        if length >= writtenLength {
+            pending.removeLast(Int(self.length - length))
+        } else {
+            pending = []
+            needsTruncation = true
+        }
+        self.length = length
+        try? truncateIfNeeded()
+    }
+
+    /// Reads a record, and its secret, which is empty if it was erased.
+    func record(at place: JournalPlace) throws(SystemError) -> (record: JournalRecord, secret: [UInt8]) {
+        try flush()
+        let bytes = try bytes(at: place)
+        guard let decoded = JournalReader.decode(bytes) else {
+            throw SystemError(.read, errorNumber: EIO, path: path)
+        }
+        return decoded
+    }
+
+    func bytes(at place: JournalPlace) throws(SystemError) -> [UInt8] {
+        let bytes = try fileSystem.bytes(of: file.descriptor, at: Int(place.offset), count: Int(place.length))
+        guard bytes.count == Int(place.length) else { throw SystemError(.read, errorNumber: EIO, path: path) }
+        return bytes
+    }
+
+    /// Marks records as invalid, so that they may be overwritten once the marks are synchronised.
+    func invalidate(_ places: [JournalPlace]) throws(SystemError) {
+        try flush()
+        for place in places {
+            try fileSystem.write([JournalReader.invalidMark], to: file.descriptor, at: Int(place.offset) + 3)
+        }
+    }
+
+    /// Overwrites the secret of a record with zeros.
+    func eraseSecret(of place: JournalPlace) throws(SystemError) {
+        try flush()
+        let head = try fileSystem.bytes(of: file.descriptor, at: Int(place.offset), count: Self.headSize)
+        guard let lengths = JournalReader.lengths(head), lengths.secret > 0, !lengths.isInvalid else { return }
+        let zeros = [UInt8](repeating: 0, count: lengths.secret)
+        let offset = Int(place.offset) + Self.headSize + lengths.payload
+        try fileSystem.write(zeros, to: file.descriptor, at: offset)
+    }
+
+    static func encode(_ record: JournalRecord, secret: [UInt8]) -> [UInt8] {
+        let payload = WireWriter.encode(record)
+        var writer = WireWriter()
+        writer.append(UInt32(payload.count))
+        writer.append(UInt32(secret.count))
+        let lengths = writer.bytes
+        let checksum = (lengths + payload).withUnsafeBytes { Checksum.value(of: $0) }
+        writer.append(checksum)
+        return writer.bytes + payload + secret
+    }
+}

@@ -1,0 +1,152 @@
+import EideticCore
+import EideticFetch
+import EideticTransfer
+import Glibc
+
+/// The connection of an application; used on the engine's thread only.
+final class ServiceConnection {
+    let socket: PacketSocket
+    /// The application; `nil` until it has introduced itself.
+    private var application: String?
+    private let isIdentityFixed: Bool
+    private var outgoing: [(bytes: [UInt8], file: Int32?)] = []
+    private var observers: [String: (observer: TransferEngine.Observer, session: UInt32)] = [:]
+    private(set) var isClosed = false
+    private var hasGreeted = false
+
+    /// The number of packets that wait to be sent above which no more are read or delivered.
+    private static let outgoingLimit = 64
+    /// The number of packets that are read in one turn of the loop.
+    private static let turnLimit = 32
+
+    init(_ socket: PacketSocket, application: String?) {
+        (self.socket, self.application, isIdentityFixed) = (socket, application, application != nil)
+    }
+
+    deinit { for packet in outgoing { if let file = packet.file { close(file) } } }
+
+    var pollDescriptor: PollDescriptor {
+        var events = outgoing.count < Self.outgoingLimit ? PollDescriptor.readable : 0
+        if !outgoing.isEmpty { events |= PollDescriptor.writable }
+        return PollDescriptor(socket.rawValue, events: events)
+    }
+
+    /// Reads and sends what is possible.
+    func serve(_ engine: TransferEngine) {
+        flush()
+        continueDelivery(engine)
+        for _ in 0..<Self.turnLimit where !isClosed && outgoing.count < Self.outgoingLimit {
+            do throws(SystemError) {
+                switch try socket.receive() {
+                case .packet(let packet): receive(packet, for: engine)
+                case .none: return
+                case .end: isClosed = true
+                }
+            } catch {
+                // A packet that is too long has no number, so there is nothing to reply to.
+                isClosed = true
+            }
+        }
+    }
+
+    /// Ends all observations.
+    func end(_ engine: TransferEngine) {
+        for entry in observers.values { engine.removeObserver(entry.observer, of: entry.session) }
+        observers = [:]
+    }
+
+    private func receive(_ packet: PacketSocket.Packet, for engine: TransferEngine) {
+        var reader = WireReader(packet.bytes)
+        guard let number = try? reader.integer(UInt32.self), number != 0,
+            let command = try? WireReader.decode(TransferCommand.self, from: Array(packet.bytes.dropFirst(4)))
+        else { return isClosed = true }
+        if case .hello(let version, let name, let secret) = command {
+            return greet(version: version, name: name, secret: secret, number: number, store: engine.store)
+        }
+        guard let application, hasGreeted else { return isClosed = true }
+        switch command {
+        case .observe(let session): observe(session, of: application, number: number, with: engine)
+        case .endObservation(let session):
+            if let entry = observers.removeValue(forKey: session) {
+                engine.removeObserver(entry.observer, of: entry.session)
+            }
+            send(.done, number: number)
+        default:
+            let files = packet.takeDescriptors().map { UploadFile(adopting: $0) }
+            engine.perform(command, of: application, files: files) { [weak self] reply, file in
+                self?.send(reply, number: number, file: file)
+            }
+        }
+    }
+
+    private func greet(version: UInt32, name: String, secret: [UInt8], number: UInt32, store: TransferStore) {
+        guard version == TransferCommand.version else {
+            let message = "the transfer process has version \(TransferCommand.version) of the messages, not \(version)"
+            return send(.failed(code: EideticError.Code.refused.description, message: message), number: number)
+        }
+        if !isIdentityFixed {
+            guard !hasGreeted, (1...255).contains(name.utf8.count) else { return isClosed = true }
+            guard store.application(named: name).admits(secret: secret) else { return refuse(name, number: number) }
+            application = name
+        } else if let application {
+            // Without a supervisor the application is known by its secret.
+            _ = store.application(named: application).admits(secret: secret)
+        }
+        hasGreeted = true
+        send(.done, number: number)
+    }
+
+    private func refuse(_ name: String, number: UInt32) {
+        let message =
+            "the transfers of \"\(name)\" belong to a program with another secret; "
+            + "it is in the directory \"identities\" beside that of the transfers"
+        send(.failed(code: EideticError.Code.permissionDenied.description, message: message), number: number)
+    }
+
+    private func observe(_ name: String, of application: String, number: UInt32, with engine: TransferEngine) {
+        do throws(EideticError) {
+            let session = try engine.store.session(name, of: engine.store.application(named: application))
+            if let entry = observers.removeValue(forKey: name) {
+                engine.removeObserver(entry.observer, of: entry.session)
+            }
+            let observer = TransferEngine.Observer { [weak self] notification in
+                self?.send(.notification(notification, session: name), number: 0)
+            } canReceive: { [weak self] in
+                self.map { !$0.isClosed && $0.outgoing.count < Self.outgoingLimit } ?? false
+            }
+            observers[name] = (observer, session.number)
+            send(.done, number: number)
+            engine.addObserver(observer, of: session)
+        } catch {
+            send(.failed(code: error.code.description, message: error.message), number: number)
+        }
+    }
+
+    private func continueDelivery(_ engine: TransferEngine) {
+        guard outgoing.isEmpty else { return }
+        for entry in observers.values {
+            if let session = engine.store.sessions[entry.session] { engine.deliver(to: entry.observer, of: session) }
+        }
+    }
+
+    private func send(_ reply: TransferReply, number: UInt32, file: consuming FileDescriptor? = nil) {
+        var writer = WireWriter()
+        writer.append(number)
+        writer.append(reply)
+        outgoing.append((writer.bytes, file?.relinquish()))
+        flush()
+    }
+
+    private func flush() {
+        while let packet = outgoing.first, !isClosed {
+            do throws(SystemError) {
+                let descriptors = packet.file.map { [$0] } ?? []
+                guard try socket.send(packet.bytes, descriptors: descriptors) else { return }
+            } catch {
+                isClosed = true
+            }
+            if let file = packet.file { close(file) }
+            outgoing.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import EideticCore
+import EideticHTTP
+import EideticTransfer
+
+extension TransferEvent {
+    /// The space in a packet for the number of the message, its tags and the name of the session.
+    private static let envelope = 512
+    /// The largest number of header fields of a message.
+    private static let fieldLimit = 1_024
+
+    /// Returns the event without the parts that do not fit into a packet.
+    ///
+    /// These are the header fields of a response, then its URL after redirects; a message is truncated. All else has
+    /// limits far below those of a packet.
+    func fittingPacket() -> TransferEvent {
+        var event = self
+        switch outcome {
+        case .finished(var response):
+            if response.headers.fields.count > Self.fieldLimit || event.exceedsPacket {
+                response.headers = HTTPHeaders()
+                event.outcome = .finished(response)
+            }
+            if event.exceedsPacket {
+                response.effectiveURL = url
+                event.outcome = .finished(response)
+            }
+        case .failed(let code, let message):
+            guard message.utf8.count > TransferLimits.messageLength else { return self }
+            let prefix = String(decoding: message.utf8.prefix(TransferLimits.messageLength), as: UTF8.self)
+            event.outcome = .failed(code: code, message: prefix)
+        case .cancelled: break
+        }
+        return event
+    }
+
+    private var exceedsPacket: Bool {
+        WireWriter.encode(self).count > PacketSocket.maximumPacketLength - Self.envelope
+    }
+}

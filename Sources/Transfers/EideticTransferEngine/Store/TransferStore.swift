@@ -1,0 +1,172 @@
+import EideticCore
+import EideticTransfer
+
+/// The sessions, transfers and events of all applications, and the journal that keeps them.
+///
+/// It is used on one thread. A change outlives the process after ``Journal/flush()``, and a loss of power after the
+/// journal is synchronised.
+final class TransferStore {
+    let directory: String
+    let fileSystem: FileSystem
+    let time: any TimeSource
+    private(set) var journal: Journal
+    var rows = TransferRows()
+    /// The transfers of events that are not acknowledged.
+    var eventTransfers: [UInt64: UInt64] = [:]
+    /// The transfers that have ended and whose secrets are in the journal still.
+    var unerasedSecrets: Set<UInt64> = []
+    /// The records that later ones have replaced, by their transfers.
+    var supersededPlaces: [UInt64: [JournalPlace]] = [:]
+    /// The records that are marked as invalid, and not yet erased.
+    var invalidPlaces: [JournalPlace] = []
+    private(set) var applications: [String: TransferApplication] = [:]
+    var sessions: [UInt32: TransferSession] = [:]
+    var hosts = HostTable()
+    var nextTransfer: UInt64 = 1
+    var nextEvent: UInt64 = 1
+    var nextSession: UInt32 = 1
+    /// The identifier of the boot, and a number for it.
+    let boot: String
+    let bootNumber: UInt64
+    /// The bytes of records that are still needed.
+    var liveBytes: UInt64 = 0
+
+    /// The size below which the journal is not compacted.
+    static let compactionThreshold: UInt64 = 1 << 20
+
+    /// Opens the store of a directory, which is created if it is missing.
+    init(
+        directory: String,
+        fileSystem: FileSystem,
+        time: any TimeSource,
+        boot: String? = nil
+    ) throws(EideticError) {
+        (self.directory, self.fileSystem, self.time) = (directory, fileSystem, time)
+        self.boot = boot ?? BootIdentifier.current(fileSystem)
+        bootNumber = Array(self.boot.utf8).withUnsafeBytes { Checksum.value(of: $0) }
+        let replay = StoreReplay()
+        do throws(SystemError) {
+            try fileSystem.makeDirectories(directory)
+            journal = try Journal(path: "\(directory)/journal", fileSystem: fileSystem, replay: replay.apply)
+            try restore(replay)
+        } catch {
+            throw EideticError(error)
+        }
+    }
+
+    /// Returns an application, which is created if it is missing.
+    func application(named name: String) -> TransferApplication {
+        if let application = applications[name] { return application }
+        let application = TransferApplication(name: name, index: applications.count, root: directory)
+        applications[name] = application
+        return application
+    }
+
+    func session(_ identifier: String, of application: TransferApplication) throws(EideticError) -> TransferSession {
+        if let session = application.sessions[identifier] { return session }
+        throw EideticError(.notFound, message: "the session \"\(identifier)\" does not exist; open it first")
+    }
+
+    /// Reads the request of a transfer with its header fields.
+    func request(of row: TransferRow) throws(EideticError) -> AddedTransfer {
+        let record = try read(row.added)
+        guard case .added(var added) = record.record else { throw damaged }
+        if let headers = RequestSecret.decode(record.secret) { added.request.headers = headers }
+        return added
+    }
+
+    /// Reads the response of a part that has arrived.
+    func part(of row: TransferRow) throws(EideticError) -> PartDescription? {
+        guard let place = row.detail, case .response(_, let part) = try read(place).record else { return nil }
+        return part
+    }
+
+    /// Reads the URL at which an upload is continued, and whether it must have a public address.
+    func uploadLocation(of row: TransferRow) throws(EideticError) -> (url: String, requiresPublicAddress: Bool)? {
+        guard let place = row.detail,
+            case .uploadLocation(_, let url, let requiresPublicAddress) = try read(place).record
+        else { return nil }
+        return (url, requiresPublicAddress)
+    }
+
+    /// Reads the event of a transfer that has ended.
+    func event(of row: TransferRow) throws(EideticError) -> TransferEvent {
+        guard let place = row.ended, case .ended(let ended) = try read(place).record else { throw damaged }
+        let request = try request(of: row).request
+        return TransferEvent(
+            number: ended.event,
+            transfer: TransferIdentifier(row.number),
+            kind: row.kind,
+            url: request.url,
+            note: request.note,
+            outcome: ended.outcome
+        ).fittingPacket()
+    }
+
+    func read(_ place: JournalPlace) throws(EideticError) -> (record: JournalRecord, secret: [UInt8]) {
+        do throws(SystemError) { return try journal.record(at: place) } catch { throw EideticError(error) }
+    }
+
+    private var damaged: EideticError {
+        EideticError(.fileFailure, message: "\(directory)/journal: a record is damaged")
+    }
+
+    /// Appends a record that is needed until ``release(_:)``.
+    func append(_ record: JournalRecord, secret: [UInt8] = []) throws(SystemError) -> JournalPlace {
+        let place = try journal.append(record, secret: secret)
+        liveBytes += UInt64(place.length)
+        return place
+    }
+
+    /// Records that a record is not needed any more.
+    func release(_ place: JournalPlace?) {
+        guard let place else { return }
+        liveBytes -= min(liveBytes, UInt64(place.length))
+    }
+
+    /// Rewrites the journal if less than half of it is needed.
+    ///
+    /// - Returns: `true` if the journal was replaced, and is synchronised.
+    func compactIfNeeded() throws(SystemError) -> Bool {
+        guard journal.length > Self.compactionThreshold, liveBytes < journal.length / 2 else { return false }
+        try compact()
+        return true
+    }
+}
+
+// MARK: Compaction
+extension TransferStore {
+    func compact() throws(SystemError) {
+        let numbers = rows.keys.sorted()
+        var places = sessions.values.sorted { $0.number < $1.number }.map(\.place)
+        for number in numbers { places += rows[number]?.places ?? [] }
+        let first: [JournalRecord] = [
+            .counters(nextTransfer: nextTransfer, nextEvent: nextEvent), .boot(boot),
+        ]
+        var last: [JournalRecord] = []
+        for number in numbers {
+            guard let row = rows[number] else { continue }
+            if row.mark > 0 { last.append(.mark(transfer: number, offset: row.mark)) }
+            if row.state == .paused { last.append(.paused(transfer: number, true)) }
+        }
+        var moved = try journal.compact(first: first, keeping: places, last: last)[...]
+        for session in sessions.values.sorted(by: { $0.number < $1.number }) {
+            if let place = moved.popFirst() { session.place = place }
+        }
+        for number in numbers { rows[number]?.move(to: &moved) }
+        liveBytes = journal.length
+        // They were left out.
+        (supersededPlaces, invalidPlaces) = ([:], [])
+    }
+}
+
+extension TransferRow {
+    /// The records of the transfer, in the order in which they are read.
+    fileprivate var places: [JournalPlace] { [added] + (detail.map { [$0] } ?? []) + (ended.map { [$0] } ?? []) }
+
+    fileprivate mutating func move(to places: inout ArraySlice<JournalPlace>) {
+        if let place = places.popFirst() { added = place }
+        if detail != nil { detail = places.popFirst() }
+        if ended != nil { ended = places.popFirst() }
+    }
+}

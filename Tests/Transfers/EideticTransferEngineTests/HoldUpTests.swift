@@ -1,0 +1,179 @@
+import CLinux
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import EideticTransfer
+import EideticTransferEngine
+import Glibc
+import Testing
+
+@Suite("files and services that hold others up", .timeLimit(.minutes(1)))
+struct HoldUpTests {
+    /// Adds an upload of a new file of an application.
+    private func upload(
+        _ engine: SharedEngine,
+        of application: String,
+        length: Int = 10
+    ) async throws -> TransferReply {
+        await engine.perform(.openSession(TransferSessionConfiguration(identifier: "s")), of: application)
+        let path = try engine.directory.write([UInt8](repeating: 1, count: length), to: "file-\(application)")
+        let request = TransferRequest(upload: path, to: "http://127.0.0.1:1/a")
+        return await engine.perform(.add([request], session: "s"), of: application, files: [try UploadFile(path: path)])
+    }
+
+    @Test("B14 a file that cannot be read for now holds up the uploads of its application only")
+    func otherApplicationsUpload() async throws {
+        let plan = FaultPlan(), (isCopying, mayCopy) = (Gate(), Gate())
+        let engine = try SharedEngine { $0.fileSystem = FileSystem(observer: plan) }
+        plan.before(.open, pathContaining: "/copy-") {
+            isCopying.open()
+            mayCopy.block()
+        }
+        let slow = Task { try await upload(engine, of: "slow") }
+        await isCopying.wait()
+        guard case .added = try await upload(engine, of: "other") else {
+            Issue.record("the upload of the other application is not added")
+            return
+        }
+        mayCopy.open()
+        guard case .added = try await slow.value else {
+            Issue.record("the upload that waited is not added")
+            return
+        }
+    }
+
+    /// Blocks all copies until a gate is opened.
+    private final class CopyBlocker: SystemCallObserver {
+        let (allStarted, mayCopy) = (Gate(), Gate())
+        private let count = Counter()
+        private let expectedCount: Int
+
+        init(expectedCount: Int) { self.expectedCount = expectedCount }
+
+        func willPerform(_ call: SystemCall, path: String?) -> Int32? {
+            guard call == .open, path?.contains("/copy-") == true else { return nil }
+            if count.next() + 1 == expectedCount { allStarted.open() }
+            mayCopy.block()
+            return nil
+        }
+    }
+
+    @Test("B14 the applications whose files are being copied are limited", arguments: [15, 16, 17])
+    func copiesAreLimited(_ count: Int) async throws {
+        let blocker = CopyBlocker(expectedCount: min(count, 16))
+        let engine = try SharedEngine { $0.fileSystem = FileSystem(observer: blocker) }
+        let additions = (0..<min(count, 16)).map { index in Task { try await upload(engine, of: "a\(index)") } }
+        await blocker.allStarted.wait()
+        if count > 16 {
+            guard case .failed("limitExceeded", let message) = try await upload(engine, of: "last") else {
+                Issue.record("one application more is not refused")
+                return
+            }
+            #expect(message.contains("does not respond"))
+        }
+        blocker.mayCopy.open()
+        for addition in additions {
+            if case .failed(_, let message) = try await addition.value { Issue.record("\(message)") }
+        }
+    }
+
+    @Test("B14 a copy that arrives after the quota is used up is refused, and removed")
+    func quotaIsCheckedAfterCopies() async throws {
+        let plan = FaultPlan(), (isCopying, mayCopy) = (Gate(), Gate())
+        let engine = try SharedEngine {
+            $0.fileSystem = FileSystem(observer: plan)
+            $0.diskLimit = 150
+        }
+        plan.before(.open, pathContaining: "/copy-1-") {
+            isCopying.open()
+            mayCopy.block()
+        }
+        let first = Task { try await upload(engine, of: "a", length: 100) }
+        await isCopying.wait()
+        let second = Task { try await upload(engine, of: "a", length: 100) }
+        mayCopy.open()
+        let replies = [try await first.value, try await second.value]
+        #expect(replies.count { if case .added = $0 { true } else { false } } == 1, "\(replies)")
+    }
+
+    @Test("B14 calls that wait for a service within the process end when it is closed", .timeLimit(.minutes(1)))
+    func closedServicesReply() async throws {
+        let plan = FaultPlan(), (isCopying, mayCopy) = (Gate(), Gate())
+        let fixture = try await ServiceFixture { $0.fileSystem = FileSystem(observer: plan) }
+        let path = try fixture.directory.write([1], to: "file")
+        plan.before(.open, pathContaining: "/copy-") {
+            isCopying.open()
+            mayCopy.block()
+        }
+        let adding = Task { try await fixture.add(TransferRequest(upload: path, to: "http://127.0.0.1:1/a")) }
+        await isCopying.wait()
+        await fixture.close()
+        await #expect(throws: EideticError.self) { try await adding.value }
+        mayCopy.open()
+    }
+
+    @Test("B14 what waits for the journal is made safe when a service within the process is closed")
+    func closedServicesCommit() async throws {
+        let plan = FaultPlan(), (isSynchronising, mayGoOn) = (Gate(), Gate())
+        let fixture = try await ServiceFixture { $0.fileSystem = FileSystem(observer: plan) }
+        plan.before(.fdatasync) {
+            isSynchronising.open()
+            mayGoOn.block()
+        }
+        let adding = Task { try await fixture.add(TransferRequest(download: "http://127.0.0.1:1/a")) }
+        await isSynchronising.wait()
+        await fixture.close()
+        let transfer = try await adding.value
+        mayGoOn.open()
+        let second = try await ServiceFixture(directory: fixture.directory)
+        #expect(try await second.service.transfers(in: nil).map(\.identifier) == [transfer])
+    }
+
+    @Test("B14 the reserved bytes of the file system stay free", arguments: [1, -1])
+    func reservedBytesStayFree(_ sign: Int) async throws {
+        let body = Body.bytes(100_000)
+        let origin = try ScriptedOrigin { _ in [.response(headers: ["ETag": "\"1\""], body: body)] }
+        let directory = try TemporaryDirectory()
+        let free = try FileSystem().freeSpace(at: directory.path).availableBytes
+        // Other programs write at the same time.
+        let (plan, isChecked) = (FaultPlan(), Gate())
+        // The first time it is asked for the quota.
+        plan.before(.statvfs, at: 2) { isChecked.open() }
+        let engine = try SharedEngine(directory: directory) {
+            $0.fileSystem = FileSystem(observer: plan)
+            $0.reservedBytes = free + sign * (1 << 30)
+        }
+        let log = await engine.download([origin.url + "/a"], as: "a")
+        if sign < 0 {
+            await log.waitForEvents(1)
+        } else {
+            await isChecked.wait()
+            let status = await engine.transfers(of: "a").first
+            #expect(status?.reasons.map(\.code) == [.diskFull] && status?.lastError.contains("would be left") == true)
+        }
+    }
+
+    @Test("B14 an event that cannot be read from the journal is reported as a failure")
+    func unreadableEventsAreReported() async throws {
+        let origin = try ScriptedOrigin { _ in [.response(body: Array("mArKeR".utf8))] }
+        let engine = try SharedEngine()
+        let log = await engine.download([origin.url + "/a"], as: "a")
+        let event = await log.waitForEvents(1)[0]
+        var journal = try engine.directory.contents(of: "transfers/journal")
+        let place = try #require(journal.indices.last { journal[$0...].starts(with: Array("mArKeR".utf8)) })
+        journal[place] = 0
+        let file = try FileSystem().open(engine.directory.path(of: "transfers/journal"), flags: O_WRONLY)
+        try journal.withUnsafeBufferPointer { bytes throws(SystemError) in
+            try FileSystem().write(UnsafeRawBufferPointer(bytes), to: file, at: 0)
+        }
+        let second = EventLog()
+        await engine.call { $0.observe("s", of: "a", handler: second.record) }
+        let reported = await second.waitForEvents(1)[0]
+        #expect(reported.number == event.number && reported.url == event.url)
+        guard case .failed("fileFailure", let message) = reported.outcome else {
+            Issue.record("\(reported.outcome)")
+            return
+        }
+        #expect(message.contains("cannot be read"))
+    }
+}
