@@ -1,4 +1,4 @@
-package import EideticCore
+import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 

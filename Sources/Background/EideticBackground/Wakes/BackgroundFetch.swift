@@ -1,5 +1,6 @@
 import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 /// The least time between two background fetches.
 public enum BackgroundFetchInterval: Sendable, Hashable {

@@ -1,5 +1,6 @@
 public import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 /// A request to refresh content for up to 30 s, before the user is expected.
 public struct AppRefreshTaskRequest: Sendable, Hashable {

@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticSupervision
 import Glibc
 
 /// A location that the application was woken for.

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticSupervision
 import EideticSupervisor
 import EideticTestSupport
 import EideticLifecycle

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticLifecycle
+import EideticSupervision
 import EideticSupervisor
 import Testing
 
