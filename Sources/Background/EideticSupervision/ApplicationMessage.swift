@@ -19,69 +19,30 @@ package enum ApplicationMessage: Sendable, Hashable {
     /// A request that concerns wakes and notifications.
     case wakes(WakeCommand)
 
-    private enum Kind: UInt8 {
-        case hello = 1
-        case acknowledged, taskNames, idle, wakeCompleted, urlAnswered, presentation, assertion, leaving, wakes
+}
+
+extension ApplicationMessage: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, hello) { if case .hello(let hello) = $0 { hello } else { nil } },
+        Case(2, acknowledged) { if case .acknowledged(let sequence) = $0 { sequence } else { nil } },
+        Case(3, taskNames, .taskNames, .value) {
+            if case .taskNames(let names, let request) = $0 { (names, request) } else { nil }
+        },
+        Case(4, idle),
+        Case(5, wakeCompleted) { if case .wakeCompleted(let id, let result) = $0 { (id, result) } else { nil } },
+        Case(6, urlAnswered) { if case .urlAnswered(let id, let isHandled) = $0 { (id, isHandled) } else { nil } },
+        Case(7, presentation) { if case .presentation(let presentation) = $0 { presentation } else { nil } },
+        Case(8, assertion) { if case .assertion(let kind, let isHeld) = $0 { (kind, isHeld) } else { nil } },
+        Case(9, leaving),
+        Case(10, wakes) { if case .wakes(let command) = $0 { command } else { nil } }
+    )
+}
+
+extension Layout<[String]> {
+    fileprivate static var taskNames: Self {
+        list(.text(limit: SupervisionProtocol.textLimit), limit: SupervisionProtocol.listLimit)
     }
 }
 
-extension ApplicationMessage: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        switch self {
-        case .hello(let hello): writer.append(hello)
-        case .acknowledged(let sequence): writer.append(sequence)
-        case .taskNames(let names, let request):
-            writer.append(request)
-            writer.append(list: names) { $0.append($1) }
-        case .idle, .leaving: break
-        case .wakeCompleted(let id, let result):
-            writer.append(id)
-            writer.append(result.rawValue)
-        case .urlAnswered(let id, let isHandled):
-            writer.append(id)
-            writer.append(isHandled)
-        case .presentation(let presentation): writer.append(presentation)
-        case .assertion(let assertion, let isHeld):
-            writer.append(assertion.rawValue)
-            writer.append(isHeld)
-        case .wakes(let command): writer.append(command)
-        }
-    }
-
-    private var kind: Kind {
-        switch self {
-        case .hello: .hello
-        case .acknowledged: .acknowledged
-        case .taskNames: .taskNames
-        case .idle: .idle
-        case .wakeCompleted: .wakeCompleted
-        case .urlAnswered: .urlAnswered
-        case .presentation: .presentation
-        case .assertion: .assertion
-        case .leaving: .leaving
-        case .wakes: .wakes
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .hello: self = .hello(try Hello(from: &reader))
-        case .acknowledged: self = .acknowledged(sequence: try reader.integer())
-        case .taskNames:
-            let request = try reader.integer(UInt64.self)
-            let names = try reader.list(limit: SupervisionProtocol.listLimit) { (reader) throws(WireError) in
-                try reader.text(limit: SupervisionProtocol.textLimit)
-            }
-            self = .taskNames(names, request: request)
-        case .idle: self = .idle
-        case .wakeCompleted: self = .wakeCompleted(try reader.integer(), try reader.enumeration(WakeResult.self))
-        case .urlAnswered: self = .urlAnswered(try reader.integer(), isHandled: try reader.boolean())
-        case .presentation: self = .presentation(try PresentationMessage(from: &reader))
-        case .assertion:
-            self = .assertion(try reader.enumeration(ContinuousAssertion.self), isHeld: try reader.boolean())
-        case .leaving: self = .leaving
-        case .wakes: self = .wakes(try WakeCommand(from: &reader))
-        }
-    }
-}
+extension WakeResult: WireValue {}
+extension ContinuousAssertion: WireValue {}

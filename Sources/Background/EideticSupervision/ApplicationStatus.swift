@@ -4,7 +4,7 @@ package import EideticLifecycle
 /// The state of one application, as `eidetic app list` prints it.
 package struct ApplicationStatus: Sendable, Hashable {
     /// The means by which the process is suspended.
-    package enum Freezer: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Freezer: UInt8, WireValue, Hashable, CaseIterable {
         case none
         /// A control group of version 2.
         case controlGroup
@@ -31,40 +31,28 @@ package struct ApplicationStatus: Sendable, Hashable {
     /// The file with a snapshot of its window; `nil` if there is none.
     package var snapshotPath: String?
 
-    package init(identifier: String, state: LifecycleState) { (self.identifier, self.state) = (identifier, state) }
 }
 
-extension ApplicationStatus: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(identifier)
-        writer.append(state.rawValue)
-        writer.append(optional: process) { $0.append($1) }
-        writer.append(freezer.rawValue)
-        writer.append(openTasks)
-        writer.append(optional: backgroundTimeRemaining) { $0.append($1) }
-        writer.append(suspensionCount)
-        writer.append(suspendedTime)
-        writer.append(residentMemory)
-        writer.append(wasForceQuit)
-        writer.append(optional: lastExit) { $0.append($1) }
-        writer.append(optional: snapshotPath) { $0.append($1) }
+extension ApplicationStatus: WireRecord {
+    package init(identifier: String, state: LifecycleState) {
+        self.init(identifier: identifier, state: state, process: nil)
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        self.init(identifier: try reader.identifier(), state: try reader.enumeration(LifecycleState.self))
-        process = try reader.optional { (reader) throws(WireError) in try reader.integer() }
-        freezer = try reader.enumeration(Freezer.self)
-        openTasks = try reader.integer()
-        backgroundTimeRemaining = try reader.optional { (reader) throws(WireError) in try reader.duration() }
-        suspensionCount = try reader.integer()
-        suspendedTime = try reader.duration()
-        residentMemory = try reader.integer()
-        wasForceQuit = try reader.boolean()
-        lastExit = try reader.optional { (reader) throws(WireError) in
-            try reader.text(limit: SupervisionProtocol.pathLimit)
-        }
-        snapshotPath = try reader.optional { (reader) throws(WireError) in
-            try reader.text(limit: SupervisionProtocol.pathLimit)
-        }
-    }
+    package static let layout = Layout(
+        Self.init,
+        Field(\.identifier, .identifier),
+        Field(\.state),
+        Field(\.process),
+        Field(\.freezer),
+        Field(\.openTasks),
+        Field(\.backgroundTimeRemaining),
+        Field(\.suspensionCount),
+        Field(\.suspendedTime),
+        Field(\.residentMemory),
+        Field(\.wasForceQuit),
+        Field(\.lastExit, .optional(.path)),
+        Field(\.snapshotPath, .optional(.path))
+    )
 }
+
+extension LifecycleState: WireValue {}

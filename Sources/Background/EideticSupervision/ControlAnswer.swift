@@ -6,7 +6,10 @@ package struct ControlAnswer: Sendable, Hashable {
     package var isLast: Bool
     package var content: Content
 
-    package init(_ content: Content, isLast: Bool = true) { (self.content, self.isLast) = (content, isLast) }
+    package init(_ content: Content, isLast: Bool = true) {
+        self.content = content
+        self.isLast = isLast
+    }
 
     package enum Content: Sendable, Hashable {
         case done
@@ -16,53 +19,27 @@ package struct ControlAnswer: Sendable, Hashable {
         case refused(Refusal, message: String)
     }
 
-    package enum Refusal: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Refusal: UInt8, WireValue, Hashable, CaseIterable {
         case unknownApplication, notRunning, notPermitted, invalidRequest, lifecycle, failed
     }
 
-    private enum Kind: UInt8 {
-        case done = 1
-        case applications, lines, refused
-    }
 }
 
-extension ControlAnswer: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(isLast)
-        switch content {
-        case .done: writer.append(Kind.done.rawValue)
-        case .applications(let applications):
-            writer.append(Kind.applications.rawValue)
-            writer.append(list: applications) { $0.append($1) }
-        case .lines(let lines):
-            writer.append(Kind.lines.rawValue)
-            writer.append(list: lines) { $0.append($1) }
-        case .refused(let refusal, let message):
-            writer.append(Kind.refused.rawValue)
-            writer.append(refusal.rawValue)
-            writer.append(message)
-        }
-    }
+extension ControlAnswer: WireRecord {
+    package static let layout = Layout(Self.init, \.content, \.isLast)
+}
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        isLast = try reader.boolean()
-        switch try reader.enumeration(Kind.self) {
-        case .done: content = .done
-        case .applications:
-            content = .applications(
-                try reader.list(limit: SupervisionProtocol.listLimit) { (reader) throws(WireError) in
-                    try ApplicationStatus(from: &reader)
-                }
-            )
-        case .lines:
-            content = .lines(
-                try reader.list(limit: SupervisionProtocol.listLimit) { (reader) throws(WireError) in
-                    try reader.text(limit: SupervisionProtocol.pathLimit)
-                }
-            )
-        case .refused:
-            let refusal = try reader.enumeration(Refusal.self)
-            content = .refused(refusal, message: try reader.text(limit: SupervisionProtocol.pathLimit))
+extension ControlAnswer.Content: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, done),
+        Case(2, applications, .list(.value, limit: SupervisionProtocol.listLimit)) {
+            if case .applications(let applications) = $0 { applications } else { nil }
+        },
+        Case(3, lines, .list(.path, limit: SupervisionProtocol.listLimit)) {
+            if case .lines(let lines) = $0 { lines } else { nil }
+        },
+        Case(4, refused, .value, .path) {
+            if case .refused(let refusal, let message) = $0 { (refusal, message) } else { nil }
         }
-    }
+    )
 }

@@ -48,147 +48,54 @@ package enum ControlRequest: Sendable, Hashable {
         /// A location: latitude and longitude in degrees, accuracy in metres.
         case location(latitude: Double, longitude: Double, accuracy: Double)
     }
-
-    private enum Kind: UInt8 {
-        case list = 1
-        case launch, foreground, background, quit, explain, log, install, wake, awaitChange, openURL, openURLByScheme
-        case push, simulate, followURL
-    }
 }
 
-extension ControlRequest: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .list: writer.append(Kind.list.rawValue)
-        case .launch(let identifier, let url, let inBackground):
-            writer.append(Kind.launch.rawValue)
-            writer.append(identifier)
-            writer.append(optional: url) { $0.append($1) }
-            writer.append(inBackground)
-        case .foreground(let identifier): Self.write(.foreground, of: identifier, to: &writer)
-        case .background(let identifier): Self.write(.background, of: identifier, to: &writer)
-        case .quit(let identifier, let force):
-            Self.write(.quit, of: identifier, to: &writer)
-            writer.append(force)
-        case .explain(let identifier): Self.write(.explain, of: identifier, to: &writer)
-        case .log(let identifier, let count):
-            writer.append(Kind.log.rawValue)
-            writer.append(optional: identifier) { $0.append($1) }
-            writer.append(count)
-        case .install(let identifier, let program):
-            Self.write(.install, of: identifier, to: &writer)
-            writer.append(program)
-        case .wake(let identifier, let kind):
-            Self.write(.wake, of: identifier, to: &writer)
-            writer.append(kind.rawValue)
-        case .awaitChange: writer.append(Kind.awaitChange.rawValue)
-        case .openURL(let identifier, let url, let token):
-            Self.write(.openURL, of: identifier, to: &writer)
-            writer.append(url)
-            writer.append(token)
-        case .openURLByScheme(let url, let token):
-            writer.append(Kind.openURLByScheme.rawValue)
-            writer.append(url)
-            writer.append(token)
-        case .followURL(let token):
-            writer.append(Kind.followURL.rawValue)
-            writer.append(token)
-        case .push(let identifier, let payload):
-            Self.write(.push, of: identifier, to: &writer)
-            writer.append(payload)
-        case .simulate(let identifier, let simulation):
-            Self.write(.simulate, of: identifier, to: &writer)
-            writer.append(simulation)
-        }
-    }
+extension ControlRequest: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, list),
+        Case(2, launch, .identifier, .optional(.url), .value) {
+            if case .launch(let name, let url, let inBackground) = $0 { (name, url, inBackground) } else { nil }
+        },
+        Case(3, foreground, .identifier) { if case .foreground(let name) = $0 { name } else { nil } },
+        Case(4, background, .identifier) { if case .background(let name) = $0 { name } else { nil } },
+        Case(5, quit, .identifier, .value) { if case .quit(let name, let force) = $0 { (name, force) } else { nil } },
+        Case(6, explain, .identifier) { if case .explain(let name) = $0 { name } else { nil } },
+        Case(7, log, .optional(.identifier), .value) {
+            if case .log(let name, let count) = $0 { (name, count) } else { nil }
+        },
+        Case(8, install, .identifier, .value) {
+            if case .install(let name, let program) = $0 { (name, program) } else { nil }
+        },
+        Case(9, wake, .identifier, .value) { if case .wake(let name, let kind) = $0 { (name, kind) } else { nil } },
+        Case(10, awaitChange),
+        Case(11, openURL, .identifier, .url, .value) {
+            if case .openURL(let name, let url, let token) = $0 { (name, url, token) } else { nil }
+        },
+        Case(12, openURLByScheme, .url, .value) {
+            if case .openURLByScheme(let url, let token) = $0 { (url, token) } else { nil }
+        },
+        Case(13, push, .identifier, .bytes(limit: WakeReason.payloadLimit)) {
+            if case .push(let name, let payload) = $0 { (name, payload) } else { nil }
+        },
+        Case(14, simulate, .identifier, .value) {
+            if case .simulate(let name, let simulation) = $0 { (name, simulation) } else { nil }
+        },
+        Case(15, followURL) { if case .followURL(let token) = $0 { token } else { nil } }
+    )
+}
 
-    private static func write(_ kind: Kind, of identifier: String, to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        writer.append(identifier)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .list: self = .list
-        case .launch:
-            let identifier = try reader.identifier()
-            let url = try reader.optional { (reader) throws(WireError) in
-                try reader.text(limit: SupervisionProtocol.urlLimit)
+extension ControlRequest.Simulation: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, fetch),
+        Case(2, task, .identifier) { if case .task(let identifier) = $0 { identifier } else { nil } },
+        Case(3, expire),
+        Case(4, memory) { if case .memory(let level) = $0 { level } else { nil } },
+        Case(5, location) {
+            if case .location(let latitude, let longitude, let accuracy) = $0 {
+                (latitude, longitude, accuracy)
+            } else {
+                nil
             }
-            self = .launch(identifier: identifier, url: url, inBackground: try reader.boolean())
-        case .foreground: self = .foreground(identifier: try reader.identifier())
-        case .background: self = .background(identifier: try reader.identifier())
-        case .quit: self = .quit(identifier: try reader.identifier(), force: try reader.boolean())
-        case .explain: self = .explain(identifier: try reader.identifier())
-        case .log:
-            let identifier = try reader.optional { (reader) throws(WireError) in try reader.identifier() }
-            self = .log(identifier: identifier, count: try reader.integer())
-        case .install:
-            self = .install(identifier: try reader.identifier(), program: try ProgramDescription(from: &reader))
-        case .wake:
-            self = .wake(
-                identifier: try reader.identifier(),
-                kind: try reader.enumeration(WakeReason.Kind.self)
-            )
-        case .awaitChange: self = .awaitChange
-        case .openURL:
-            let identifier = try reader.identifier()
-            let url = try reader.text(limit: SupervisionProtocol.urlLimit)
-            self = .openURL(identifier: identifier, url: url, token: try reader.integer())
-        case .openURLByScheme:
-            let url = try reader.text(limit: SupervisionProtocol.urlLimit)
-            self = .openURLByScheme(url, token: try reader.integer())
-        case .followURL: self = .followURL(token: try reader.integer())
-        case .push:
-            let identifier = try reader.identifier()
-            self = .push(identifier: identifier, payload: try reader.blob(limit: WakeReason.payloadLimit))
-        case .simulate:
-            let identifier = try reader.identifier()
-            self = .simulate(identifier: identifier, try Simulation(from: &reader))
         }
-    }
-}
-
-extension WireReader {
-    /// Reads the identifier of an application.
-    mutating func identifier() throws(WireError) -> String {
-        try text(limit: SupervisionProtocol.identifierLimit)
-    }
-}
-
-extension ControlRequest.Simulation: WireEncodable, WireDecodable {
-    private enum Kind: UInt8 {
-        case fetch = 1
-        case task, expire, memory, location
-    }
-
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .fetch: writer.append(Kind.fetch.rawValue)
-        case .task(let identifier):
-            writer.append(Kind.task.rawValue)
-            writer.append(identifier)
-        case .expire: writer.append(Kind.expire.rawValue)
-        case .memory(let level):
-            writer.append(Kind.memory.rawValue)
-            writer.append(level)
-        case .location(let latitude, let longitude, let accuracy):
-            writer.append(Kind.location.rawValue)
-            for number in [latitude, longitude, accuracy] { writer.append(number.bitPattern) }
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .fetch: self = .fetch
-        case .task: self = .task(try reader.identifier())
-        case .expire: self = .expire
-        case .memory: self = .memory(try reader.integer())
-        case .location:
-            let latitude = Double(bitPattern: try reader.integer())
-            let longitude = Double(bitPattern: try reader.integer())
-            let accuracy = Double(bitPattern: try reader.integer())
-            self = .location(latitude: latitude, longitude: longitude, accuracy: accuracy)
-        }
-    }
+    )
 }

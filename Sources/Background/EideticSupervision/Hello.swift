@@ -1,3 +1,4 @@
+package import EideticCore
 package import EideticLifecycle
 
 /// The first message of an application: its version, its identity, and its declarations.
@@ -12,18 +13,26 @@ package struct Hello: Sendable, Hashable {
     /// The state of an application that was launched by an earlier supervisor; `nil` before its launch.
     package var running: RunningState?
 
-    package init(identifier: String? = nil) { self.identifier = identifier }
-
     /// The declarations of an application, which the supervisor limits to those of its desktop entry, if it has one.
     package struct Declarations: Sendable, Hashable {
         /// A Boolean value indicating whether leaving the foreground terminates the application.
-        package var exitsOnSuspend = false
+        package var exitsOnSuspend: Bool
         /// The requested background time of one stay; `nil` for that of the supervisor.
         package var backgroundBudget: Duration?
-        package var wakeKinds = Set(WakeReason.Kind.allCases)
-        package var assertions = Set(ContinuousAssertion.allCases)
+        package var wakeKinds: Set<WakeReason.Kind>
+        package var assertions: Set<ContinuousAssertion>
 
-        package init() {}
+        package init(
+            exitsOnSuspend: Bool = false,
+            backgroundBudget: Duration? = nil,
+            wakeKinds: Set<WakeReason.Kind> = Set(WakeReason.Kind.allCases),
+            assertions: Set<ContinuousAssertion> = Set(ContinuousAssertion.allCases)
+        ) {
+            self.exitsOnSuspend = exitsOnSuspend
+            self.backgroundBudget = backgroundBudget
+            self.wakeKinds = wakeKinds
+            self.assertions = assertions
+        }
     }
 
     /// The state of an application between two supervisors.
@@ -36,10 +45,6 @@ package struct Hello: Sendable, Hashable {
         package var token: [UInt8]
         /// The generation of the earlier supervisor.
         package var generation: UInt32
-
-        package init(_ state: AdoptedProcess.State, token: [UInt8], generation: UInt32) {
-            (self.state, self.token, self.generation) = (state, token, generation)
-        }
     }
 }
 
@@ -48,7 +53,10 @@ package struct PresentationMessage: Sendable, Hashable {
     package var isVisible: Bool
     package var isFocused: Bool
 
-    package init(isVisible: Bool, isFocused: Bool) { (self.isVisible, self.isFocused) = (isVisible, isFocused) }
+    package init(isVisible: Bool, isFocused: Bool) {
+        self.isVisible = isVisible
+        self.isFocused = isFocused
+    }
 }
 
 /// The answer to ``Hello``; its packet has one descriptor, that of the shared page.
@@ -66,9 +74,71 @@ package struct Welcome: Sendable, Hashable {
     package var messageRate: UInt32 = 32
     /// The file for a snapshot of the application's window; `nil` if none is kept.
     package var snapshotPath: String?
-
-    package init(generation: UInt32, token: [UInt8], archiveDirectory: String? = nil, socketPath: String? = nil) {
-        (self.generation, self.token) = (generation, token)
-        (self.archiveDirectory, self.socketPath) = (archiveDirectory, socketPath)
-    }
 }
+
+extension Hello: WireRecord {
+    package init(identifier: String? = nil) { self.init(version: SupervisionProtocol.version, identifier: identifier) }
+
+    package static let layout = Layout(
+        Self.init,
+        Field(\.version),
+        Field(\.identifier, .optional(.identifier)),
+        Field(\.declarations),
+        Field(\.presentation),
+        Field(\.running)
+    )
+}
+
+extension Hello.Declarations: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        \.exitsOnSuspend,
+        \.backgroundBudget,
+        \.wakeKinds,
+        \.assertions
+    )
+}
+
+extension Hello.RunningState: WireRecord {
+    package init(_ state: AdoptedProcess.State, token: [UInt8], generation: UInt32) {
+        self.init(state: state, token: token, generation: generation)
+    }
+
+    package static let layout = Layout(
+        Self.init,
+        Field(\.state),
+        Field(\.wakes, .list(.value, limit: SupervisionProtocol.listLimit)),
+        Field(\.assertions),
+        Field(\.token, .token),
+        Field(\.generation)
+    )
+}
+
+extension PresentationMessage: WireRecord {
+    package static let layout = Layout(Self.init, \.isVisible, \.isFocused)
+}
+
+extension Welcome: WireRecord {
+    package init(generation: UInt32, token: [UInt8], archiveDirectory: String? = nil, socketPath: String? = nil) {
+        self.init(
+            version: SupervisionProtocol.version,
+            generation: generation,
+            token: token,
+            archiveDirectory: archiveDirectory,
+            socketPath: socketPath
+        )
+    }
+
+    package static let layout = Layout(
+        Self.init,
+        Field(\.version),
+        Field(\.generation),
+        Field(\.token, .token),
+        Field(\.archiveDirectory, .optional(.path)),
+        Field(\.socketPath, .optional(.path)),
+        Field(\.messageRate),
+        Field(\.snapshotPath, .optional(.path))
+    )
+}
+
+extension AdoptedProcess.State: WireValue {}

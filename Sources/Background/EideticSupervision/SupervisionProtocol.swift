@@ -1,4 +1,4 @@
-import EideticCore
+package import EideticCore
 
 /// The constants of the connection between an application and its supervisor.
 ///
@@ -7,7 +7,7 @@ import EideticCore
 /// is under way at a time. Deadlines are durations since the start of `CLOCK_MONOTONIC`.
 package enum SupervisionProtocol {
     /// The version of the messages; a peer with another one is refused.
-    package static let version: UInt16 = 3
+    package static let version: UInt16 = 4
     /// The environment variable with the number of the inherited descriptor.
     package static let descriptorVariable = "EIDETIC_SUPERVISOR"
     /// The name of the socket in the runtime directory.
@@ -22,19 +22,14 @@ package enum SupervisionProtocol {
     package static let tokenLength = 16
 }
 
-extension WireReader {
-    /// Reads a set of cases of an enumeration of one byte.
-    mutating func set<Value: RawRepresentable & Hashable>(
-        of type: Value.Type
-    ) throws(WireError) -> Set<Value> where Value.RawValue == UInt8 {
-        let numbers = try list(limit: 64) { (reader) throws(WireError) in try reader.integer(UInt8.self) }
-        // What another version has declared, and this one does not know, is never asked for.
-        return Set(numbers.compactMap { Value(rawValue: $0) })
-    }
+extension Layout<String> {
+    /// The identifier of an application, or of one of its requests.
+    static var identifier: Self { text(limit: SupervisionProtocol.identifierLimit) }
+    /// A line of text, or the path of a file.
+    package static var path: Self { text(limit: SupervisionProtocol.pathLimit) }
+    static var url: Self { text(limit: SupervisionProtocol.urlLimit) }
 }
 
-extension WireWriter {
-    mutating func append<Value: RawRepresentable & Hashable>(set: Set<Value>) where Value.RawValue == UInt8 {
-        append(list: set.map(\.rawValue).sorted()) { $0.append($1) }
-    }
+extension Layout<[UInt8]> {
+    static var token: Self { bytes(limit: SupervisionProtocol.tokenLength) }
 }

@@ -18,61 +18,22 @@ package enum SupervisorMessage: Sendable, Hashable {
     case refused(LifecycleEffect.Refusal)
     /// An answer or a message that concerns wakes and notifications.
     case wakes(WakeReply)
-
-    private enum Kind: UInt8 {
-        case welcome = 1
-        case lifecycle, expire, memoryWarning, suspended, taskNames, exit, refused, wakes
-    }
 }
 
-extension SupervisorMessage: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        switch self {
-        case .welcome(let welcome): writer.append(welcome)
-        case .lifecycle(let callback, let sequence, let deadline):
-            writer.append(sequence)
-            writer.append(deadline)
-            writer.append(callback)
-        case .expire(let deadline): writer.append(deadline)
-        case .memoryWarning(let level): writer.append(level)
-        case .suspended(let start, let end):
-            writer.append(start)
-            writer.append(end)
-        case .taskNames(let request): writer.append(request)
-        case .exit: break
-        case .refused(let refusal): writer.append(refusal.rawValue)
-        case .wakes(let reply): writer.append(reply)
-        }
-    }
-
-    private var kind: Kind {
-        switch self {
-        case .welcome: .welcome
-        case .lifecycle: .lifecycle
-        case .expire: .expire
-        case .memoryWarning: .memoryWarning
-        case .suspended: .suspended
-        case .taskNames: .taskNames
-        case .exit: .exit
-        case .refused: .refused
-        case .wakes: .wakes
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .welcome: self = .welcome(try Welcome(from: &reader))
-        case .lifecycle:
-            let (sequence, deadline) = (try reader.integer(UInt64.self), try reader.duration())
-            self = .lifecycle(try LifecycleCallback(from: &reader), sequence: sequence, deadline: deadline)
-        case .expire: self = .expire(deadline: try reader.duration())
-        case .memoryWarning: self = .memoryWarning(level: try reader.integer())
-        case .suspended: self = .suspended(from: try reader.duration(), to: try reader.duration())
-        case .taskNames: self = .taskNames(request: try reader.integer())
-        case .exit: self = .exit
-        case .refused: self = .refused(try reader.enumeration(LifecycleEffect.Refusal.self))
-        case .wakes: self = .wakes(try WakeReply(from: &reader))
-        }
-    }
+extension SupervisorMessage: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, welcome) { if case .welcome(let welcome) = $0 { welcome } else { nil } },
+        Case(2, lifecycle) {
+            if case .lifecycle(let callback, let number, let end) = $0 { (callback, number, end) } else { nil }
+        },
+        Case(3, expire) { if case .expire(let deadline) = $0 { deadline } else { nil } },
+        Case(4, memoryWarning) { if case .memoryWarning(let level) = $0 { level } else { nil } },
+        Case(5, suspended) { if case .suspended(let start, let end) = $0 { (start, end) } else { nil } },
+        Case(6, taskNames) { if case .taskNames(let request) = $0 { request } else { nil } },
+        Case(7, exit),
+        Case(8, refused) { if case .refused(let refusal) = $0 { refusal } else { nil } },
+        Case(9, wakes) { if case .wakes(let reply) = $0 { reply } else { nil } }
+    )
 }
+
+extension LifecycleEffect.Refusal: WireValue {}

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Messages between applications and the supervisor")
 struct SupervisionMessageTests {
-    private func checkRoundTrip<Message: WireEncodable & WireDecodable & Hashable>(_ messages: [Message]) throws {
+    private func checkRoundTrip<Message: WireValue & Hashable>(_ messages: [Message]) throws {
         for message in messages {
             let bytes = WireWriter.encode(message)
             #expect(try WireReader.decode(Message.self, from: bytes) == message)
@@ -78,7 +78,7 @@ struct SupervisionMessageTests {
     }
 
     /// Decodes mutations of the messages: 10⁶ of all kinds together at full count.
-    private func mutate<Message: WireEncodable & WireDecodable & Hashable>(
+    private func mutate<Message: WireValue & Hashable>(
         _ messages: [Message],
         random: inout SplitMix
     ) {

@@ -33,7 +33,7 @@ struct FuzzTests {
     }
 
     /// Decodes mutations of messages; returns the number of those that are messages too.
-    private static func decode<Message: WireEncodable & WireDecodable>(
+    private static func decode<Message: WireValue>(
         _ messages: [Message],
         count: Int,
         seed: UInt64

@@ -144,7 +144,9 @@ extension ModelService {
     }
 
     private func perform(_ packet: PacketSocket.Packet, on socket: PacketSocket) -> Bool {
-        guard let command = try? WireReader.decode(NumberedCommand.self, from: packet.bytes) else { return false }
+        guard let command = try? WireReader.decode(NumberedMessage<TransferCommand>.self, from: packet.bytes) else {
+            return false
+        }
         let (kills, refusal, gate) = state.withLock { state in
             state.commands.append(command.command)
             let kills = state.killsBeforeReplying?(command.command) ?? false
@@ -225,10 +227,8 @@ extension ModelService {
     }
 
     private func send(_ reply: TransferReply, number: UInt32, to socket: PacketSocket) {
-        var writer = WireWriter()
-        writer.append(number)
-        writer.append(reply)
-        while (try? socket.send(writer.bytes)) == false {
+        let bytes = WireWriter.encode(NumberedMessage(number: number, message: reply))
+        while (try? socket.send(bytes)) == false {
             var descriptor = pollfd(fd: socket.rawValue, events: Int16(POLLOUT), revents: 0)
             poll(&descriptor, 1, -1)
         }
@@ -240,16 +240,6 @@ extension TransferCommand {
     fileprivate var addsUploads: Bool {
         guard case .add(let requests, _) = self else { return false }
         return requests.contains { $0.kind == .upload }
-    }
-}
-
-private struct NumberedCommand: WireDecodable {
-    let number: UInt32
-    let command: TransferCommand
-
-    init(from reader: inout WireReader) throws(WireError) {
-        number = try reader.integer()
-        command = try TransferCommand(from: &reader)
     }
 }
 

@@ -5,7 +5,11 @@ package struct NotificationRequest: Sendable, Hashable {
     package var content: Content
     package var trigger = Trigger.now
 
-    package init(identifier: String, content: Content) { (self.identifier, self.content) = (identifier, content) }
+    package init(identifier: String, content: Content, trigger: Trigger = .now) {
+        self.identifier = identifier
+        self.content = content
+        self.trigger = trigger
+    }
 
     package struct Content: Sendable, Hashable {
         package var title = ""
@@ -16,7 +20,19 @@ package struct NotificationRequest: Sendable, Hashable {
         /// Text that the application gets back with the response.
         package var userInfo = ""
 
-        package init() {}
+        package init(
+            title: String = "",
+            body: String = "",
+            sound: Sound = .none,
+            badge: UInt32? = nil,
+            userInfo: String = ""
+        ) {
+            self.title = title
+            self.body = body
+            self.sound = sound
+            self.badge = badge
+            self.userInfo = userInfo
+        }
     }
 
     package enum Sound: Sendable, Hashable {

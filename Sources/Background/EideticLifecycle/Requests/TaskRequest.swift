@@ -8,7 +8,11 @@ package struct TaskRequest: Sendable, Hashable {
         package var needsExternalPower = false
         package var needsIdle = false
 
-        package init() {}
+        package init(needsNetwork: Bool = false, needsExternalPower: Bool = false, needsIdle: Bool = false) {
+            self.needsNetwork = needsNetwork
+            self.needsExternalPower = needsExternalPower
+            self.needsIdle = needsIdle
+        }
     }
 
     package var kind: Kind
@@ -18,7 +22,17 @@ package struct TaskRequest: Sendable, Hashable {
     package var earliestBegin: Int64?
     package var constraints = Constraints()
 
-    package init(_ kind: Kind, identifier: String) { (self.kind, self.identifier) = (kind, identifier) }
+    package init(
+        _ kind: Kind,
+        identifier: String,
+        earliestBegin: Int64? = nil,
+        constraints: Constraints = Constraints()
+    ) {
+        self.kind = kind
+        self.identifier = identifier
+        self.earliestBegin = earliestBegin
+        self.constraints = constraints
+    }
 
     /// The limits of pending requests of one application.
     package static let refreshLimit = 1

@@ -39,10 +39,15 @@ package struct WakeSchedule: Sendable, Hashable {
     package struct PendingTask: Sendable, Hashable {
         package var request: TaskRequest
         package var plan: Plan
-        package var failureCount = 0
-        package var isRunning = false
+        package var failureCount: Int
+        package var isRunning: Bool
 
-        package init(request: TaskRequest, plan: Plan) { (self.request, self.plan) = (request, plan) }
+        package init(request: TaskRequest, plan: Plan, failureCount: Int = 0, isRunning: Bool = false) {
+            self.request = request
+            self.plan = plan
+            self.failureCount = failureCount
+            self.isRunning = isRunning
+        }
     }
 
     package var fetchInterval = FetchInterval.never

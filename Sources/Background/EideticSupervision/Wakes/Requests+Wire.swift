@@ -1,106 +1,66 @@
 package import EideticCore
 package import EideticLifecycle
 
-extension FetchInterval: WireEncodable, WireDecodable {
-    private enum Kind: UInt8 {
-        case never = 1
-        case minimum, seconds
-    }
-
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .never: writer.append(Kind.never.rawValue)
-        case .minimum: writer.append(Kind.minimum.rawValue)
-        case .seconds(let seconds):
-            writer.append(Kind.seconds.rawValue)
-            writer.append(seconds)
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .never: self = .never
-        case .minimum: self = .minimum
-        case .seconds: self = .seconds(try reader.integer())
-        }
-    }
+extension FetchInterval: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, never),
+        Case(2, minimum),
+        Case(3, seconds) { if case .seconds(let seconds) = $0 { seconds } else { nil } }
+    )
 }
 
-extension TaskRequest: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        writer.append(identifier)
-        writer.append(optional: earliestBegin) { $0.append($1) }
-        writer.append(constraints.needsNetwork)
-        writer.append(constraints.needsExternalPower)
-        writer.append(constraints.needsIdle)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        let kind = try reader.enumeration(Kind.self)
-        self.init(kind, identifier: try reader.text(limit: Self.identifierLimit))
-        earliestBegin = try reader.optional { (reader) throws(WireError) in try reader.integer() }
-        constraints.needsNetwork = try reader.boolean()
-        constraints.needsExternalPower = try reader.boolean()
-        constraints.needsIdle = try reader.boolean()
-    }
+extension TaskRequest: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.kind),
+        Field(\.identifier, .text(limit: identifierLimit)),
+        Field(\.earliestBegin),
+        Field(\.constraints)
+    )
 }
 
-extension NotificationRequest: WireEncodable, WireDecodable {
-    private enum TriggerKind: UInt8 {
-        case now = 1
-        case interval, repeatingInterval, date, daily, weekly
-    }
+extension TaskRequest.Kind: WireValue {}
+extension TaskRequestError: WireValue {}
 
-    package func write(to writer: inout WireWriter) {
-        for text in [identifier, content.title, content.body, content.userInfo] { writer.append(text) }
-        switch content.sound {
-        case .none: writer.append(UInt8(0))
-        case .standard: writer.append(UInt8(1))
-        case .named(let name):
-            writer.append(UInt8(2))
-            writer.append(name)
-        }
-        writer.append(optional: content.badge) { $0.append($1) }
-        switch trigger {
-        case .now: Self.write(.now, time: 0, to: &writer)
-        case .interval(let seconds, let repeats):
-            Self.write(repeats ? .repeatingInterval : .interval, time: seconds, to: &writer)
-        case .date(let time): Self.write(.date, time: time, to: &writer)
-        case .daily(let second, let weekday):
-            Self.write(weekday == nil ? .daily : .weekly, time: second, to: &writer)
-            if let weekday { writer.append(weekday) }
-        }
-    }
+extension TaskRequest.Constraints: WireRecord {
+    package static let layout = Layout(Self.init, \.needsNetwork, \.needsExternalPower, \.needsIdle)
+}
 
-    private static func write(_ kind: TriggerKind, time: Int64, to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        writer.append(time)
-    }
+extension NotificationRequest: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.identifier, .text(limit: identifierLimit)),
+        Field(\.content),
+        Field(\.trigger)
+    )
+}
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        let identifier = try reader.text(limit: Self.identifierLimit)
-        var content = Content()
-        content.title = try reader.text(limit: Self.textLimit)
-        content.body = try reader.text(limit: Self.textLimit)
-        content.userInfo = try reader.text(limit: Self.textLimit)
-        switch try reader.integer(UInt8.self) {
-        case 0: content.sound = .none
-        case 1: content.sound = .standard
-        case 2: content.sound = .named(try reader.text(limit: Self.textLimit))
-        case let number: throw .unknownCase(type: "Sound", value: UInt64(number))
+extension NotificationRequest.Content: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.title, .text(limit: NotificationRequest.textLimit)),
+        Field(\.body, .text(limit: NotificationRequest.textLimit)),
+        Field(\.sound),
+        Field(\.badge),
+        Field(\.userInfo, .text(limit: NotificationRequest.textLimit))
+    )
+}
+
+extension NotificationRequest.Sound: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(0, none),
+        Case(1, standard),
+        Case(2, named, .text(limit: NotificationRequest.textLimit)) {
+            if case .named(let name) = $0 { name } else { nil }
         }
-        content.badge = try reader.optional { (reader) throws(WireError) in try reader.integer() }
-        self.init(identifier: identifier, content: content)
-        let kind = try reader.enumeration(TriggerKind.self)
-        let time = try reader.integer(Int64.self)
-        switch kind {
-        case .now: trigger = .now
-        case .interval: trigger = .interval(time, repeats: false)
-        case .repeatingInterval: trigger = .interval(time, repeats: true)
-        case .date: trigger = .date(time)
-        case .daily: trigger = .daily(second: time, weekday: nil)
-        case .weekly: trigger = .daily(second: time, weekday: try reader.integer())
-        }
-    }
+    )
+}
+
+extension NotificationRequest.Trigger: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, now),
+        Case(2, interval) { if case .interval(let time, let repeats) = $0 { (time, repeats) } else { nil } },
+        Case(3, date) { if case .date(let time) = $0 { time } else { nil } },
+        Case(4, daily) { if case .daily(let second, let weekday) = $0 { (second, weekday) } else { nil } }
+    )
 }

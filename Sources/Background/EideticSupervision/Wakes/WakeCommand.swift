@@ -27,13 +27,6 @@ package enum WakeCommand: Sendable, Hashable {
     case reportContinued(String, completed: UInt64, total: UInt64)
     case endContinued(String)
 
-    private enum Kind: UInt8 {
-        case setFetchInterval = 1
-        case submit, cancel, addNotification, removeNotifications, listNotifications, setBadge, registerForMessages
-        case unregisterFromMessages, keepSocket, releaseSocket, setLocationUpdates
-        case beginContinued, reportContinued, endContinued
-    }
-
     /// The greatest number of identifiers in a packet.
     package static let identifiersPerPacket = 200
 }
@@ -55,11 +48,6 @@ package enum WakeReply: Sendable, Hashable {
     case socket(String)
     /// Work that the user has started is to end, for a reason.
     case stopContinued(String, reason: String)
-
-    private enum Kind: UInt8 {
-        case task = 1
-        case notification, notifications, response, address, action, socket, stopContinued
-    }
 }
 
 /// The response of a user to a notification.
@@ -72,183 +60,80 @@ package struct NotificationResponseMessage: Sendable, Hashable {
     package var date: Int64
 
     package init(identifier: String, action: String, userInfo: String, date: Int64) {
-        (self.identifier, self.action, self.userInfo, self.date) = (identifier, action, userInfo, date)
+        self.identifier = identifier
+        self.action = action
+        self.userInfo = userInfo
+        self.date = date
     }
 }
 
-extension WakeCommand: WireEncodable, WireDecodable {
-    private var kind: Kind {
-        switch self {
-        case .setFetchInterval: .setFetchInterval
-        case .submit: .submit
-        case .cancel: .cancel
-        case .addNotification: .addNotification
-        case .removeNotifications: .removeNotifications
-        case .listNotifications: .listNotifications
-        case .setBadge: .setBadge
-        case .registerForMessages: .registerForMessages
-        case .unregisterFromMessages: .unregisterFromMessages
-        case .keepSocket: .keepSocket
-        case .releaseSocket: .releaseSocket
-        case .setLocationUpdates: .setLocationUpdates
-        case .beginContinued: .beginContinued
-        case .reportContinued: .reportContinued
-        case .endContinued: .endContinued
-        }
-    }
-
-    package func write(to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        switch self {
-        case .setFetchInterval(let interval): writer.append(interval)
-        case .submit(let request, let number):
-            writer.append(number)
-            writer.append(request)
-        case .cancel(let identifier): writer.append(optional: identifier) { $0.append($1) }
-        case .addNotification(let request, let number):
-            writer.append(number)
-            writer.append(request)
-        case .removeNotifications(let identifiers, let waiting, let shown):
-            writer.append(optional: identifiers) { $0.append(list: $1) { $0.append($1) } }
-            writer.append(waiting)
-            writer.append(shown)
-        case .listNotifications(let number): writer.append(number)
-        case .setBadge(let badge): writer.append(badge)
-        case .keepSocket(let name), .releaseSocket(let name): writer.append(name)
-        case .setLocationUpdates(let isOn): writer.append(isOn)
-        case .beginContinued(let work, let number):
-            writer.append(number)
-            writer.append(work)
-        case .reportContinued(let identifier, let completed, let total):
-            writer.append(identifier)
-            writer.append(completed)
-            writer.append(total)
-        case .endContinued(let identifier): writer.append(identifier)
-        case .registerForMessages, .unregisterFromMessages: break
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .setFetchInterval: self = .setFetchInterval(try FetchInterval(from: &reader))
-        case .submit:
-            let number = try reader.integer(UInt64.self)
-            self = .submit(try TaskRequest(from: &reader), number: number)
-        case .cancel:
-            self = .cancel(try reader.optional { (reader) throws(WireError) in try reader.identifier() })
-        case .addNotification:
-            let number = try reader.integer(UInt64.self)
-            self = .addNotification(try NotificationRequest(from: &reader), number: number)
-        case .removeNotifications:
-            let identifiers = try reader.optional { (reader) throws(WireError) in try reader.identifiers() }
-            self = .removeNotifications(identifiers, waiting: try reader.boolean(), shown: try reader.boolean())
-        case .listNotifications: self = .listNotifications(number: try reader.integer())
-        case .setBadge: self = .setBadge(try reader.integer())
-        case .registerForMessages: self = .registerForMessages
-        case .unregisterFromMessages: self = .unregisterFromMessages
-        case .keepSocket: self = .keepSocket(try reader.identifier())
-        case .releaseSocket: self = .releaseSocket(try reader.identifier())
-        case .setLocationUpdates: self = .setLocationUpdates(try reader.boolean())
-        case .beginContinued:
-            let number = try reader.integer(UInt64.self)
-            self = .beginContinued(try ContinuedWorkMessage(from: &reader), number: number)
-        case .reportContinued:
-            let identifier = try reader.identifier()
-            let completed = try reader.integer(UInt64.self)
-            self = .reportContinued(identifier, completed: completed, total: try reader.integer())
-        case .endContinued: self = .endContinued(try reader.identifier())
-        }
-    }
-}
-
-extension WakeReply: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .task(let error, let number):
-            writer.append(Kind.task.rawValue)
-            writer.append(number)
-            writer.append(optional: error) { $0.append($1.rawValue) }
-        case .notification(let fault, let number):
-            writer.append(Kind.notification.rawValue)
-            writer.append(number)
-            writer.append(optional: fault) { $0.append($1) }
-        case .notifications(let identifiers, let number, let isLast):
-            writer.append(Kind.notifications.rawValue)
-            writer.append(number)
-            writer.append(isLast)
-            writer.append(list: identifiers) { $0.append($1) }
-        case .response(let response):
-            writer.append(Kind.response.rawValue)
-            writer.append(response)
-        case .address(let address, let reason):
-            writer.append(Kind.address.rawValue)
-            writer.append(optional: address) { $0.append($1) }
-            writer.append(reason)
-        case .action(let name, let parameter):
-            writer.append(Kind.action.rawValue)
-            writer.append(name)
-            writer.append(parameter)
-        case .socket(let name):
-            writer.append(Kind.socket.rawValue)
-            writer.append(name)
-        case .stopContinued(let identifier, let reason):
-            writer.append(Kind.stopContinued.rawValue)
-            writer.append(identifier)
-            writer.append(reason)
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .task:
-            let number = try reader.integer(UInt64.self)
-            let error = try reader.optional { (reader) throws(WireError) in
-                try reader.enumeration(TaskRequestError.self)
+extension WakeCommand: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, setFetchInterval) { if case .setFetchInterval(let interval) = $0 { interval } else { nil } },
+        Case(2, submit) { if case .submit(let request, let number) = $0 { (request, number) } else { nil } },
+        Case(3, cancel, .optional(.identifier)) {
+            if case .cancel(let identifier) = $0 { .some(identifier) } else { nil }
+        },
+        Case(4, addNotification) {
+            if case .addNotification(let request, let number) = $0 { (request, number) } else { nil }
+        },
+        Case(5, removeNotifications, .optional(.identifiers), .value, .value) {
+            if case .removeNotifications(let names, let waiting, let shown) = $0 {
+                (names, waiting, shown)
+            } else {
+                nil
             }
-            self = .task(error, number: number)
-        case .notification:
-            let number = try reader.integer(UInt64.self)
-            let fault = try reader.optional { (reader) throws(WireError) in
-                try reader.text(limit: SupervisionProtocol.pathLimit)
-            }
-            self = .notification(fault: fault, number: number)
-        case .notifications:
-            let number = try reader.integer(UInt64.self)
-            let isLast = try reader.boolean()
-            self = .notifications(try reader.identifiers(), number: number, isLast: isLast)
-        case .response: self = .response(try NotificationResponseMessage(from: &reader))
-        case .address:
-            let address = try reader.optional { (reader) throws(WireError) in
-                try reader.text(limit: SupervisionProtocol.pathLimit)
-            }
-            self = .address(address, reason: try reader.text(limit: SupervisionProtocol.pathLimit))
-        case .action:
-            let name = try reader.identifier()
-            self = .action(name, parameter: try reader.text(limit: SupervisionProtocol.pathLimit))
-        case .socket: self = .socket(try reader.identifier())
-        case .stopContinued:
-            let identifier = try reader.identifier()
-            self = .stopContinued(identifier, reason: try reader.text(limit: SupervisionProtocol.pathLimit))
+        },
+        Case(6, listNotifications) { if case .listNotifications(let number) = $0 { number } else { nil } },
+        Case(7, setBadge) { if case .setBadge(let badge) = $0 { badge } else { nil } },
+        Case(8, registerForMessages),
+        Case(9, unregisterFromMessages),
+        Case(10, keepSocket, .identifier) { if case .keepSocket(let name) = $0 { name } else { nil } },
+        Case(11, releaseSocket, .identifier) { if case .releaseSocket(let name) = $0 { name } else { nil } },
+        Case(12, setLocationUpdates) { if case .setLocationUpdates(let isOn) = $0 { isOn } else { nil } },
+        Case(13, beginContinued) {
+            if case .beginContinued(let work, let number) = $0 { (work, number) } else { nil }
+        },
+        Case(14, reportContinued, .identifier, .value, .value) {
+            if case .reportContinued(let name, let completed, let total) = $0 { (name, completed, total) } else { nil }
+        },
+        Case(15, endContinued, .identifier) { if case .endContinued(let name) = $0 { name } else { nil } }
+    )
+}
+
+extension WakeReply: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, task) { if case .task(let error, let number) = $0 { (error, number) } else { nil } },
+        Case(2, notification, .optional(.path), .value) {
+            if case .notification(let fault, let number) = $0 { (fault, number) } else { nil }
+        },
+        Case(3, notifications, .identifiers, .value, .value) {
+            if case .notifications(let names, let number, let isLast) = $0 { (names, number, isLast) } else { nil }
+        },
+        Case(4, response) { if case .response(let response) = $0 { response } else { nil } },
+        Case(5, address, .optional(.path), .path) {
+            if case .address(let address, let reason) = $0 { (address, reason) } else { nil }
+        },
+        Case(6, action, .identifier, .path) {
+            if case .action(let name, let parameter) = $0 { (name, parameter) } else { nil }
+        },
+        Case(7, socket, .identifier) { if case .socket(let name) = $0 { name } else { nil } },
+        Case(8, stopContinued, .identifier, .path) {
+            if case .stopContinued(let name, let reason) = $0 { (name, reason) } else { nil }
         }
-    }
+    )
 }
 
-extension NotificationResponseMessage: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        for text in [identifier, action, userInfo] { writer.append(text) }
-        writer.append(date)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        let identifier = try reader.identifier()
-        let action = try reader.identifier()
-        let userInfo = try reader.text(limit: NotificationRequest.textLimit)
-        self.init(identifier: identifier, action: action, userInfo: userInfo, date: try reader.integer())
-    }
+extension NotificationResponseMessage: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.identifier, .identifier),
+        Field(\.action, .identifier),
+        Field(\.userInfo, .text(limit: NotificationRequest.textLimit)),
+        Field(\.date)
+    )
 }
 
-extension WireReader {
-    fileprivate mutating func identifiers() throws(WireError) -> [String] {
-        try list(limit: SupervisionProtocol.listLimit) { (reader) throws(WireError) in try reader.identifier() }
-    }
+extension Layout<[String]> {
+    fileprivate static var identifiers: Self { list(.identifier, limit: SupervisionProtocol.listLimit) }
 }

@@ -18,53 +18,23 @@ package enum TransferSupervision: Sendable, Hashable {
 
     /// The largest number of bytes of the name of an application or a session.
     package static let nameLimit = 255
-
-    private enum Tag: UInt8 { case connection = 1, forceQuit, wake, network, listener, hold, wakeFailed }
 }
 
-extension TransferSupervision: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .connection(let application):
-            writer.append(Tag.connection.rawValue)
-            writer.append(application)
-        case .forceQuit(let application):
-            writer.append(Tag.forceQuit.rawValue)
-            writer.append(application)
-        case .network(let isMetered):
-            writer.append(Tag.network.rawValue)
-            writer.append(isMetered)
-        case .wake(let application, let session):
-            writer.append(Tag.wake.rawValue)
-            writer.append(application)
-            writer.append(session)
-        case .listener: writer.append(Tag.listener.rawValue)
-        case .hold(let application, let isHeld):
-            writer.append(Tag.hold.rawValue)
-            writer.append(application)
-            writer.append(isHeld)
-        case .wakeFailed(let application, let session):
-            writer.append(Tag.wakeFailed.rawValue)
-            writer.append(application)
-            writer.append(session)
+extension TransferSupervision: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, connection, .name) { if case .connection(let application) = $0 { application } else { nil } },
+        Case(2, forceQuit, .name) { if case .forceQuit(let application) = $0 { application } else { nil } },
+        Case(3, wake, .name, .name) { if case .wake(let name, let session) = $0 { (name, session) } else { nil } },
+        Case(4, network) { if case .network(let isMetered) = $0 { isMetered } else { nil } },
+        Case(5, listener),
+        Case(6, hold, .name, .value) { if case .hold(let name, let isHeld) = $0 { (name, isHeld) } else { nil } },
+        Case(7, wakeFailed, .name, .name) {
+            if case .wakeFailed(let name, let session) = $0 { (name, session) } else { nil }
         }
-    }
+    )
+}
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Tag.self) {
-        case .connection: self = .connection(application: try reader.text(limit: Self.nameLimit))
-        case .forceQuit: self = .forceQuit(application: try reader.text(limit: Self.nameLimit))
-        case .network: self = .network(isMetered: try reader.boolean())
-        case .wake:
-            let application = try reader.text(limit: Self.nameLimit)
-            self = .wake(application: application, session: try reader.text(limit: Self.nameLimit))
-        case .listener: self = .listener
-        case .hold:
-            let application = try reader.text(limit: Self.nameLimit)
-            self = .hold(application: application, isHeld: try reader.boolean())
-        case .wakeFailed:
-            let application = try reader.text(limit: Self.nameLimit)
-            self = .wakeFailed(application: application, session: try reader.text(limit: Self.nameLimit))
-        }
-    }
+extension Layout<String> {
+    /// The name of an application or a session.
+    fileprivate static var name: Self { text(limit: TransferSupervision.nameLimit) }
 }

@@ -1,19 +1,24 @@
 /// Decodes a message of another process, which is not trusted: each length is checked before it is used.
 ///
 /// - SeeAlso: ``WireWriter``, which describes the encoding.
+@usableFromInline
 package struct WireReader {
-    private let bytes: [UInt8]
-    private var offset = 0
+    @usableFromInline let bytes: [UInt8]
+    @usableFromInline var offset = 0
 
     /// The limits of one value, far above those of real messages.
+    @usableFromInline
     package static let maximumTextLength = 65_536
+    @usableFromInline
     package static let maximumListCount = 65_536
 
     /// Creates a reader of one message.
+    @inlinable
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Decodes a message that consists of one value; throws if bytes follow it.
-    package static func decode<Value: WireDecodable>(
+    @inlinable
+    package static func decode<Value: WireValue>(
         _ type: Value.Type,
         from bytes: [UInt8]
     ) throws(WireError) -> Value {
@@ -24,16 +29,19 @@ package struct WireReader {
     }
 
     /// The number of bytes that are not yet read.
+    @inlinable
     package var remainingCount: Int { bytes.count - offset }
 
     /// Reads an integer with its full width.
+    @inlinable
     package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(WireError) -> Value
     {
         Value(truncatingIfNeeded: try word(size: MemoryLayout<Value>.size))
     }
 
     /// Reads an integer of at most 8 bytes; not generic, because it would not be specialised in other modules.
-    private mutating func word(size: Int) throws(WireError) -> UInt64 {
+    @inlinable
+    mutating func word(size: Int) throws(WireError) -> UInt64 {
         guard remainingCount >= size else { throw .truncated(offset: offset) }
         var value: UInt64 = 0
         for index in (offset..<offset + size).reversed() { value = value << 8 | UInt64(bytes[index]) }
@@ -42,6 +50,7 @@ package struct WireReader {
     }
 
     /// Reads a Boolean value: 0 or 1.
+    @inlinable
     package mutating func boolean() throws(WireError) -> Bool {
         let value = try integer(UInt8.self)
         guard value <= 1 else { throw .unknownCase(type: "Bool", value: UInt64(value)) }
@@ -49,6 +58,7 @@ package struct WireReader {
     }
 
     /// Reads text of at most `limit` bytes.
+    @inlinable
     package mutating func text(limit: Int = maximumTextLength) throws(WireError) -> String {
         let start = offset
         guard let text = String(validating: try blob(limit: limit), as: UTF8.self) else {
@@ -58,6 +68,7 @@ package struct WireReader {
     }
 
     /// Reads at most `limit` bytes.
+    @inlinable
     package mutating func blob(limit: Int = maximumTextLength) throws(WireError) -> [UInt8] {
         let count = try length(limit: limit)
         guard remainingCount >= count else { throw .truncated(offset: offset) }
@@ -66,39 +77,19 @@ package struct WireReader {
     }
 
     /// Reads whole nanoseconds.
+    @inlinable
     package mutating func duration() throws(WireError) -> Duration { .nanoseconds(try integer(Int64.self)) }
 
-    /// Reads 0 for `nil`; otherwise 1, and the value by `body`.
-    package mutating func optional<Value>(
-        by body: (inout WireReader) throws(WireError) -> Value
-    ) throws(WireError) -> Value? {
-        try boolean() ? try body(&self) : nil
-    }
-
-    /// Reads a list of at most `limit` elements by `body`, each of which takes a byte or more.
-    package mutating func list<Element>(
-        limit: Int = maximumListCount,
-        by body: (inout WireReader) throws(WireError) -> Element
-    ) throws(WireError) -> [Element] {
+    /// Reads a number of at most `limit` elements, each of which takes a byte or more.
+    @inlinable
+    package mutating func count(limit: Int) throws(WireError) -> Int {
         let count = try length(limit: limit)
         guard count <= remainingCount else { throw .truncated(offset: offset) }
-        var elements: [Element] = []
-        for _ in 0..<count { elements.append(try body(&self)) }
-        return elements
+        return count
     }
 
-    /// Reads a case of an enumeration with an integer of one byte.
-    package mutating func enumeration<Value: RawRepresentable>(
-        _ type: Value.Type
-    ) throws(WireError) -> Value where Value.RawValue == UInt8 {
-        let number = try integer(UInt8.self)
-        guard let value = Value(rawValue: number) else {
-            throw .unknownCase(type: "\(type)", value: UInt64(number))
-        }
-        return value
-    }
-
-    private mutating func length(limit: Int) throws(WireError) -> Int {
+    @inlinable
+    mutating func length(limit: Int) throws(WireError) -> Int {
         let start = offset
         let count = try integer(UInt32.self)
         guard count <= limit else { throw .limitExceeded(offset: start, value: UInt64(count), limit: limit) }

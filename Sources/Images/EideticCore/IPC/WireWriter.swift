@@ -1,70 +1,52 @@
 /// Encodes values for another process of this machine: little-endian integers, and lengths before their bytes.
+@usableFromInline
 package struct WireWriter: Sendable {
     /// The encoded bytes.
-    package private(set) var bytes: [UInt8] = []
+    @usableFromInline
+    package var bytes: [UInt8] = []
 
     /// Creates an empty writer.
+    @inlinable
     package init() {}
 
     /// Returns the encoding of one value.
-    package static func encode(_ value: some WireEncodable) -> [UInt8] {
+    @inlinable
+    package static func encode(_ value: some WireValue) -> [UInt8] {
         var writer = WireWriter()
         value.write(to: &writer)
         return writer.bytes
     }
 
     /// Appends an integer with its full width.
+    @inlinable
     package mutating func append(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Appends 1 or 0.
+    @inlinable
     package mutating func append(_ value: Bool) { bytes.append(value ? 1 : 0) }
 
     /// Appends a length of 32 bits and the UTF-8 of the text.
+    @inlinable
     package mutating func append(_ text: String) {
         append(UInt32(truncatingIfNeeded: text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
     /// Appends a length of 32 bits and the bytes.
+    @inlinable
     package mutating func append(_ blob: [UInt8]) {
         append(UInt32(truncatingIfNeeded: blob.count))
         bytes.append(contentsOf: blob)
     }
 
     /// Appends whole nanoseconds; more than 292 years become 292 years.
+    @inlinable
     package mutating func append(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, second) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
         append(overflow || second ? (seconds < 0 ? Int64.min : .max) : sum)
     }
-
-    /// Appends a value.
-    package mutating func append(_ value: some WireEncodable) { value.write(to: &self) }
-
-    /// Appends 0 for `nil`; otherwise 1, and the value by `body`.
-    package mutating func append<Value>(optional value: Value?, by body: (inout WireWriter, Value) -> Void) {
-        append(value != nil)
-        if let value { body(&self, value) }
-    }
-
-    /// Appends a number of 32 bits, and each element by `body`.
-    package mutating func append<Element>(list: [Element], by body: (inout WireWriter, Element) -> Void) {
-        append(UInt32(truncatingIfNeeded: list.count))
-        for element in list { body(&self, element) }
-    }
-}
-
-/// A value with an encoding for other processes.
-package protocol WireEncodable {
-    /// Appends the value to a message.
-    func write(to writer: inout WireWriter)
-}
-
-/// A value that is read from messages of other processes.
-package protocol WireDecodable {
-    /// Reads a value; throws if the message has none at this place.
-    init(from reader: inout WireReader) throws(WireError)
 }

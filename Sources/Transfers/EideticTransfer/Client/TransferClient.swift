@@ -85,13 +85,11 @@ package final class TransferClient: Sendable {
         let fault = state.withLock { state -> EideticError? in
             guard !state.isClosed else { return state.refusal ?? Self.lost }
             let number = state.lastNumber == .max ? 1 : state.lastNumber + 1
-            var writer = WireWriter()
-            writer.append(number)
-            writer.append(command)
+            let bytes = WireWriter.encode(NumberedMessage(number: number, message: command))
             // The limit is the message's: the connection serves the other commands.
-            guard writer.bytes.count <= PacketSocket.maximumPacketLength else { return Self.excess(writer.bytes.count) }
+            guard bytes.count <= PacketSocket.maximumPacketLength else { return Self.excess(bytes.count) }
             state.lastNumber = number
-            state.outgoing.append(Outgoing(bytes: writer.bytes, descriptors: files?.descriptors ?? [], owner: files))
+            state.outgoing.append(Outgoing(bytes: bytes, descriptors: files?.descriptors ?? [], owner: files))
             state.completions[number] = completion
             return nil
         }
@@ -156,12 +154,12 @@ extension TransferClient {
     /// Returns `false` if the packet is not one of the protocol.
     private func receive(_ packet: PacketSocket.Packet) -> Bool {
         do throws(WireError) {
-            let message = try WireReader.decode(NumberedReply.self, from: packet.bytes)
-            if case .notification(let notification, let session) = message.reply {
+            let message = try WireReader.decode(NumberedMessage<TransferReply>.self, from: packet.bytes)
+            if case .notification(let notification, let session) = message.message {
                 state.withLock { $0.observers[session]?.handler }?(notification)
             } else {
                 let completion = state.withLock { $0.completions.removeValue(forKey: message.number) }
-                completion?(.success(Reply(value: message.reply, packet: packet)))
+                completion?(.success(Reply(value: message.message, packet: packet)))
             }
             return true
         } catch {
@@ -178,16 +176,5 @@ extension TransferClient {
         }
         for completion in completions.values { completion(.failure(error)) }
         onEnd()
-    }
-}
-
-/// A reply with the number of its command; 0 for a notification.
-private struct NumberedReply: WireDecodable {
-    let number: UInt32
-    let reply: TransferReply
-
-    init(from reader: inout WireReader) throws(WireError) {
-        number = try reader.integer()
-        reply = try TransferReply(from: &reader)
     }
 }

@@ -1,3 +1,4 @@
+import EideticCore
 package import EideticHTTP
 
 /// The end of a transfer, which is delivered until it is acknowledged.
@@ -13,7 +14,7 @@ package struct TransferEvent: Sendable, Hashable {
     }
 
     /// The reasons for a cancellation.
-    package enum CancellationReason: UInt8, Sendable, Hashable {
+    package enum CancellationReason: UInt8, WireValue, Hashable {
         case application = 1
         /// The user has quit the application by force.
         case userForceQuit
@@ -31,8 +32,11 @@ package struct TransferEvent: Sendable, Hashable {
         package var headers: HTTPHeaders
 
         package init(path: String, length: Int, status: Int, effectiveURL: String, headers: HTTPHeaders) {
-            (self.path, self.length, self.status) = (path, length, status)
-            (self.effectiveURL, self.headers) = (effectiveURL, headers)
+            self.path = path
+            self.length = length
+            self.status = status
+            self.effectiveURL = effectiveURL
+            self.headers = headers
         }
     }
 
@@ -54,8 +58,12 @@ package struct TransferEvent: Sendable, Hashable {
         note: [UInt8],
         outcome: Outcome
     ) {
-        (self.number, self.transfer, self.kind) = (number, transfer, kind)
-        (self.url, self.note, self.outcome) = (url, note, outcome)
+        self.number = number
+        self.transfer = transfer
+        self.kind = kind
+        self.url = url
+        self.note = note
+        self.outcome = outcome
     }
 }
 

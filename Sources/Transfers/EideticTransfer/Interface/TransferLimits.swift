@@ -3,6 +3,11 @@ package enum TransferLimits {
     package static let urlLength = 32_768
     package static let headerLength = 16_384
     package static let noteLength = 4_096
+    package static let resumeDataLength = 4_096
+    /// The largest number of header fields of a message.
+    package static let fieldCount = 1_024
+    /// The largest number of transfers in one command.
+    package static let batch = 1_024
     /// The largest number of bytes of the message of a failure; a longer one is truncated.
     package static let messageLength = 4_096
     /// The largest number of sessions of an application.

@@ -2,11 +2,13 @@ package import EideticCore
 package import EideticHTTP
 
 /// The number of a transfer, which no other transfer of the store has, before or after.
-package struct TransferIdentifier: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct TransferIdentifier: Hashable, Comparable, WireRecord, CustomStringConvertible {
     /// The number; more than zero.
     package let rawValue: UInt64
 
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    package static let layout = Layout(Self.init, \.rawValue)
 
     package var description: String { "\(rawValue)" }
 
@@ -16,7 +18,7 @@ package struct TransferIdentifier: Hashable, Comparable, Sendable, CustomStringC
 /// A download to a file, or an upload of a file.
 package struct TransferRequest: Sendable, Hashable {
     /// The direction of a transfer.
-    package enum Kind: UInt8, Sendable, Hashable {
+    package enum Kind: UInt8, WireValue, Hashable {
         /// The body of the response is saved to a file.
         case download = 1
         /// A file is the body of the request; the body of the response is saved to a file as well.
@@ -38,18 +40,20 @@ package struct TransferRequest: Sendable, Hashable {
     ///
     /// Transfers with a higher one start first within an application.
     package var priority: Int8 = 0
+    /// The data of a cancelled download, which is continued if it is still there; `nil` by default.
+    package var resumeData: [UInt8]?
     /// The time of day before which the transfer does not begin; `nil`, at once, by default.
     package var earliestBegin: Timestamp?
     /// The absolute path of the file to upload; `nil` for a download.
     package var filePath: String?
-    /// The data of a cancelled download, which is continued if it is still there; `nil` by default.
-    package var resumeData: [UInt8]?
+}
 
+extension TransferRequest {
     /// Creates a download.
-    package init(download url: String) { (kind, self.url, method) = (.download, url, "GET") }
+    package init(download url: String) { self.init(kind: .download, url: url, method: "GET") }
 
     /// Creates an upload of the file at `path`.
     package init(upload path: String, to url: String, method: String = "PUT") {
-        (kind, self.url, self.method, filePath) = (.upload, url, method, path)
+        self.init(kind: .upload, url: url, method: method, filePath: path)
     }
 }

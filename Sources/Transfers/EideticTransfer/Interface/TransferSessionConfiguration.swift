@@ -26,6 +26,8 @@ package struct TransferSessionConfiguration: Sendable, Hashable {
     ///
     /// All applications together have at most 6.
     package var connectionsPerHost = TransferLimits.connectionsPerHost
+}
 
-    package init(identifier: String) { self.identifier = identifier }
+extension TransferSessionConfiguration {
+    package init(identifier: String) { self.init(identifier: identifier, sendsLaunchEvents: true) }
 }

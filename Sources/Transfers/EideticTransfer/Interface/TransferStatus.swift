@@ -3,7 +3,7 @@ package import EideticCore
 /// The state of a transfer at one moment.
 package struct TransferStatus: Sendable, Hashable {
     /// The steps of a transfer.
-    package enum State: UInt8, Sendable, Hashable, CaseIterable {
+    package enum State: UInt8, WireValue, Hashable, CaseIterable {
         /// It starts when the reasons in ``TransferStatus/reasons`` have gone.
         case waiting = 1
         /// It has a connection, or is being connected.
@@ -45,25 +45,12 @@ package struct TransferStatus: Sendable, Hashable {
     package var earliestBegin: Timestamp? {
         state == .paused || reasons.contains { $0.code == .earliestBegin } ? nextAttempt : nil
     }
-
-    /// Creates the status of a transfer that has not begun.
-    package init(
-        identifier: TransferIdentifier,
-        session: String,
-        state: State,
-        kind: TransferRequest.Kind,
-        url: String,
-        note: [UInt8] = []
-    ) {
-        (self.identifier, self.session, self.state) = (identifier, session, state)
-        (self.kind, self.url, self.note) = (kind, url, note)
-    }
 }
 
 /// A reason for which a transfer waits.
 package struct WaitReason: Sendable, Hashable {
     /// The kinds of reasons.
-    package enum Code: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Code: UInt8, WireValue, Hashable, CaseIterable {
         /// All connections are in use.
         case connectionLimit = 1
         /// All connections to the host are in use.
@@ -97,5 +84,8 @@ package struct WaitReason: Sendable, Hashable {
     /// One sentence for people, with the next chance where it is known.
     package var text: String
 
-    package init(_ code: Code, text: String) { (self.code, self.text) = (code, text) }
+    package init(_ code: Code, text: String) {
+        self.code = code
+        self.text = text
+    }
 }

@@ -1,7 +1,7 @@
 /// A message of a client to the transfer process.
 ///
-/// The packet has the number of the command (UInt32, chosen by the client, not zero), then the command. The service
-/// replies to each command with one ``TransferReply`` of the same number; replies may overtake each other.
+/// The packet is a ``NumberedMessage``, whose number the client chooses, not zero. The service replies to each command
+/// with one ``TransferReply`` of the same number; replies may overtake each other.
 package enum TransferCommand: Sendable, Hashable {
     /// The first message of a connection: the version of the messages, the name of the application, and its secret.
     ///
@@ -24,7 +24,7 @@ package enum TransferCommand: Sendable, Hashable {
     case endObservation(session: String)
 
     /// The version of the messages of this build.
-    package static let version: UInt32 = 2
+    package static let version: UInt32 = 3
 }
 
 /// A reply of the transfer process; the packet begins with the number of the command.

@@ -51,8 +51,8 @@ extension TransferEngine {
         // The header fields are not a part of the data, which the application stores.
         var kept = part
         kept.headers = part.headers.removing(["Set-Cookie"])
-        let data = ResumeData(token: token, part: kept, url: request.url).bytes
-        return data.count <= 4_096 ? data : nil
+        let data = WireWriter.encode(ResumeData(token: token, part: kept, url: request.url))
+        return data.count <= TransferLimits.resumeDataLength ? data : nil
     }
 
     /// Makes a kept part safe before the journal, and so before the event that has its data; removes it otherwise.

@@ -164,7 +164,9 @@ extension TransferEngine {
             syncWorker.add(.work { try? files.synchronizeDirectory(of: path) })
         }
         for (number, request) in zip(numbers, requests) {
-            if let data = request.resumeData.flatMap(ResumeData.init) { adopt(data, for: number, of: application) }
+            if let data = request.resumeData.flatMap({ try? WireReader.decode(ResumeData.self, from: $0) }) {
+                adopt(data, for: number, of: application)
+            }
             if let row = store.rows[number] { deadlines.insert(number, at: row.deadline) }
             makeReady(number)
         }

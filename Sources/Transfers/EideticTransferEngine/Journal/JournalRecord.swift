@@ -60,148 +60,73 @@ struct EndedTransfer: Sendable {
     var body: [UInt8]?
 }
 
-extension JournalRecord: WireEncodable, WireDecodable {
-    private enum Tag: UInt8 {
-        case counters = 1, boot, session, sessionRemoved, added, response, mark, uploadLocation, paused, ended
-        case acknowledged
-    }
-
-    func write(to writer: inout WireWriter) {
-        switch self {
-        case .counters(let nextTransfer, let nextEvent):
-            writer.append(Tag.counters.rawValue)
-            writer.append(nextTransfer)
-            writer.append(nextEvent)
-        case .boot(let boot):
-            writer.append(Tag.boot.rawValue)
-            writer.append(boot)
-        case .session(let number, let application, let identity, let configuration):
-            writer.append(Tag.session.rawValue)
-            writer.append(number)
-            writer.append(application)
-            writer.append(identity)
-            writer.append(configuration)
-        case .sessionRemoved(let number):
-            writer.append(Tag.sessionRemoved.rawValue)
-            writer.append(number)
-        case .added(let added):
-            writer.append(Tag.added.rawValue)
-            writer.append(added)
-        case .response(let transfer, let part):
-            writer.append(Tag.response.rawValue)
-            writer.append(transfer)
-            writer.append(part)
-        case .mark(let transfer, let offset):
-            writer.append(Tag.mark.rawValue)
-            writer.append(transfer)
-            writer.append(Int64(offset))
-        case .uploadLocation(let transfer, let url, let requiresPublicAddress):
-            writer.append(Tag.uploadLocation.rawValue)
-            writer.append(transfer)
-            writer.append(url)
-            writer.append(requiresPublicAddress)
-        case .paused(let transfer, let isPaused):
-            writer.append(Tag.paused.rawValue)
-            writer.append(transfer)
-            writer.append(isPaused)
-        case .ended(let ended):
-            writer.append(Tag.ended.rawValue)
-            writer.append(ended)
-        case .acknowledged(let events):
-            writer.append(Tag.acknowledged.rawValue)
-            writer.append(list: events) { $0.append($1) }
-        }
-    }
-
-    init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Tag.self) {
-        case .counters: self = .counters(nextTransfer: try reader.integer(), nextEvent: try reader.integer())
-        case .boot: self = .boot(try reader.text())
-        case .session:
-            self = .session(
-                number: try reader.integer(),
-                application: try reader.text(),
-                identity: try reader.blob(limit: 64),
-                try TransferSessionConfiguration(from: &reader)
-            )
-        case .sessionRemoved: self = .sessionRemoved(number: try reader.integer())
-        case .added: self = .added(try AddedTransfer(from: &reader))
-        case .response: self = .response(transfer: try reader.integer(), try PartDescription(from: &reader))
-        case .mark: self = .mark(transfer: try reader.integer(), offset: try reader.length())
-        case .uploadLocation:
-            self = .uploadLocation(
-                transfer: try reader.integer(),
-                url: try reader.text(),
-                requiresPublicAddress: try reader.boolean()
-            )
-        case .paused: self = .paused(transfer: try reader.integer(), try reader.boolean())
-        case .ended: self = .ended(try EndedTransfer(from: &reader))
-        case .acknowledged:
-            self = .acknowledged(try reader.list { reader throws(WireError) in try reader.integer(UInt64.self) })
-        }
-    }
+extension JournalRecord: WireRecord {
+    static let layout = Layout<Self>(
+        Case(1, counters) { if case .counters(let transfer, let event) = $0 { (transfer, event) } else { nil } },
+        Case(2, boot) { if case .boot(let boot) = $0 { boot } else { nil } },
+        Case(3, session, .value, .value, .bytes(limit: 64), .value) {
+            if case .session(let number, let application, let identity, let configuration) = $0 {
+                (number, application, identity, configuration)
+            } else {
+                nil
+            }
+        },
+        Case(4, sessionRemoved) { if case .sessionRemoved(let number) = $0 { number } else { nil } },
+        Case(5, added) { if case .added(let added) = $0 { added } else { nil } },
+        Case(6, response) { if case .response(let transfer, let part) = $0 { (transfer, part) } else { nil } },
+        Case(7, mark, .value, .number()) {
+            if case .mark(let transfer, let offset) = $0 { (transfer, offset) } else { nil }
+        },
+        Case(8, uploadLocation) {
+            if case .uploadLocation(let transfer, let url, let isPublic) = $0 { (transfer, url, isPublic) } else { nil }
+        },
+        Case(9, paused) { if case .paused(let transfer, let isPaused) = $0 { (transfer, isPaused) } else { nil } },
+        Case(10, ended) { if case .ended(let ended) = $0 { ended } else { nil } },
+        Case(11, acknowledged) { if case .acknowledged(let events) = $0 { events } else { nil } }
+    )
 }
 
-extension AddedTransfer: WireEncodable, WireDecodable {
-    /// Appends the transfer without the header fields of its request, which are stored apart.
-    func write(to writer: inout WireWriter) {
-        writer.append(number)
-        writer.append(session)
-        writer.append(created.nanoseconds)
-        writer.append(createdUptime)
-        writer.append(boot)
+extension AddedTransfer: WireRecord {
+    static let layout = Layout(
+        Self.init,
+        Field(\.number),
+        Field(\.session),
+        Field(\.created),
+        Field(\.createdUptime),
+        Field(\.boot),
+        Field(\.requestWithoutHeaders),
+        Field(\.uploadLength, .number()),
+        Field(\.hasSecret)
+    )
+
+    /// The request without its header fields, which are stored apart.
+    private var requestWithoutHeaders: TransferRequest {
         var request = request
         request.headers = HTTPHeaders()
-        writer.append(request)
-        writer.append(Int64(uploadLength))
-        writer.append(hasSecret)
-    }
-
-    init(from reader: inout WireReader) throws(WireError) {
-        number = try reader.integer()
-        session = try reader.integer()
-        created = Timestamp(nanoseconds: try reader.integer())
-        createdUptime = try reader.duration()
-        boot = try reader.integer()
-        request = try TransferRequest(from: &reader)
-        uploadLength = try reader.length()
-        hasSecret = try reader.boolean()
+        return request
     }
 }
 
-extension PartDescription: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(optional: validator) { $0.append($1) }
-        writer.append(effectiveURL)
-        writer.append(optional: totalLength) { $0.append(Int64($1)) }
-        writer.append(Int64(status))
-        writer.append(headers)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        validator = try reader.optional { reader throws(WireError) in try reader.text() }
-        effectiveURL = try reader.text()
-        totalLength = try reader.optional { reader throws(WireError) in try reader.length() }
-        status = try reader.length()
-        headers = try HTTPHeaders(from: &reader)
-    }
+extension PartDescription: WireRecord {
+    static let layout = Layout(
+        Self.init,
+        Field(\.validator),
+        Field(\.effectiveURL),
+        Field(\.totalLength, .optional(.number())),
+        Field(\.status, .number()),
+        Field(\.headers)
+    )
 }
 
-extension EndedTransfer: WireEncodable, WireDecodable {
+extension EndedTransfer: WireRecord {
     /// The largest body that is kept in the journal.
     static let bodyLimit = 65_536
 
-    func write(to writer: inout WireWriter) {
-        writer.append(transfer)
-        writer.append(event)
-        writer.append(outcome)
-        writer.append(optional: body) { $0.append($1) }
-    }
-
-    init(from reader: inout WireReader) throws(WireError) {
-        transfer = try reader.integer()
-        event = try reader.integer()
-        outcome = try TransferEvent.Outcome(from: &reader)
-        body = try reader.optional { reader throws(WireError) in try reader.blob(limit: Self.bodyLimit) }
-    }
+    static let layout = Layout(
+        Self.init,
+        Field(\.transfer),
+        Field(\.event),
+        Field(\.outcome),
+        Field(\.body, .optional(.bytes(limit: bodyLimit)))
+    )
 }

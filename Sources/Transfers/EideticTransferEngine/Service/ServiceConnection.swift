@@ -56,10 +56,10 @@ final class ServiceConnection {
     }
 
     private func receive(_ packet: PacketSocket.Packet, for engine: TransferEngine) {
-        var reader = WireReader(packet.bytes)
-        guard let number = try? reader.integer(UInt32.self), number != 0,
-            let command = try? WireReader.decode(TransferCommand.self, from: Array(packet.bytes.dropFirst(4)))
+        guard let received = try? WireReader.decode(NumberedMessage<TransferCommand>.self, from: packet.bytes),
+            case let number = received.number, number != 0
         else { return isClosed = true }
+        let command = received.message
         if case .hello(let version, let name, let secret) = command {
             return greet(version: version, name: name, secret: secret, number: number, store: engine.store)
         }
@@ -130,10 +130,8 @@ final class ServiceConnection {
     }
 
     private func send(_ reply: TransferReply, number: UInt32, file: consuming FileDescriptor? = nil) {
-        var writer = WireWriter()
-        writer.append(number)
-        writer.append(reply)
-        outgoing.append((writer.bytes, file?.relinquish()))
+        let bytes = WireWriter.encode(NumberedMessage(number: number, message: reply))
+        outgoing.append((bytes, file?.relinquish()))
         flush()
     }
 

@@ -24,34 +24,21 @@ enum RequestSecret {
 }
 
 /// The data with which an application continues a cancelled download.
-struct ResumeData: Sendable, Hashable {
+struct ResumeData: WireRecord, Hashable {
     /// The name of the file with the part; letters and digits.
     var token: String
     var part: PartDescription
     var url: String
 
-    private static let magic: UInt32 = 0x3152_4445
+    static let layout = Layout(
+        Self.init,
+        Field(\.token, .text(limit: 64).validated(isToken)),
+        Field(\.part),
+        Field(\.url)
+    )
+    .preceded(by: 0x3152_4445 as UInt32)
 
-    var bytes: [UInt8] {
-        var writer = WireWriter()
-        writer.append(Self.magic)
-        writer.append(token)
-        writer.append(part)
-        writer.append(url)
-        return writer.bytes
-    }
-
-    /// Reads the data; `nil` if it is not such data.
-    init?(_ bytes: [UInt8]) {
-        var reader = WireReader(bytes)
-        guard (try? reader.integer(UInt32.self)) == Self.magic, let token = try? reader.text(limit: 64),
-            !token.isEmpty, token.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }),
-            let part = try? PartDescription(from: &reader), let url = try? reader.text()
-        else { return nil }
-        (self.token, self.part, self.url) = (token, part, url)
-    }
-
-    init(token: String, part: PartDescription, url: String) {
-        (self.token, self.part, self.url) = (token, part, url)
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
     }
 }

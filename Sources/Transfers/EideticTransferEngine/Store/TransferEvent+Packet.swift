@@ -5,8 +5,6 @@ import EideticTransfer
 extension TransferEvent {
     /// The space in a packet for the number of the message, its tags and the name of the session.
     private static let envelope = 512
-    /// The largest number of header fields of a message.
-    private static let fieldLimit = 1_024
 
     /// Returns the event without the parts that do not fit into a packet.
     ///
@@ -16,7 +14,7 @@ extension TransferEvent {
         var event = self
         switch outcome {
         case .finished(var response):
-            if response.headers.fields.count > Self.fieldLimit || event.exceedsPacket {
+            if response.headers.fields.count > TransferLimits.fieldCount || event.exceedsPacket {
                 response.headers = HTTPHeaders()
                 event.outcome = .finished(response)
             }

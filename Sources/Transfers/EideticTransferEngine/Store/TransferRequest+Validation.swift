@@ -32,7 +32,7 @@ extension TransferRequest {
         )
         try require(expectedLength ?? 0 >= 0, otherwise: "the expected length is negative")
         try require(
-            resumeData?.count ?? 0 <= 4_096 && (resumeData == nil || kind == .download),
+            resumeData?.count ?? 0 <= TransferLimits.resumeDataLength && (resumeData == nil || kind == .download),
             otherwise: "invalid resume data"
         )
         let isMethod = (1...32).contains(method.utf8.count) && method.utf8.allSatisfy { (0x41...0x5a).contains($0) }

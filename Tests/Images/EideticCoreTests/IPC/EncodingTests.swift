@@ -42,9 +42,7 @@ struct EncodingTests {
         var reader = WireReader([255, 255, 255, 255])
         #expect(throws: WireError.self) { try reader.blob(limit: .max) }
         var list = WireReader([255, 255, 255, 255])
-        #expect(throws: WireError.self) {
-            try list.list(limit: .max) { reader throws(WireError) in try reader.boolean() }
-        }
+        #expect(throws: WireError.self) { try Layout.list(Layout<Bool>.value, limit: .max).read(from: &list) }
     }
 
     @Test("text that is not UTF-8, and a Boolean value other than 0 and 1, are refused")
@@ -64,28 +62,12 @@ struct EncodingTests {
     }
 }
 
-private struct Sample: WireEncodable, WireDecodable, Hashable {
+private struct Sample: WireRecord, Hashable {
     var number: Int32 = 1
     var name = "a"
     var blob: [UInt8] = [1, 2]
     var isSet = false
     var interval: Duration = .seconds(1)
-}
 
-extension Sample {
-    init(from reader: inout WireReader) throws(WireError) {
-        number = try reader.integer()
-        name = try reader.text()
-        blob = try reader.blob()
-        isSet = try reader.boolean()
-        interval = try reader.duration()
-    }
-
-    func write(to writer: inout WireWriter) {
-        writer.append(number)
-        writer.append(name)
-        writer.append(blob)
-        writer.append(isSet)
-        writer.append(interval)
-    }
+    static let layout = Layout(Self.init, \.number, \.name, \.blob, \.isSet, \.interval)
 }
