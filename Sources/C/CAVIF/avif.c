@@ -126,8 +126,8 @@ static void configure(eidetic_avif *avif, uint32_t maximum_pixels, uint32_t maxi
     lib.avifDecoderSetIO(decoder, &avif->io);
 }
 
-// Limits coded frames to four times the pixels of the image, because tiles may reach beyond it. Without a limit, an image
-// that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
+// Limits coded frames to four times the pixels of the image, because tiles may reach beyond it. Without a limit, an
+// image that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
 static void limit_frames(avifDecoder *decoder) {
     uint64_t limit = 4 * (uint64_t)decoder->image->width * decoder->image->height;
     if (limit < 1 << 16) limit = 1 << 16;

@@ -29,8 +29,8 @@ extension DecodePolicy {
     ///   - inProcess: Reads the bytes in this process.
     ///   - sandboxed: Reads the bytes in another one.
     /// - Returns: What the function returns.
-    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy does not allow this process instead for
-    ///   this format.
+    /// - Throws: The errors of the functions; `sandboxUnavailable` if the policy does not allow this process instead
+    ///   for this format.
     package func perform<Value>(
         reading bytes: [UInt8],
         in pool: HelperPool = .shared,

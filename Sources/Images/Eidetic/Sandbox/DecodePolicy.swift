@@ -11,8 +11,8 @@
 /// in a process that has no files, no network and no right to start programs, with limits on memory and time. If that
 /// process crashes or hangs, the load of this one image fails with `decoderFailed` or `limitExceeded`.
 ///
-/// In the application's process the libraries of SVG, HEIC, AVIF and JPEG XL cannot be interrupted: the limit on time is
-/// checked once they return, and a fault of librsvg ends the application.
+/// In the application's process the libraries of SVG, HEIC, AVIF and JPEG XL cannot be interrupted: the limit on time
+/// is checked once they return, and a fault of librsvg ends the application.
 ///
 /// Codecs and transforms of the application (`ImageCodecPlugin`, `ImageTransform`) run in its own process under each
 /// policy.
@@ -30,10 +30,10 @@ public struct DecodePolicy: Sendable, Hashable, CustomStringConvertible {
     /// The process that the origin of the image asks for; the default.
     ///
     /// Images from a network, and SVG from anywhere, are decoded in the sandbox; other files, `data:` URLs, bytes and
-    /// functions of the application in its own process. Where no program can be started for the sandbox, JPEG, PNG, GIF,
-    /// WebP, TIFF, BMP and ICO from a network are decoded in the application's process, too, which log, trace and
-    /// statistics state; SVG, HEIC, AVIF and JPEG XL fail with `sandboxUnavailable`. A process that could not be started
-    /// for now is no such reason: every image then fails with this error.
+    /// functions of the application in its own process. Where no program can be started for the sandbox, JPEG, PNG,
+    /// GIF, WebP, TIFF, BMP and ICO from a network are decoded in the application's process, too, which log, trace and
+    /// statistics state; SVG, HEIC, AVIF and JPEG XL fail with `sandboxUnavailable`. A process that could not be
+    /// started for now is no such reason: every image then fails with this error.
     ///
     /// Images that an ``ImageCache`` has on disk count as from a network: the disk does not tell where they come from.
     public static let automatic = DecodePolicy(kind: .automatic)

@@ -9,8 +9,9 @@ public import EideticCore
 /// Its images are detected, loaded, cached, scaled, transformed and shown as all others: limits are checked, and pixels
 /// scaled down and premultiplied, outside the codec.
 ///
-/// - *Threads:* Both functions are called on several threads at once: ``decode(_:for:)`` on those that decode all images,
-///   ``header(of:)`` on any, Swift's cooperative pool included. They compute, and neither wait nor read files.
+/// - *Threads:* Both functions are called on several threads at once: ``decode(_:for:)`` on those that decode images of
+///   all formats, ``header(of:)`` on any, Swift's cooperative pool included. They compute, and neither wait nor read
+///   files.
 /// - *Limits:* The header's size and frames are checked against ``DecodeLimits`` before ``decode(_:for:)`` is called,
 ///   and its memory is reserved. Bytes come from strangers: the codec must expect any of them. ``decode(_:for:)`` calls
 ///   ``ImageCodecTask/checkpoint()`` every few milliseconds, which throws when the decode is cancelled or has used up

@@ -250,7 +250,8 @@ package final class HelperPool: Sendable {
                 isPermanent = isPermanent && error.kind == .permanent
             }
         }
-        if let format, let other { return try use(other, withoutDecoderFor: format) }
+        if let format, let other, isPermanent { return try use(other, withoutDecoderFor: format) }
+        if let other { giveBack(other) }
         let message = "images cannot be decoded in the sandbox: \(reason)"
         let error = EideticError(.sandboxUnavailable, message: message)
         state.withLock { if $0.generation == generation { $0.failure = isPermanent ? (error, .now) : nil } }

@@ -48,7 +48,7 @@ package final class HelperProcess: @unchecked Sendable {
             process = try ChildProcess.start(program, passing: other)
             socket = own
         } catch {
-            throw HelperStartFailure(of: program, error)
+            throw HelperStartFailure(of: program, error: error)
         }
         description = HelperDescription(restrictions: [], formats: [], addressSpace: 0)
         let memory: SharedMemory

@@ -3,7 +3,7 @@ import Glibc
 
 /// The failure of a program to become a decoding process.
 struct HelperStartFailure: Error {
-    /// What the failure means for the next start.
+    /// The meaning of a failure for the next start.
     enum Kind {
         /// The program cannot decode on this machine.
         case permanent
@@ -22,7 +22,7 @@ struct HelperStartFailure: Error {
     }
 
     /// The failure of a system call that starts a process.
-    init(of program: HelperProgram, _ error: SystemError) {
+    init(of program: HelperProgram, error: SystemError) {
         let isPermanent = Self.permanentErrors.contains(error.errorNumber)
         self.init(isPermanent ? .permanent : .momentary, of: program, reason: "\(error)")
     }
