@@ -145,6 +145,7 @@ let foreign: [Target] = [
     c("CHEIF", ["CCodec"], optimised: true, trait: "HEIF"),
     c("CJXL", ["CCodec"], optimised: true, trait: "JPEGXL"),
     c("CSVG", ["CCodec", "CPixels"], optimised: true, trait: "SVG"),
+    c("CChafa", ["CCodec"]),
     c("CAllocation"),
     c("CSystemd", libraries: [.linkedLibrary("systemd")]),
     c("CSupervisor"),
@@ -159,7 +160,7 @@ let foreign: [Target] = [
 ]
 
 // Swift, from the bottom layer to the top one. Arrows point down only; ARCHITECTURE.md has the table of what may import
-// what, which script/rules compares with this.
+// what, which script/lint compares with this.
 let images: [Target] = [
     module("EideticCore", in: .images, ["CLinux", "CNettle", "CXXHash"]),
     module(
@@ -227,12 +228,16 @@ let programs: [Target] = [
         in: .programs,
         [
             "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-            "EideticTransfer", "EideticRedis", "eidetic-app",
+            "EideticTransfer", "EideticRedis", "eidetic-app", "CChafa",
         ]
     ),
     program("eidetic-decode", in: .programs, ["EideticSandbox"]),
-    program("eidetic-transferd", in: .programs, ["EideticTransferEngine", "EideticCore", "CAllocation"]),
-    program("eideticd", in: .programs, ["EideticSupervisor", "EideticCore", "EideticSupervision", "EideticLifecycle"]),
+    program("eidetic-transferd", in: .programs, ["EideticTransferEngine", "EideticCLI", "EideticCore", "CAllocation"]),
+    program(
+        "eideticd",
+        in: .programs,
+        ["EideticSupervisor", "EideticCLI", "EideticCore", "EideticSupervision", "EideticLifecycle"]
+    ),
     // Without the libraries of codecs.
     program("eidetic-app", in: .programs, ["EideticCLI"]),
 ]

@@ -16,7 +16,7 @@ package enum CommandRunner {
             TextStream.output.writeLine(Help.text(for: path))
             return .success
         case .version:
-            TextStream.output.writeLine("eidetic \(Version.current)")
+            TextStream.output.writeLine("\(root.name) \(Version.current)")
             return .success
         case .failure(let path, let problems):
             return usageError(problems, path: path)

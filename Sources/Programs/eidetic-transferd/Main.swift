@@ -1,4 +1,5 @@
 import CAllocation
+import EideticCLI
 import EideticCore
 import EideticTransferEngine
 import Glibc
@@ -6,24 +7,81 @@ import Glibc
 /// `eidetic-transferd`: performs background transfers for the applications of one user.
 @main
 enum Main {
-    /// The exit statuses of `sysexits.h`.
-    private enum Status { static let usage: Int32 = 64, unavailable: Int32 = 69, temporaryFailure: Int32 = 75 }
+    private static let directory = TypedOption<String>(
+        "directory",
+        placeholder: "DIRECTORY",
+        help: "transfers and their files (default: eidetic/transfers in XDG_STATE_HOME)",
+        completion: .directories
+    )
+    private static let socket = descriptor("socket-descriptor", help: "a listening socket; can be repeated")
+    private static let supervisor = descriptor("supervisor-descriptor", help: "a connection to the supervisor")
+    private static let idleExit = TypedOption<Duration>(
+        "idle-exit",
+        placeholder: "SECONDS",
+        expecting: "a number of seconds from 0 to 86400, or never",
+        help: "end after this time with nothing to do, or never (default: 30)",
+        parse: { text in
+            if text == "never" { return .seconds(Int64.max) }
+            return Int64(text).flatMap { (0...86_400).contains($0) ? .seconds($0) : nil }
+        }
+    )
+    private static let certificates = TypedOption<String>(
+        "certificates",
+        placeholder: "FILE",
+        help: "the certificate authorities that servers are verified against",
+        completion: .files
+    )
+    private static let replace = Option(name: "replace", help: "end another process on the directory first")
+    private static let noSandbox = Option(name: "no-sandbox", help: "do not restrict the process")
+
+    private static let command = Command(
+        name: "eidetic-transferd",
+        summary: "perform background transfers for the applications of one user",
+        options: [
+            directory.definition, socket.definition, supervisor.definition, idleExit.definition,
+            certificates.definition, replace, noSandbox,
+        ],
+        notes: [
+            "It is given its sockets: by systemd (LISTEN_FDS), by a client (a listening socket), or by the supervisor.",
+            "Exit status: 2 for an invalid command line, 69 if it cannot work, 75 if another process has the directory.",
+        ],
+        run: { arguments in
+            do throws(EideticError) {
+                try TransferDaemon.run(options(from: arguments))
+                return .success
+            } catch {
+                TextStream.errors.write(Array("eidetic-transferd: \(error.message)\n".utf8))
+                switch error.code {
+                case .invalidArgument: return .usage
+                case .refused: exit(EX_TEMPFAIL)
+                default: exit(EX_UNAVAILABLE)
+                }
+            }
+        }
+    )
 
     static func main() {
         eidetic_return_freed_memory()
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments == ["--help"] { return print(ServiceOptions.usage) }
-        do throws(EideticError) {
-            let options = try ServiceOptions(arguments: arguments) { getenv($0).map { String(cString: $0) } }
-            try TransferDaemon.run(options)
-        } catch {
-            let line = Array("eidetic-transferd: \(error.message)\n".utf8)
-            _ = write(STDERR_FILENO, line, line.count)
-            switch error.code {
-            case .invalidArgument: exit(Status.usage)
-            case .refused: exit(Status.temporaryFailure)
-            default: exit(Status.unavailable)
-            }
+        exit(CommandRunner.run(Array(CommandLine.arguments.dropFirst()), root: command).rawValue)
+    }
+
+    private static func options(from arguments: Arguments) throws(EideticError) -> ServiceOptions {
+        var options = ServiceOptions()
+        if let directory = arguments[directory] { options.directory = directory }
+        options.listeners = arguments.values(of: socket)
+        options.supervisor = arguments[supervisor]
+        if let limit = arguments[idleExit] { options.idleLimit = limit == .seconds(Int64.max) ? nil : limit }
+        options.certificateAuthorityFile = arguments[certificates]
+        options.isSandboxed = !arguments.contains(noSandbox)
+        options.replacesOther = arguments.contains(replace)
+        options.addPassedListeners()
+        try options.check()
+        return options
+    }
+
+    private static func descriptor(_ name: String, help: String) -> TypedOption<Int32> {
+        TypedOption(name, placeholder: "NUMBER", expecting: "the number of an open descriptor", help: help) { text in
+            Int32(text).flatMap { $0 > 2 && fcntl($0, F_GETFD) >= 0 ? $0 : nil }
         }
     }
 }

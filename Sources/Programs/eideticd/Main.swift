@@ -1,3 +1,4 @@
+import EideticCLI
 import EideticCore
 import EideticSupervisor
 import Glibc
@@ -5,26 +6,33 @@ import Glibc
 /// The supervisor of applications: `eideticd`.
 @main
 struct Main {
-    static func main() {
-        do throws(EideticError) {
-            exit(try run(Options(CommandLine.arguments.dropFirst())))
-        } catch {
-            _ = "eideticd: \(error.message)\n".withCString { write(STDERR_FILENO, $0, strlen($0)) }
-            exit(error.code == .invalidArgument ? 64 : 1)
+    private static let command = Command(
+        name: "eideticd",
+        summary: "suspend applications in the background, limit their background time, and wake them",
+        options: SupervisorOptions.all,
+        run: { arguments in
+            do throws(EideticError) {
+                exit(try run(SupervisorOptions.configuration(from: arguments), for: arguments))
+            } catch {
+                report(error)
+                return error.code == .invalidArgument ? .usage : .failure
+            }
         }
+    )
+
+    static func main() {
+        exit(CommandRunner.run(Array(CommandLine.arguments.dropFirst()), root: command).rawValue)
     }
 
-    private static func run(_ options: Options) throws(EideticError) -> Int32 {
-        switch options.action {
-        case .help:
-            print(Options.help)
+    private static func run(
+        _ configuration: SupervisorConfiguration,
+        for arguments: Arguments
+    ) throws(EideticError) -> Int32 {
+        if arguments.contains(SupervisorOptions.release) {
+            do throws(SystemError) { try Release.run(configuration) } catch { throw EideticError(error) }
             return 0
-        case .release:
-            do throws(SystemError) { try Release.run(options.configuration) } catch { throw EideticError(error) }
-            return 0
-        case .supervise where !options.configuration.hasKeeper: return try supervise(options.configuration)
-        case .supervise: return keep(options.configuration)
         }
+        return configuration.hasKeeper ? keep(configuration) : try supervise(configuration)
     }
 
     private static func keep(_ configuration: SupervisorConfiguration) -> Int32 {
@@ -33,7 +41,7 @@ struct Main {
                 do throws(EideticError) {
                     return try supervise(configuration)
                 } catch {
-                    _ = "eideticd: \(error.message)\n".withCString { write(STDERR_FILENO, $0, strlen($0)) }
+                    report(error)
                     return error.code == .refused ? Keeper.refusedStatus : 1
                 }
             },
@@ -45,12 +53,16 @@ struct Main {
         do throws(SystemError) {
             let supervisor = try Supervisor(configuration)
             let freezer = supervisor.controlGroup.map { "cgroup2 at \($0)" } ?? "sigstop"
-            _ = "eideticd: ready, freezer \(freezer)\n".withCString { write(STDOUT_FILENO, $0, strlen($0)) }
+            TextStream.output.write(Array("eideticd: ready, freezer \(freezer)\n".utf8))
             supervisor.run()
             return 0
         } catch {
             guard error.call == .flock else { throw EideticError(error) }
             throw EideticError(.refused, message: "another eideticd uses \(configuration.runtimeDirectory)")
         }
+    }
+
+    private static func report(_ error: EideticError) {
+        TextStream.errors.write(Array("eideticd: \(error.message)\n".utf8))
     }
 }

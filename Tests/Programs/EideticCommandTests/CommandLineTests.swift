@@ -56,7 +56,7 @@ struct CommandLineTests {
             [], ["load"], ["prefetch"], ["inspect"], ["convert"], ["completions"], ["cache"], ["cache", "info"],
             ["cache", "list"],
             ["cache", "get"], ["cache", "put"], ["cache", "remove"], ["cache", "clean"], ["cache", "clear"],
-            ["cache", "verify"], ["cache", "export"], ["cache", "import"],
+            ["cache", "verify"],
         ]
     )
     func explains(_ words: [String]) async throws {
@@ -73,6 +73,27 @@ struct CommandLineTests {
         let result = try await EideticProgram.run("--version")
         #expect(result.status == .exited(0))
         #expect(result.outputText.wholeMatch(of: /eidetic \d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test(
+        "the daemons have the same command line: invalid options are named, with what is expected",
+        arguments: [
+            ("eideticd", ["--budget", "4"], "\"4\" for --budget: expected a number of seconds from 5 to 600"),
+            ("eideticd", ["--limit", "idel=1"], "\"idel=1\" for --limit: expected the name of a limit"),
+            ("eideticd", ["--limit", "idle=86400001"], "\"idle=86400001\" for --limit: expected"),
+            ("eideticd", ["--state-directory", "a"], "\"a\" for --state-directory: expected an absolute path"),
+            ("eideticd", ["--keper"], "eideticd: unknown option --keper; did you mean \"--keeper\"?"),
+            ("eideticd", ["a"], "unexpected operand \"a\""),
+            ("eidetic-transferd", ["--socket-descriptor", "9"], "expected the number of an open descriptor"),
+        ]
+    )
+    func daemons(_ name: String, words: [String], problem: String) async throws {
+        let path = EideticProgram.path.replacing(/[^\/]+$/, with: name)
+        let result = try await Subprocess.run(path, arguments: words)
+        #expect(result.status == .exited(2))
+        #expect(result.errorText.contains(problem), "\(result.errorText)")
+        let version = try await Subprocess.run(path, arguments: ["--version"])
+        #expect(version.outputText.hasPrefix("\(name) ") && version.status == .exited(0))
     }
 
     @Test("a closed pipe ends the program without a message")

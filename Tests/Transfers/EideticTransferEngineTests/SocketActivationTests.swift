@@ -98,7 +98,7 @@ struct SocketActivationTests {
 
     /// The directory of the units.
     private static let units =
-        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/Resources/systemd/user"
+        #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/Resources/systemd/user"
 
     @Test(
         "B14 the units of the transfer process are valid, and name the places where clients look for it",
@@ -125,8 +125,8 @@ struct SocketActivationTests {
     @Test("B14 sockets that were passed to another process are not used")
     func ignoresForeignVariables() async throws {
         let process = try ActivatedProcess(in: try TemporaryDirectory(), idleExit: 0, isForOther: true)
-        // The status of a wrong use.
-        #expect(await process.waitUntilExit() == 64 << 8)
+        // The status of an invalid command line.
+        #expect(await process.waitUntilExit() == 2 << 8)
     }
 
     @Test(
@@ -135,19 +135,20 @@ struct SocketActivationTests {
     )
     func socketCounts(count: Int, isAccepted: Bool) {
         let variables = ["LISTEN_FDS": "\(count)", "LISTEN_PID": "7"]
-        let options = try? ServiceOptions(arguments: ["--directory", "/d"], environment: { variables[$0] }, process: 7)
-        #expect(options?.listeners == (isAccepted ? Array(3..<3 + Int32(count)) : nil))
+        var options = ServiceOptions()
+        options.addPassedListeners(environment: { variables[$0] }, process: 7)
+        #expect(options.listeners == (isAccepted ? Array(3..<3 + Int32(count)) : []))
     }
 
     @Test(
         "B14 the time before an idle exit is from 0 to 86,400 s, or never",
         arguments: [("-1", false), ("0", true), ("86400", true), ("86401", false), ("never", true), ("x", false)]
     )
-    func idleLimits(text: String, isAccepted: Bool) {
-        let variables = ["LISTEN_FDS": "1", "LISTEN_PID": "7"]
-        let arguments = ["--directory", "/d", "--idle-exit", text]
-        let options = try? ServiceOptions(arguments: arguments, environment: { variables[$0] }, process: 7)
-        #expect((options != nil) == isAccepted)
-        if let limit = Int(text), isAccepted { #expect(options?.idleLimit == .seconds(limit)) }
+    func idleLimits(text: String, isAccepted: Bool) async throws {
+        let words = ["--directory", "/d", "--idle-exit", text]
+        let result = try await Subprocess.run(ServiceProcess.path(of: "eidetic-transferd"), arguments: words)
+        #expect(result.status == .exited(2))
+        #expect(result.errorText.contains("no socket was passed") == isAccepted, "\(result.errorText)")
+        #expect(result.errorText.contains("expected a number of seconds from 0 to 86400, or never") != isAccepted)
     }
 }

@@ -12,10 +12,9 @@ enum TransferSandboxProgram {
         let directory = arguments[0]
         let outside = arguments[1]
         let listener = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
-        let options = try ServiceOptions(
-            arguments: ["--directory", directory, "--socket-descriptor", "\(listener)"],
-            environment: { _ in nil }
-        )
+        var options = ServiceOptions()
+        options.directory = directory
+        options.listeners = [listener]
         try Sandbox.enter(options)
         print("landlock \(eidetic_landlock_version())")
         report("write inside") { open("\(directory)/inside", O_WRONLY | O_CREAT, 0o600) }

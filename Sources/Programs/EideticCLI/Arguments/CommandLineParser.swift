@@ -67,6 +67,7 @@ package struct CommandLineParser {
                 arguments.operands += remainingWords
                 break
             }
+            if word == "--version", path.count == 1 { return .version }
             if word.hasPrefix("--") {
                 parseOption(word)
             } else if word.hasPrefix("-"), word.count > 1 {

@@ -12,7 +12,7 @@ enum CacheCommands {
             "Exit status: 0 on success, 1 if an entry was not found, is damaged or an operation failed, 2 for an invalid "
                 + "command line.",
         ],
-        subcommands: [info, list, get, put, remove, clean, clear, verify, export, `import`]
+        subcommands: [info, list, get, put, remove, clean, clear, verify]
     )
 
     /// The operands of commands on entries.

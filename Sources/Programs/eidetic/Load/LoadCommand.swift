@@ -31,7 +31,9 @@ enum LoadCommand {
         "show",
         placeholder: "HOW",
         expecting: "kitty, sixel or blocks",
-        help: "show the images in the terminal; without HOW, by the best of kitty, sixel and blocks that it supports",
+        help:
+            "show the images in the terminal, with libchafa; without HOW, by the best of kitty, sixel and blocks that it "
+            + "supports",
         completion: .words(TerminalGraphics.allCases.map(\.rawValue)),
         isOptional: true,
         parse: { TerminalGraphics(rawValue: $0) }
@@ -83,6 +85,7 @@ enum LoadCommand {
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
         do throws(EideticError) {
+            if arguments.contains(show.definition) { try TerminalGraphics.requireLibrary() }
             let session = try LoadSession(
                 arguments: LoadArguments(arguments, urls: list.urls),
                 cache: CacheLocation.configuration(from: arguments),

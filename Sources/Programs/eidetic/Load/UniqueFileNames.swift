@@ -8,12 +8,12 @@ struct UniqueFileNames {
 
     /// Returns a name for the image at `url`, without a file extension, because its format is not known yet.
     ///
-    /// If the name is used already, in upper or lower case, a number is appended: `photo`, `photo-2`, `photo-3`. The
-    /// default of `maximumLength`, in bytes of UTF-8, leaves space for the number and the extension.
+    /// If the name is used already, in upper or lower case, a number is appended: `photo`, `photo-2`, `photo-3`. A name
+    /// has at most 200 bytes of UTF-8, which leaves space for the number and the extension.
     ///
     /// - Complexity: O(*n*) in the length of the URL, on average over all names.
-    mutating func next(for url: String, maximumLength: Int = 200) -> String {
-        let stem = Self.truncated(Self.stem(of: url), maximumLength: maximumLength)
+    mutating func next(for url: String) -> String {
+        let stem = Self.truncated(Self.stem(of: url))
         let key = stem.lowercased()
         if usedNames.insert(key).inserted { return stem }
         // Each number that is skipped belongs to another name, so all loops together are linear.
@@ -23,11 +23,11 @@ struct UniqueFileNames {
         return "\(stem)-\(number)"
     }
 
-    private static func truncated(_ name: String, maximumLength: Int) -> String {
+    private static func truncated(_ name: String) -> String {
         var byteCount = 0
         let scalars = name.unicodeScalars.prefix { scalar in
             byteCount += UTF8.width(scalar)
-            return byteCount <= maximumLength
+            return byteCount <= 200
         }
         return String(scalars)
     }

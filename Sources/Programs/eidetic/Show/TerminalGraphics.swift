@@ -1,4 +1,6 @@
+import CChafa
 import EideticCLI
+import EideticCore
 
 /// A way of displaying images on a terminal.
 enum TerminalGraphics: String, Sendable, CaseIterable {
@@ -6,25 +8,34 @@ enum TerminalGraphics: String, Sendable, CaseIterable {
     case kitty
     /// Sixel graphics, as in DEC's VT340.
     case sixel
-    /// Half-block characters in 24-bit colour, two pixels each, which nearly all terminals support.
+    /// Block characters in 24-bit colour, which nearly all terminals support.
     case blocks
 
-    /// Returns the best way that the terminal supports.
-    ///
-    /// Environment variables identify kitty and similar terminals, except in a multiplexer, which inherits the
-    /// variables of the terminal that it runs in. Otherwise the terminal is queried.
+    /// Returns the best way that the terminal supports, which its environment variables identify.
     static func detect() -> TerminalGraphics {
         guard TextStream.output.isTerminal else { return .blocks }
-        let name = Terminal.environmentVariable("TERM") ?? ""
-        let isHidden = Terminal.environmentVariable("TMUX") != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
-        if !isHidden, supportsKitty(name) { return .kitty }
-        return TerminalQuery.detectGraphics()
+        return switch eidetic_chafa_detect() {
+        case EIDETIC_CHAFA_KITTY: .kitty
+        case EIDETIC_CHAFA_SIXEL: .sixel
+        default: .blocks
+        }
     }
 
-    private static func supportsKitty(_ terminal: String) -> Bool {
-        let programs = ["ghostty", "WezTerm"]
-        return terminal.contains("kitty") || terminal.contains("ghostty")
-            || Terminal.environmentVariable("KITTY_WINDOW_ID") != nil
-            || programs.contains(Terminal.environmentVariable("TERM_PROGRAM") ?? "")
+    /// Throws `notFound` with what to install if images cannot be displayed.
+    static func requireLibrary() throws(EideticError) {
+        guard let reason = eidetic_chafa_failure() else { return }
+        throw EideticError(
+            .notFound,
+            message: "--show needs libchafa (Debian: apt install libchafa0): \(String(cString: reason))"
+        )
+    }
+
+    /// The value of the library.
+    var code: eidetic_chafa_graphics {
+        switch self {
+        case .kitty: EIDETIC_CHAFA_KITTY
+        case .sixel: EIDETIC_CHAFA_SIXEL
+        case .blocks: EIDETIC_CHAFA_BLOCKS
+        }
     }
 }
