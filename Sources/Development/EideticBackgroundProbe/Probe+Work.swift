@@ -13,6 +13,7 @@ extension Probe {
         let pressure = application.memoryPressure
         let growth = MemoryGrowth(
             mebibytesPerSecond: max(plan.memoryGrowth, plan.pixelGrowth),
+            after: plan.firstMemory,
             isForPixels: plan.pixelGrowth > 0
         )
         Task {
