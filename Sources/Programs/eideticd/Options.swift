@@ -32,7 +32,8 @@ struct Options {
                                      eidetic/transfers in XDG_STATE_HOME by default
           --limit NAME=MILLISECONDS  launch, callback, background, termination, expiration, wake, idle, freeze,
                                      freeze-retry, budget, reconnection, quit, forget,
-                                     terminal, silence, processor, progress, unread
+                                     terminal, silence, processor, progress, unread,
+                                     launch-answer, conditions
           --processor-share PERCENT  what an application may use of one processor in the background; 80 by default
           --bus ADDRESS              message bus of the user, or none; that of DBUS_SESSION_BUS_ADDRESS by default
           --system-bus ADDRESS       message bus of the location service, or none; the system's by default
@@ -161,6 +162,8 @@ extension SupervisorConfiguration {
         case "processor": processorWindow = limit
         case "progress": progressLimit = limit
         case "unread": unreadDataPause = limit
+        case "launch-answer": launchAnswerLimit = limit
+        case "conditions": conditionInterval = limit
         default: return false
         }
         return true
