@@ -98,7 +98,7 @@ struct SocketActivationTests {
 
     /// The directory of the units.
     private static let units =
-        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/Resources/systemd/user"
+        #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/Resources/systemd/user"
 
     @Test(
         "B14 the units of the transfer process are valid, and name the places where clients look for it",
