@@ -5,9 +5,8 @@ package enum ProbeWord {
     package static let willEnterForeground = 1
     /// The time just before the last task ended in the background.
     package static let taskEnd = 2
-    /// The number of stored entries, and the longest time of one, in nanoseconds.
+    /// The number of stored entries.
     package static let storeCount = 4
-    package static let longestStore = 5
     /// The marks of the threads that are inside a task, a cache line each.
     package static func mark(ofThread number: Int) -> Int { 64 + 8 * number }
     package static let stormThreads = 4

@@ -27,7 +27,8 @@ enum SupervisorOptions {
             ("silence", { $0.silenceLimit = $1 }),
             ("processor", { $0.processorWindow = $1 }),
             ("progress", { $0.progressLimit = $1 }),
-            ("unread", { $0.unreadDataPause = $1 }),
+            ("unread", { $0.unreadDataPause = $1 }), ("launch-answer", { $0.launchAnswerLimit = $1 }),
+            ("conditions", { $0.conditionInterval = $1 }),
         ]
 
         let set: Setter

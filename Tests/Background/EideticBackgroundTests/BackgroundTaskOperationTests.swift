@@ -31,12 +31,16 @@ struct BackgroundTaskOperationTests {
 
     @Test("B04 the cancellation of the calling task cancels the operation")
     func cancellation() async {
-        let hasStarted = Gate()
+        let hasStarted = Gate(), isCancelled = Gate()
         let task = Task {
             await Application.shared.withBackgroundTask(named: "cancelled") {
-                hasStarted.open()
-                while !Task.isCancelled { await Task.yield() }
-                return true
+                await withTaskCancellationHandler {
+                    hasStarted.open()
+                    await isCancelled.wait()
+                    return Task.isCancelled
+                } onCancel: {
+                    isCancelled.open()
+                }
             }
         }
         await hasStarted.wait()

@@ -36,7 +36,8 @@ struct MemoryLimitTests {
         """
         group=\(kind.parent)/eidetic-test-$$
         mkdir $group && test -f $group/\(kind.limit) && echo \(mebibytes << 20) > $group/\(kind.limit) || exit 1
-        (echo $BASHPID > $group/cgroup.procs && exec \(ProbeProcess.path) \(arguments)) & probe=$!
+        (echo $BASHPID > $group/cgroup.procs && exec \(ProbeProcess.path) --grow-from \(mebibytes * 5 / 8) \(arguments)) &
+        probe=$!
         trap 'kill $probe' TERM
         # A signal ends a wait early; the one after the end gives the status again.
         while wait $probe; kill -0 $probe 2>/dev/null; do :; done
@@ -91,16 +92,6 @@ struct MemoryLimitTests {
         try await checkGrowth(try #require(Kind.unified), mebibytes: mebibytes, arguments: arguments)
     }
 
-    @Test("B07 while memory is plenty the process wakes up at most once in 10 s", arguments: ["", "--background"])
-    func idle(option: String) async throws {
-        let probe = try ProbeProcess(["--wakeups", "11"] + (option.isEmpty ? [] : [option]))
-        await probe.expectOutput("wakeups")
-        probe.process.kill(SIGTERM)
-        let line = await probe.finish().lines.first { $0.hasPrefix("wakeups") } ?? ""
-        // Two in 11 s may be 10 s apart.
-        #expect(try #require(Int(line.dropFirst(8))) <= 2, "\(line)")
-    }
-
     private static let unifiedParent = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].first {
         access("\($0)/cgroup.procs", W_OK) == 0
     }
@@ -119,7 +110,7 @@ struct MemoryLimitTests {
         // The group is populated, and then empty again.
         let script = "echo $$ > \(group)/cgroup.procs"
         #expect(try await Subprocess.run("sh", arguments: ["-c", script]).status == .exited(0))
-        #expect(poll(&polled, 1, 10_000) == 1)
+        #expect(poll(&polled, 1, 60_000) == 1)
         #expect(triggers.highestPressure(in: polled) == .normal)
         // The kernel may announce the two changes one after the other.
         while poll(&polled, 1, 200) == 1 { #expect(triggers.highestPressure(in: polled) == .normal) }
@@ -138,7 +129,7 @@ struct MemoryLimitTests {
         #expect(triggers.count == 1)
         #expect(rmdir(group) == 0)
         var polled = triggers.pollDescriptors(at: .zero)
-        #expect(poll(&polled, 1, 10_000) == 1)
+        #expect(poll(&polled, 1, 60_000) == 1)
         #expect(triggers.highestPressure(in: polled) == nil)
         #expect(triggers.count == 0)
     }

@@ -80,7 +80,7 @@ struct MemoryTests {
         #expect(count.withLock { $0 } == 2)
     }
 
-    @Test("B07 pixel memory is counted, and a quarter of what is left before a warning causes a reading")
+    @Test("B07 pixel memory is counted, and a quarter of the distance to a warning causes a reading")
     func ownAllocations() throws {
         let directory = try TemporaryDirectory(named: "meter")
         try directory.write(Array("\(1_000 << 20)\n".utf8), to: "a/memory.max")

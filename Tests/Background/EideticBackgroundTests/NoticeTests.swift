@@ -50,9 +50,7 @@ struct NoticeTests {
         let application = Application()
         let stream = application.notices(named: "settings", suspensionBehavior: behavior)
         application.post(Notice("settings", payload: ["theme": "dark"]))
-        for await notice in stream {
-            #expect(notice == Notice("settings", payload: ["theme": "dark"]))
-            break
-        }
+        var notices = stream.makeAsyncIterator()
+        #expect(await notices.next() == Notice("settings", payload: ["theme": "dark"]))
     }
 }

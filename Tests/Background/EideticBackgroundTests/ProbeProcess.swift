@@ -34,11 +34,26 @@ struct ProbeProcess {
         return (result.status, result.outputText.split(separator: "\n").map(String.init), result.errorText)
     }
 
-    /// Waits until the kernel reports that the process is stopped.
-    func waitUntilStopped() async {
-        var information = siginfo_t()
-        while waitid(P_PID, id_t(process.identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0,
-            information.si_code != CLD_STOPPED
-        { await Task.yield() }
+    /// Waits, on a thread of its own, until the kernel reports that the process is stopped.
+    func waitUntilStopped(sourceLocation location: SourceLocation = #_sourceLocation) async {
+        let isStopped = await withCheckedContinuation { continuation in
+            Thread.start(name: "stopped") { [process] in
+                var information = siginfo_t()
+                // An end counts too, so that the wait for a process that does not stop has one.
+                while waitid(P_PID, id_t(process.identifier), &information, WSTOPPED | WEXITED | WNOWAIT) < 0,
+                    errno == EINTR
+                {}
+                continuation.resume(returning: information.si_code == CLD_STOPPED)
+            }
+        }
+        #expect(isStopped, "the process is not stopped: \(process.outputSoFar)", sourceLocation: location)
+    }
+}
+
+extension String {
+    /// Returns the number that follows a prefix; `nil` if the text has another beginning.
+    func number(after prefix: String) -> Int? {
+        guard hasPrefix(prefix) else { return nil }
+        return Int(dropFirst(prefix.count).prefix { $0.isNumber || $0 == "-" })
     }
 }

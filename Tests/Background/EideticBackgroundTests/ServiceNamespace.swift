@@ -155,13 +155,14 @@ struct ServiceNamespace {
         DefaultDependencies=no
         [Service]
         Type=oneshot
-        ExecStart=/bin/sh -c 'date +%%s%%N > /run/mark.tmp && mv /run/mark.tmp /run/mark; until [ -e /run/wake ]; do sleep 0.02; done'
+        ExecStart=/bin/sh -c 'touch /run/mark; until [ -e /run/wake ]; do sleep 0.02; done'
 
         """,
         "poweroff.target": """
         [Unit]
         DefaultDependencies=no
         Wants=mark.service
+        After=mark.service
 
         """,
         "mark.service": """
@@ -169,7 +170,7 @@ struct ServiceNamespace {
         DefaultDependencies=no
         [Service]
         Type=oneshot
-        ExecStart=/bin/sh -c 'date +%%s%%N > /run/mark.tmp && mv /run/mark.tmp /run/mark'
+        ExecStart=/bin/sh -c 'busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListInhibitors | grep -c eidetic > /run/mark.tmp; mv /run/mark.tmp /run/mark'
 
         """,
     ]
@@ -194,13 +195,8 @@ struct ServiceNamespace {
         }
         login() { busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager "$@"; }
         moment() { systemctl show --value -p $2 $1; }
-        # From the moment at which systemd sends the signal to that at which it sees the exit.
         stop() {
-            from=$(date +%s%N)
             systemctl stop $1
-            echo "$1 stopped in $(( ($(date +%s%N) - from) / 1000000 )) ms"
-            took=$(( $(moment $1 ExecMainExitTimestampMonotonic) - $(moment $1 ActiveExitTimestampMonotonic) ))
-            echo "$1 exited after $took us"
             systemctl show -p Result -p ExecMainStatus -p StatusText $1 | sed "s/^/$1 /"
         }
 

@@ -29,7 +29,7 @@ struct StoppedTimeTests {
         /// Commands that stop and continue the process `$1`.
         var commands: (stop: String, resume: String) {
             switch self {
-            case .signal: ("kill -STOP $1", "kill -CONT $1")
+            case .signal: ("", "")
             case .freezer:
                 (
                     "g=/sys/fs/cgroup/freezer/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo FROZEN > $g/freezer.state",
@@ -43,14 +43,26 @@ struct StoppedTimeTests {
                     """, "echo 0 > $g/cgroup.freeze; echo $1 > $r/cgroup.procs; rmdir $g"
                 )
             // The debugger attaches, and waits for its input to end.
-            case .debugger: ("gdb -q -batch -p $1 -ex 'shell sleep 3' -ex detach >/dev/null 2>&1", ":")
+            case .debugger: ("gdb -q -batch -p $1 -ex 'shell sleep 2.3' -ex detach >/dev/null 2>&1", ":")
             }
         }
     }
 
-    /// Stops the process for 3 s.
+    /// The limit that a stop exceeds, in milliseconds; longer where commands must start before the process is stopped.
+    private static func limit(_ means: Means) -> String { means == .signal ? "1200" : "2000" }
+
+    /// The milliseconds from the beginning of a limit to a moment after the stop, by a clock that goes on meanwhile.
+    private static func afterStop(_ means: Means) -> String { means == .signal ? "1700" : "2600" }
+
+    /// Stops the process for longer than the limit.
     private func stop(_ probe: ProbeProcess, by means: Means) async throws {
-        let script = "\(means.commands.stop); \(means == .debugger ? ":" : "sleep 3"); \(means.commands.resume)"
+        if means == .signal {
+            probe.process.kill(SIGSTOP)
+            await probe.waitUntilStopped()
+            _ = try await Subprocess.run("sleep", arguments: ["1.5"])
+            return probe.process.kill(SIGCONT)
+        }
+        let script = "\(means.commands.stop); \(means == .debugger ? ":" : "sleep 2.3"); \(means.commands.resume)"
         let arguments = ["-c", "set -e; \(script)", "sh", "\(probe.process.identifier)"]
         let result = try await Subprocess.run("bash", arguments: arguments)
         #expect(result.status == .exited(0), "\(result.errorText)")
@@ -58,7 +70,8 @@ struct StoppedTimeTests {
 
     @Test("B05 a callback is not charged for the time in which the process was stopped", arguments: Means.available)
     func callback(_ means: Means) async throws {
-        let arguments = ["--work", "didEnterBackground=300", "--background-limit", "2000"]
+        let hang = "didEnterBackground=\(Self.afterStop(means))"
+        let arguments = ["--hang", hang, "--background-limit", Self.limit(means)]
         let probe = try ProbeProcess(arguments)
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
@@ -77,7 +90,8 @@ struct StoppedTimeTests {
         ]
     )
     func eachCallback(name: String, limit: String) async throws {
-        let probe = try ProbeProcess(["--background", "--foreground", "--work", "\(name)=300", limit, "2000"])
+        let hang = ["--hang", "\(name)=\(Self.afterStop(.signal))", limit, Self.limit(.signal)]
+        let probe = try ProbeProcess(["--background", "--foreground"] + hang)
         if name == "willTerminate" {
             await probe.expectOutput("didBecomeActive", times: 2)
             probe.process.kill(SIGTERM)
@@ -94,20 +108,27 @@ struct StoppedTimeTests {
 
     @Test(
         "B03 budget and grace are not charged for it",
-        arguments: [["--background", "--budget", "2500"], ["--grace", "2500"]]
+        arguments: [["--background", "--budget", limit(.signal)], ["--grace", limit(.signal)]]
     )
     func budget(arguments: [String]) async throws {
-        let probe = try ProbeProcess(arguments + ["--task", "up=-1"])
+        let probe = try ProbeProcess(arguments + Self.timer(.signal) + ["--task", "up=-1"])
         await probe.expectOutput("didBecomeActive")
         if arguments[0] == "--grace" { probe.process.kill(SIGTERM) }
         await probe.expectOutput("didEnterBackground")
         try await stop(probe, by: .signal)
-        let clock = ContinuousClock()
-        let continued = clock.now
-        #expect(!probe.process.outputSoFar.contains("expired"))
-        await probe.expectOutput("expired up")
-        #expect(clock.now - continued > .seconds(1))
+        await expectTimerFirst(probe, before: "expired up")
+    }
+
+    /// A task that ends after the stop, and after the end of a limit that the stop is charged to.
+    private static func timer(_ means: Means) -> [String] { ["--task", "timer=\(afterStop(means))"] }
+
+    /// Expects the end of the timer before another line.
+    private func expectTimerFirst(_ probe: ProbeProcess, before line: String) async {
+        await probe.expectOutput(line)
         probe.process.kill(SIGKILL)
+        let lines = await probe.finish().lines
+        let (end, other) = (lines.firstIndex(of: "done timer"), lines.firstIndex(of: line))
+        #expect(end.map { $0 < other ?? 0 } ?? false, "\(lines)")
     }
 
     @Test(
@@ -116,27 +137,25 @@ struct StoppedTimeTests {
         arguments: Means.freezers
     )
     func frozen(_ means: Means) async throws {
-        let probe = try ProbeProcess(["--background", "--budget", "2500", "--task", "up=-1"])
+        let budget = ["--background", "--budget", Self.limit(means)]
+        let probe = try ProbeProcess(budget + ["--task", "up=-1"] + Self.timer(means))
         await probe.expectOutput("didEnterBackground")
         try await stop(probe, by: means)
-        let clock = ContinuousClock()
-        let continued = clock.now
-        #expect(!probe.process.outputSoFar.contains("expired"))
-        await probe.expectOutput("expired up")
-        #expect(clock.now - continued > .seconds(1))
-        probe.process.kill(SIGKILL)
+        await expectTimerFirst(probe, before: "expired up")
     }
 
     @Test("B04 the limit of expiration handlers is not charged for it")
     func expiration() async throws {
-        let probe = try ProbeProcess([
-            "--background", "--budget", "100", "--task", "a=-1", "--ignore-expiry", "--expiry-limit", "2000",
-        ])
+        let probe = try ProbeProcess(
+            [
+                "--background", "--budget", "100", "--task", "a=-1", "--ignore-expiry", "--expiry-limit",
+                Self.limit(.signal),
+            ] + Self.timer(.signal)
+        )
         await probe.expectOutput("expired a")
         try await stop(probe, by: .signal)
-        let clock = ContinuousClock()
-        let continued = clock.now
-        #expect(await probe.finish().status == .signalled(SIGKILL))
-        #expect(clock.now - continued > .milliseconds(800))
+        let end = await probe.finish()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.lines.contains("done timer"), "\(end.lines)")
     }
 }

@@ -1,23 +1,34 @@
 import EideticBackground
 import EideticCore
+import EideticTestSupport
 import Testing
 
 @Suite("State streams")
 struct StreamTests {
     @Test("B02 a stream that starts during changes misses none")
     func nothingIsMissed() async {
-        let last = 20_000
-        let broadcast = Broadcast<Int>(name: "test", initialValue: 0)
-        Thread.start(name: "changes") { for number in 1...last { broadcast.post(number) } }
+        let count = Torture.repetitions(20, full: 200), end = -1
+        let broadcast = Broadcast<Int>(name: "test", initialValue: 0), startedCount = Monitor(0)
+        Thread.start(name: "changes") {
+            var number = 0
+            // Until each stream has started.
+            while startedCount.withLock({ $0 }) < count, number < 20_000 {
+                number += 1
+                broadcast.post(number)
+            }
+            broadcast.post(end)
+        }
         // Each stream starts with the latest value, and has every value from there to the end.
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<200 {
+            for _ in 0..<count {
                 group.addTask {
-                    var expected: Int?
-                    for await number in broadcast.stream(startingWithLatest: true) {
-                        if let expected, number != expected { return false }
-                        if number == last { return true }
-                        expected = number + 1
+                    let stream = broadcast.stream(startingWithLatest: true)
+                    startedCount.withLock { $0 += 1 }
+                    var last: Int?
+                    for await number in stream {
+                        if number == end { return true }
+                        if let last, number != last + 1 { return false }
+                        last = number
                     }
                     return false
                 }

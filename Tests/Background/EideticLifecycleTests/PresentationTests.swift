@@ -53,7 +53,7 @@ struct PresentationTests {
         }
     }
 
-    @Test("B20 the state follows from all facts, in whatever order and however fast they change", arguments: Facts.all)
+    @Test("B20 the state follows from all facts, in any order and at any speed of their changes", arguments: Facts.all)
     func follows(_ facts: Facts) {
         for next in Facts.all {
             for rotation in 0..<4 {

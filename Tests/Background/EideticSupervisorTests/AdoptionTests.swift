@@ -14,7 +14,7 @@ struct AdoptionTests {
     private func replaceSilently(_ daemon: Daemon, _ limits: [String] = []) async throws -> Int32 {
         try daemon.launch("one", ["--wait", "didBecomeActive"])
         await daemon.expectOutput("one didBecomeActive")
-        daemon.kill()
+        await daemon.kill()
         try await daemon.start(limits)
         return try #require(try daemon.status(of: "one")?.process)
     }
@@ -35,10 +35,7 @@ struct AdoptionTests {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
         let process = try await replaceSilently(daemon, ["--limit", "reconnection=300"])
         try daemon.perform(.background(identifier: "one"))
-        let isRefused = await daemon.waitForStatuses { _ in
-            (try? daemon.lines(.log(identifier: "one", count: 9)).contains { $0.contains("refused: ") }) == true
-        }
-        #expect(isRefused)
+        await daemon.expectLine(.log(identifier: "one", count: 9)) { $0.contains("refused: ") }
         #expect(try daemon.lines(.explain(identifier: "one")).contains { $0.contains("has not connected in time") })
         guard case .refused(.lifecycle, let message)? = try daemon.request(.background(identifier: "one")).first else {
             throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal")
@@ -55,7 +52,7 @@ struct AdoptionTests {
         await daemon.finish()
     }
 
-    @Test("B05 what is left of an ended application is killed, another one that has inherited its mark is not")
+    @Test("B05 the rest of an ended application is killed, another application that has inherited its mark is not")
     func inheritedMark() async throws {
         let daemon = try await Daemon(.signals, Self.fast)
         try daemon.launch("one", ["--fork-twice"])
@@ -70,9 +67,8 @@ struct AdoptionTests {
         )
         await daemon.expectState(.active, of: "two")
         let process = try #require(try daemon.status(of: "one")?.process)
-        daemon.kill()
-        kill(process, SIGKILL)
-        while ProcessHandle(identifier: process) != nil { sched_yield() }
+        await daemon.kill()
+        await killAndWait(process)
         try await daemon.start()
         func marked() -> [Int32] {
             ProcessStatus.all.filter { status in
@@ -81,8 +77,7 @@ struct AdoptionTests {
             }.map(\.identifier)
         }
         // The signals of the new supervisor take effect soon.
-        while marked().count > 1 { sched_yield() }
-        #expect(marked() == [other.identifier])
+        try await eventually("processes with the mark", is: [other.identifier]) { marked() }
         await daemon.finish()
     }
 
@@ -92,7 +87,7 @@ struct AdoptionTests {
         try daemon.launch("one")
         await daemon.expectState(.active, of: "one")
         let process = try #require(try daemon.status(of: "one")?.process)
-        daemon.kill()
+        await daemon.kill()
         let page = daemon.directory.path(of: "run/applications/one/page.1")
         unlink(page)
         #expect(mkdir(page, 0o700) == 0)
@@ -134,7 +129,7 @@ struct StateRecoveryTests {
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectOutput("one willTerminate")
         try daemon.perform(.launch(identifier: "one", url: url, inBackground: false))
-        daemon.kill()
+        await daemon.kill()
         kill(process, SIGUSR1)
         try await daemon.start()
         // The acknowledgement was lost with the supervisor, unless the process has ended before.
@@ -153,9 +148,8 @@ struct StateRecoveryTests {
         await daemon.expectOutput("one didBecomeActive")
         let process = try #require(try daemon.status(of: "one")?.process)
         try daemon.perform(.wake(identifier: "one", kind: .fetch))
-        daemon.kill()
-        kill(process, SIGKILL)
-        while ProcessHandle(identifier: process) != nil { sched_yield() }
+        await daemon.kill()
+        await killAndWait(process)
         try await daemon.start()
         await daemon.expectOutput("one launchInBackground")
         await daemon.expectOutput("one wake fetch")
@@ -181,10 +175,9 @@ struct StateRecoveryTests {
             (try? FileSystem().contents(of: path)).map { String(decoding: $0, as: UTF8.self).contains("sender") }
                 ?? false
         }
-        daemon.kill()
+        await daemon.kill()
         if isKilled {
-            kill(process, SIGKILL)
-            while ProcessHandle(identifier: process) != nil { sched_yield() }
+            await killAndWait(process)
         } else {
             kill(process, SIGUSR1)
         }
@@ -206,7 +199,7 @@ struct StateRecoveryTests {
         await daemon.expectState(.active, of: "one")
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectOutput("one task save")
-        daemon.kill()
+        await daemon.kill()
         try await daemon.start(["--limit", "quit=60000"])
         await daemon.expectOutput("one expire")
         await daemon.finish()
@@ -237,7 +230,7 @@ struct StateRecoveryTests {
         await daemon.expectState(.active, of: "one")
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectOutput("one expire")
-        daemon.kill()
+        await daemon.kill()
         try await daemon.start(["--limit", "expiration=200"])
         await daemon.expectOutput("one expire", times: 2)
         await daemon.expectState(.notRunning, of: "one")

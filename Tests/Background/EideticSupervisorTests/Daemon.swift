@@ -66,19 +66,17 @@ final class Daemon {
 
     /// Kills the supervisor and starts another one.
     func replace() async throws {
-        kill()
+        await kill()
         try await start()
     }
 
     /// Kills the supervisor; its output stays open, as the applications have it too.
-    func kill() {
+    func kill() async {
         process.kill()
-        waitUntilEnded()
+        await waitUntilEnded()
     }
 
-    func waitUntilEnded() {
-        while ProcessStatus(of: process.identifier).map({ !"ZX".contains($0.state) }) ?? false { sched_yield() }
-    }
+    func waitUntilEnded() async { await ProcessHandle(identifier: process.identifier)?.waitForEnd() }
 
     /// The output of all supervisors and their applications.
     var output: String { (earlier + [process]).map(\.outputSoFar).joined() }
@@ -91,7 +89,7 @@ final class Daemon {
         afterEnd: Bool = false,
         withoutCapabilities capabilities: [String] = []
     ) async throws {
-        if afterEnd { waitUntilEnded() }
+        if afterEnd { await waitUntilEnded() }
         earlier.append(process)
         var words = [Self.executable("eideticd")] + arguments + further
         if !capabilities.isEmpty {
@@ -127,7 +125,7 @@ final class Daemon {
         var contents: [ControlAnswer.Content] = []
         while true {
             var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
-            guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else {
+            guard poll(&polled, 1, 60_000) == 1, case .packet(let packet) = try socket.receive() else {
                 throw SystemError(.receive, errorNumber: ETIMEDOUT)
             }
             let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
@@ -184,12 +182,12 @@ final class Daemon {
 
     // MARK: Waiting
 
-    /// Waits until the statuses meet a condition, for at most 30 s.
+    /// Waits until the statuses meet a condition, for at most a minute.
     ///
     /// The condition is looked at when the supervisor reports a change, when there is output, and each second.
     @discardableResult
     func waitForStatuses(_ condition: ([ApplicationStatus]) -> Bool) async -> Bool {
-        let end = SystemTime().uptime + .seconds(30)
+        let end = SystemTime().uptime + .seconds(60)
         while SystemTime().uptime < end {
             outputEvent.clear()
             let change = try? PacketSocket.connect(to: controlSocket)
@@ -209,6 +207,17 @@ final class Daemon {
         let isReached = await waitForStatuses { $0.first { $0.identifier == identifier }?.state == state }
         let found = try? status(of: identifier)?.state
         #expect(isReached, "\(identifier) is \(String(describing: found))", sourceLocation: sourceLocation)
+    }
+
+    /// Expects lines of the reasons or of the log of an application, which may follow an event.
+    func expectLine(
+        _ request: ControlRequest,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        where condition: (String) -> Bool
+    ) async {
+        let isFound = await waitForStatuses { _ in (try? lines(request).contains(where: condition)) == true }
+        let found = (try? lines(request)) ?? []
+        #expect(isFound, "no such line in \(found)", sourceLocation: sourceLocation)
     }
 
     func expectOutput(_ text: String, times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {

@@ -155,7 +155,7 @@ struct DeclarationTests {
         try daemon.perform(.launch(identifier: "sender", url: nil, inBackground: false))
         let record = daemon.directory.path(of: "run/applications/one/record")
         #expect(await daemon.waitForStatuses { _ in KernelFile.read(record)?.contains("x:1") == true })
-        daemon.kill()
+        await daemon.kill()
         kill(process, SIGKILL)
         try await daemon.start()
         await daemon.expectOutput("one openURL x:1 from sender\n")

@@ -10,46 +10,46 @@ struct FreezerTests {
         "B05 a frozen application uses no processor time, orphaned descendants included",
         arguments: ControlGroups.kinds
     )
-    func standstill(kind: FreezerKind) throws {
+    func standstill(kind: FreezerKind) async throws {
         print("freezer: \(kind.rawValue)")
         let tree = try ProcessTree(kind)
         let control = try ProcessTree(kind)
-        tree.waitForProcesses(3)
-        while !tree.freezer.freeze() { sched_yield() }
+        try await tree.waitForProcesses(3)
+        try await tree.freeze()
         let before = tree.ticks
         // A tree that runs measures the time.
-        control.waitForTicks(20)
+        try await control.waitForTicks(20)
         #expect(tree.ticks == before)
         #expect(tree.freezer.isFrozen && tree.freezer.isFreezeRequested)
         tree.freezer.thaw()
-        tree.waitForTicks(3)
+        try await tree.waitForTicks(3)
         #expect(!tree.freezer.isFrozen && !tree.freezer.isFreezeRequested)
     }
 
     @Test("B05 a frozen tree is killed, orphaned descendants included", arguments: ControlGroups.kinds)
-    func killWhileFrozen(kind: FreezerKind) throws {
+    func killWhileFrozen(kind: FreezerKind) async throws {
         let tree = try ProcessTree(kind)
-        tree.waitForProcesses(3)
-        while !tree.freezer.freeze() { sched_yield() }
+        try await tree.waitForProcesses(3)
+        try await tree.freeze()
         let processes = tree.freezer.processes
         #expect(processes.count >= 3)
         tree.freezer.kill()
-        while !tree.freezer.processes.isEmpty { sched_yield() }
-        while !tree.handle.hasEnded { sched_yield() }
+        try await eventually("processes of the tree", is: []) { tree.freezer.processes }
+        await tree.handle.waitForEnd()
         #expect(tree.handle.takeEnd() == .signalled(SIGKILL))
         // A killed process leaves its group shortly before it is a zombie.
-        for process in processes {
-            while let status = ProcessStatus(of: process), !"ZX".contains(status.state) { sched_yield() }
+        try await eventually("all processes have ended") {
+            processes.allSatisfy { ProcessStatus(of: $0).map { "ZX".contains($0.state) } ?? true }
         }
     }
 
     @Test("descendants are found after the end of the first process", arguments: ControlGroups.kinds)
-    func orphans(kind: FreezerKind) throws {
+    func orphans(kind: FreezerKind) async throws {
         let tree = try ProcessTree(kind, script: "setsid sh -c 'while :; do :; done' & exit 7")
-        while !tree.handle.hasEnded { sched_yield() }
+        await tree.handle.waitForEnd()
         #expect(tree.handle.takeEnd() == .exited(7))
         #expect(tree.freezer.processes.count == 1)
-        while !tree.freezer.freeze() { sched_yield() }
+        try await tree.freeze()
         #expect(tree.freezer.isFrozen)
     }
 

@@ -23,7 +23,7 @@ struct HeldLockTests {
 
     @Test(
         "B15 a lock is found when a process waits for it, with up to 10,000 open files",
-        arguments: [100, 255, 256, 257, 9_999, 10_000, 10_001]
+        arguments: Torture.isFull ? [100, 255, 256, 257, 9_999, 10_000, 10_001] : [255, 256, 10_000, 10_001]
     )
     func awaited(count: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -40,7 +40,9 @@ struct HeldLockTests {
         // The list of all locks may have others that are waited for.
         if count <= 10_000 { #expect(HeldLocks.violation(of: [holder.identifier]) == nil) }
         let waiter = try Subprocess("python3", arguments: ["-c", Self.waiter, path])
-        while !FileLock.contended(in: KernelFile.read("/proc/locks") ?? "").contains(lock.key) { sched_yield() }
+        try await eventually("the lock is waited for") {
+            FileLock.contended(in: KernelFile.read("/proc/locks") ?? "").contains(lock.key)
+        }
         let violation = try #require(HeldLocks.violation(of: [holder.identifier]))
         if count > 10_000 {
             #expect(violation == .tooManyFiles)

@@ -34,7 +34,7 @@ struct KeeperTests {
         #expect(isFrozen(process, in: daemon))
         let child = try #require(daemon.children.first)
         kill(child, SIGKILL)
-        daemon.waitUntilEnded()
+        await daemon.waitUntilEnded()
         #expect(!isFrozen(process, in: daemon))
         kill(process, SIGKILL)
         await daemon.finish()
@@ -43,7 +43,7 @@ struct KeeperTests {
     @Test("B05 --release needs no record, and writes nothing", arguments: ControlGroups.kinds)
     func release(kind: FreezerKind) async throws {
         let (daemon, process) = try await suspendedWithoutSuccessor(kind, [])
-        daemon.kill()
+        await daemon.kill()
         try daemon.directory.write([1, 2, 3], to: "run/applications/one/record")
         unlink(daemon.directory.path(of: "run/generation"))
         mkdir(daemon.directory.path(of: "run/generation"), 0o700)
@@ -58,9 +58,9 @@ struct KeeperTests {
         await daemon.finish()
     }
 
-    @Test("B05 a stop reaches the supervisor under its keeper, whenever it comes")
+    @Test("B05 a stop reaches the supervisor under its keeper at any moment of a restart")
     func stops() async throws {
-        for delay in [0, 200, 1_000, 5_000] {
+        for delay in [0, 100, 500, 3_000] as [UInt32] {
             let directory = try TemporaryDirectory(named: "keeper")
             let keeper = try Subprocess(
                 Daemon.executable("eideticd"),
@@ -72,7 +72,7 @@ struct KeeperTests {
             try #require(await keeper.waitForOutput("ready"))
             let status = ProcessStatus.all.first { $0.parent == keeper.identifier }
             kill(try #require(status).identifier, SIGKILL)
-            for _ in 0..<delay { sched_yield() }
+            usleep(delay)
             keeper.kill(SIGTERM)
             _ = await keeper.waitUntilExit()
             #expect(!ProcessStatus.all.contains { $0.parent == keeper.identifier })

@@ -18,7 +18,7 @@ struct LaunchTests {
 
     private func answer(on socket: PacketSocket) throws -> ControlAnswer.Content? {
         var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
-        guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else { return nil }
+        guard poll(&polled, 1, 60_000) == 1, case .packet(let packet) = try socket.receive() else { return nil }
         return try WireReader.decode(ControlAnswer.self, from: packet.bytes).content
     }
 
@@ -81,18 +81,17 @@ struct LaunchTests {
         await daemon.finish()
     }
 
-    @Test("B01 a launch that takes longer than 5 s is answered, and goes on")
+    @Test("B01 a launch that takes long is answered, and goes on")
     func slowBirth() async throws {
         guard ControlGroups.unavailability == nil else { return }
-        let daemon = try await Daemon(.group)
+        let daemon = try await Daemon(.group, ["--limit", "launch-answer=200"])
         try daemon.install("one")
         let group = try #require(daemon.controlGroup)
         try KernelFile.write("1", to: "\(group)/cgroup.freeze")
-        let start = SystemTime().uptime
         guard case .refused(.failed, let message)? = try answer(on: try sendLaunch(of: "one", to: daemon)) else {
             throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal")
         }
-        #expect(message.contains("has not started its program") && SystemTime().uptime - start >= .seconds(5))
+        #expect(message.contains("has not started its program"))
         try KernelFile.write("0", to: "\(group)/cgroup.freeze")
         await daemon.expectState(.active, of: "one")
         await daemon.finish()
@@ -100,7 +99,7 @@ struct LaunchTests {
 
     @Test("B01 a program on a file system that hangs stops nobody else", arguments: ["program", "directory"])
     func hangingFileSystem(place: String) async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "launch=3000"])
+        let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "launch=2000"])
         guard let hang = HangingFileSystem(at: daemon.directory.path(of: "hang")) else { return await daemon.finish() }
         var program = ProgramDescription(executable: place == "program" ? "\(hang.path)/a" : "/bin/true")
         if place == "directory" { program.directory = "\(hang.path)/b" }

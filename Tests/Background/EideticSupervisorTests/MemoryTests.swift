@@ -35,7 +35,7 @@ struct MemoryTests {
         // It would grow to the limit, where the kernel would choose it, if the others did not end before.
         try daemon.launch("growing", ["--memory", "400", "--growth", "350"])
         for name in ["large", "small", "stubborn", "worker"] { await daemon.expectState(.notRunning, of: name) }
-        for name in ["front", "growing"] { #expect(try daemon.status(of: name)?.state == .active) }
+        for name in ["front", "growing"] { await daemon.expectState(.active, of: name) }
         try daemon.perform(.quit(identifier: "growing", force: true))
         let log = try daemon.lines(.log(identifier: nil, count: 200))
         let ends = log.compactMap { line -> String? in

@@ -34,6 +34,9 @@ struct NestedTaskTests {
             await daemon.expectOutput("ended \(index)\n", times: times)
         }
 
+        /// Ends the last task; the application may be suspended before it has written its line.
+        func endLast(_ index: Int) throws { try write("end \(index)") }
+
         /// Expects the application to run in the background with open tasks, as the supervisor sees it.
         func expectRunning(_ count: Int) throws {
             let status = try #require(try daemon.status(of: "app"))
@@ -53,10 +56,12 @@ struct NestedTaskTests {
             try daemon.perform(.background(identifier: "app"))
             await daemon.expectState(.background, of: "app")
             let order = (0..<count).shuffled()
-            for (ended, index) in order.enumerated() {
+            for (ended, index) in order.dropLast().enumerated() {
                 try commands.expectRunning(count - ended)
                 try await commands.end(index)
             }
+            try commands.expectRunning(1)
+            try commands.endLast(order[count - 1])
             await daemon.expectState(.suspended, of: "app")
             #expect(try daemon.status(of: "app")?.suspensionCount == 1)
             await daemon.finish()
@@ -83,7 +88,7 @@ struct NestedTaskTests {
         try commands.expectRunning(1)
         try await commands.end(0, times: 4)
         try commands.expectRunning(1)
-        try await commands.end(2)
+        try commands.endLast(2)
         await daemon.expectState(.suspended, of: "app")
         #expect(try daemon.status(of: "app")?.suspensionCount == 1)
         await daemon.finish()

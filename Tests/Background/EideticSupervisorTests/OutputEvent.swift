@@ -1,4 +1,5 @@
 import EideticCore
+import EideticSupervisor
 import Glibc
 
 /// An event that threads signal, and that is waited for together with a socket.
@@ -31,15 +32,35 @@ final class OutputEvent: Sendable {
         while read(reader, &bytes, bytes.count) > 0 {}
     }
 
-    /// Waits, on a thread of its own, until the event was signalled or the socket is readable.
+    /// Waits until the event was signalled or the socket is readable.
     func wait(orFor socket: PacketSocket?, atMost limit: Duration) async {
-        await withCheckedContinuation { continuation in
-            Thread.start(name: "event") { [reader] in
-                var polled = [reader, socket?.rawValue ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-                _ = poll(&polled, 2, Int32(limit.inNanoseconds / 1_000_000))
-                withExtendedLifetime(socket) {}
-                continuation.resume()
-            }
+        await waitUntilReadable([reader, socket?.rawValue ?? -1], atMost: Int32(limit.inNanoseconds / 1_000_000))
+        withExtendedLifetime(socket) {}
+    }
+}
+
+/// Waits, on a thread of its own, until a descriptor is readable, or the time in milliseconds has passed.
+private func waitUntilReadable(_ descriptors: [Int32], atMost limit: Int32) async {
+    await withCheckedContinuation { continuation in
+        Thread.start(name: "event") {
+            var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            while poll(&polled, nfds_t(polled.count), limit) < 0, errno == EINTR {}
+            continuation.resume()
         }
     }
+}
+
+extension ProcessHandle {
+    /// Waits until the process has ended, collected or not.
+    func waitForEnd() async {
+        await waitUntilReadable([rawValue], atMost: -1)
+        withExtendedLifetime(self) {}
+    }
+}
+
+/// Kills a process, of whichever parent, and waits for its end.
+func killAndWait(_ process: Int32) async {
+    let handle = ProcessHandle(identifier: process)
+    kill(process, SIGKILL)
+    await handle?.waitForEnd()
 }

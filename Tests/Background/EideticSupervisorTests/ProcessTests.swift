@@ -13,19 +13,19 @@ struct ProcessTests {
         return try ProgramLaunch(launch).start(at: .init())
     }
 
-    private func end(of handle: ProcessHandle) -> ProcessEnd? {
-        while !handle.hasEnded { sched_yield() }
+    private func end(of handle: ProcessHandle) async -> ProcessEnd? {
+        await handle.waitForEnd()
         return handle.takeEnd()
     }
 
     @Test("B01 the end of a process is collected with its status")
-    func ends() throws {
-        #expect(end(of: try start("exit 7")) == .exited(7))
-        #expect(end(of: try start("kill -9 $$")) == .signalled(SIGKILL))
+    func ends() async throws {
+        #expect(await end(of: try start("exit 7")) == .exited(7))
+        #expect(await end(of: try start("kill -9 $$")) == .signalled(SIGKILL))
         let running = try start("exec sleep 100")
         #expect(running.takeEnd() == nil)
         running.signal(SIGKILL)
-        #expect(end(of: running) == .signalled(SIGKILL))
+        #expect(await end(of: running) == .signalled(SIGKILL))
     }
 
     @Test("B01 a program that does not exist is an error with its path")
@@ -36,22 +36,22 @@ struct ProcessTests {
     }
 
     @Test("a process is found by number and start, and no other process by that number")
-    func identity() throws {
+    func identity() async throws {
         let handle = try start("exec sleep 100")
         let same = try #require(ProcessHandle(identifier: handle.identifier, startTime: handle.startTime))
         #expect(ProcessHandle(identifier: handle.identifier, startTime: handle.startTime + 1) == nil)
         #expect(same.signal(SIGKILL))
-        #expect(end(of: handle) == .signalled(SIGKILL))
+        #expect(await end(of: handle) == .signalled(SIGKILL))
         #expect(ProcessHandle(identifier: handle.identifier, startTime: handle.startTime) == nil)
         #expect(!same.signal(0))
     }
 
     @Test("the status of a process is known to a supervisor that did not start it")
-    func foreignStatus() throws {
+    func foreignStatus() async throws {
         let handle = try start("exec sleep 100")
         let other = try #require(ProcessHandle(identifier: handle.identifier))
         #expect(other.signal(SIGKILL))
-        #expect(end(of: handle) == .signalled(SIGKILL))
+        #expect(await end(of: handle) == .signalled(SIGKILL))
         // Collected by its parent; the kernel keeps the status for the descriptor since Linux 6.15.
         #expect([.signalled(SIGKILL), .unknown].contains(other.takeEnd()))
     }
@@ -65,7 +65,7 @@ struct ProcessTests {
     }
 
     @Test("a program starts with the inherited socket, no other descriptor, and its own session")
-    func descriptors() throws {
+    func descriptors() async throws {
         var pair: [Int32] = [-1, -1]
         #expect(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &pair) == 0)
         defer { close(pair[0]) }
@@ -76,7 +76,7 @@ struct ProcessTests {
         launch.environment = ["PATH=/usr/bin:/bin"]
         let handle = try ProgramLaunch(launch).start(at: places)
         close(pair[1])
-        #expect(end(of: handle) == .exited(0))
+        #expect(await end(of: handle) == .exited(0))
         // The fourth is that of `ls` itself.
         #expect(receive(pair[0]) == "0 1 2 3 4 ")
         #expect(receive(pair[0]).contains("\(handle.identifier)"))

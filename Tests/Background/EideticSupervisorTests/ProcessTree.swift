@@ -36,22 +36,32 @@ final class ProcessTree {
         wait
         """
 
-    deinit {
-        freezer.kill()
-        while !handle.hasEnded || !freezer.processes.isEmpty { sched_yield() }
-        _ = handle.takeEnd()
-        while !freezer.remove() { sched_yield() }
-    }
+    deinit { end(handle, in: freezer) }
 
     /// The processor time of the whole tree.
     var ticks: UInt64 { freezer.processes.compactMap { ProcessStatus(of: $0)?.ticks }.reduce(0, +) }
 
-    func waitForProcesses(_ count: Int) { while freezer.processes.count < count { sched_yield() } }
-
-    func waitForTicks(_ count: UInt64) {
-        let start = ticks
-        while ticks < start + count { sched_yield() }
+    func waitForProcesses(_ count: Int) async throws {
+        try await eventually("\(count) processes run", value: { freezer.processes.count }, until: { $0 >= count })
     }
+
+    func waitForTicks(_ count: UInt64) async throws {
+        let end = ticks + count
+        try await eventually("\(end) ticks are used", value: { ticks }, until: { $0 >= end })
+    }
+
+    func freeze() async throws { try await eventually("the tree is frozen") { freezer.freeze() } }
+}
+
+/// Kills the processes of a freezer, collects the first one, and removes the freezer.
+///
+/// For deinitializers, which cannot suspend.
+func end(_ handle: ProcessHandle, in freezer: any Freezer) {
+    func wait(until condition: () -> Bool) { while !condition() { usleep(1_000) } }
+    freezer.kill()
+    wait { handle.hasEnded && freezer.processes.isEmpty }
+    _ = handle.takeEnd()
+    wait { freezer.remove() }
 }
 
 /// The control groups of these tests.

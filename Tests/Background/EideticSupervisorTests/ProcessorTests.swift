@@ -35,7 +35,7 @@ struct ProcessorTests {
     func busy(kind: FreezerKind) async throws {
         let daemon = try await Daemon(
             kind,
-            ["--limit", "idle=5", "--limit", "processor=1500", "--processor-share", "2"]
+            ["--limit", "idle=5", "--limit", "processor=600", "--processor-share", "2"]
         )
         var program = ProgramDescription(executable: Daemon.probe)
         program.arguments = ["background", "--busy"]

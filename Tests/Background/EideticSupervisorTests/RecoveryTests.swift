@@ -46,9 +46,8 @@ struct RecoveryTests {
         try daemon.launch("one")
         await daemon.expectState(.active, of: "one")
         let process = try #require(try daemon.status(of: "one")?.process)
-        daemon.kill()
-        kill(process, SIGKILL)
-        while ProcessStatus(of: process).map({ $0.state != "Z" }) ?? false { sched_yield() }
+        await daemon.kill()
+        await killAndWait(process)
         try await daemon.start()
         #expect(try daemon.status(of: "one")?.state == .notRunning)
         #expect(try daemon.status(of: "one")?.lastExit?.contains("no supervisor") == true)
@@ -81,14 +80,14 @@ struct RecoveryTests {
         #expect(isLaunched)
         let before = processes(of: daemon)
         #expect(before.count == count && before.values.allSatisfy { $0.count == 1 })
-        for _ in 0..<Torture.repetitions(5, full: 100) {
+        for _ in 0..<Torture.repetitions(3, full: 100) {
             // Requests are under way when the supervisor dies; the moment is random.
             for name in names where Bool.random() {
                 let request: ControlRequest =
                     Bool.random() ? .background(identifier: name) : .foreground(identifier: name)
                 _ = try? daemon.request(request)
             }
-            for _ in 0..<Int.random(in: 0...5_000) { sched_yield() }
+            usleep(UInt32.random(in: 0...5_000))
             try await daemon.replace()
             #expect(processes(of: daemon) == before)
         }
@@ -109,7 +108,7 @@ struct RecoveryTests {
         let daemon = try await Daemon(kind)
         var program = ProgramDescription(executable: Daemon.probe)
         program.environment = ["PATH=/usr/bin:/bin"]
-        for number in 0..<Torture.repetitions(8, full: 100) {
+        for number in 0..<Torture.repetitions(4, full: 100) {
             let name = "app\(number)"
             program.arguments = ["supervised", "--name", name]
             try daemon.perform(.install(identifier: name, program: program))
@@ -117,7 +116,7 @@ struct RecoveryTests {
             _ = try socket.send(
                 WireWriter.encode(ControlRequest.launch(identifier: name, url: nil, inBackground: false))
             )
-            for _ in 0..<Int.random(in: 0...1_000) { sched_yield() }
+            usleep(UInt32.random(in: 0...5_000))
             try await daemon.replace()
             let found = processes(of: daemon)
             #expect((found[name] ?? []).count <= 1)

@@ -25,7 +25,7 @@ struct ResourceTests {
         }
         #expect(processes.count == 2 && processes.contains { $0.identifier == process })
         let control = try ProcessTree(.signals)
-        control.waitForTicks(20)
+        try await control.waitForTicks(20)
         for status in processes { #expect(ProcessStatus(of: status.identifier)?.ticks == status.ticks) }
         await daemon.finish()
         for status in processes {
@@ -86,13 +86,13 @@ struct ResourceTests {
                 await daemon.expectState(.suspended, of: "one")
             }
         }
-        while ProcessStatus(of: daemon.process.identifier).map({ $0.state != "Z" }) ?? false { sched_yield() }
+        await daemon.waitUntilEnded()
         let group = try #require(daemon.controlGroup)
         #expect(KernelFile.read("\(group)/one@1/cgroup.freeze") == "0\n")
         #expect(ProcessStatus(of: process) != nil)
         let left = try GroupFreezer(path: "\(group)/one@1")
         left.kill()
-        while !left.remove() { sched_yield() }
+        try await eventually("the group is removed") { left.remove() }
         #expect(await daemon.process.waitUntilExit().status == .exited(1))
     }
 
@@ -116,10 +116,7 @@ struct ResourceTests {
             try daemon.perform(.background(identifier: name))
         }
         await daemon.expectState(.suspended, of: "one")
-        let isReported = await daemon.waitForStatuses { _ in
-            (try? daemon.lines(.explain(identifier: "stuck")).contains { $0.contains("could not be frozen") }) == true
-        }
-        #expect(isReported)
+        await daemon.expectLine(.explain(identifier: "stuck")) { $0.contains("could not be frozen") }
         #expect(try daemon.lines(.log(identifier: "stuck", count: 9)).contains { $0.contains("unfreezable") })
         #expect(try daemon.status(of: "stuck")?.state == .background)
         close(device)

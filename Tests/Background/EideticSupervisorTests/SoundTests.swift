@@ -70,11 +70,10 @@ struct SoundTests {
         #expect(liar.contains { $0.contains("no stream of it plays") })
         #expect(try daemon.lines(.explain(identifier: "liar")).contains { $0.contains("no stream of it plays") })
         for name in players {
-            #expect(try daemon.status(of: name)?.state == .background)
-            let lines = try daemon.lines(.explain(identifier: name))
-            #expect(
-                lines.contains { $0.contains("checked at the sound server") && $0.hasSuffix("a stream of it plays") }
-            )
+            await daemon.expectState(.background, of: name)
+            await daemon.expectLine(.explain(identifier: name)) {
+                $0.contains("checked at the sound server") && $0.hasSuffix("a stream of it plays")
+            }
             #expect(try daemon.status(of: name)?.backgroundTimeRemaining == nil)
         }
         // The music of one ends, and that of another one is paused for longer than a moment.

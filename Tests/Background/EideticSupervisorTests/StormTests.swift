@@ -39,12 +39,7 @@ private final class BareSupervision {
         try page.setPhase(.background, deadline: nil)
     }
 
-    deinit {
-        freezer.kill()
-        while !handle.hasEnded || !freezer.processes.isEmpty { sched_yield() }
-        _ = handle.takeEnd()
-        while !freezer.remove() { sched_yield() }
-    }
+    deinit { end(handle, in: freezer) }
 
     /// Reads what the application reports, so that its queue does not fill up.
     func drain() throws { while case .packet = try socket.receive() {} }
@@ -53,15 +48,15 @@ private final class BareSupervision {
 @Suite("Suspension of a busy application", .serialized, .timeLimit(.minutes(60)))
 struct StormTests {
     @Test("B05 an application is never frozen inside a task", arguments: ControlGroups.kinds)
-    func verification(kind: FreezerKind) throws {
+    func verification(kind: FreezerKind) async throws {
         print("freezer: \(kind.rawValue)")
         let directory = try TemporaryDirectory()
         let flags = try directory.write([UInt8](repeating: 0, count: 4_096), to: "flags")
         let storm = try BareSupervision(kind, arguments: ["--flags", flags], directory: directory)
         let marks = try Marks(path: flags)
-        while storm.page.openTasks == 0 { sched_yield() }
+        try await eventually("a task is open") { storm.page.openTasks != 0 }
         var (committed, aborted, inside) = (0, 0, 0)
-        let enough = Torture.repetitions(300, full: 100_000)
+        let enough = Torture.repetitions(60, full: 100_000)
         // The check is worth something only if tasks did begin in between: it goes on until one did.
         while committed < enough || (aborted == 0 && committed < 100 * enough) {
             // At any time: the verification alone decides.

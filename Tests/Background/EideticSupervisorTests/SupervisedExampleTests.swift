@@ -10,7 +10,7 @@ import Testing
 struct SupervisedExampleTests {
     /// Returns the desktop entry of an example.
     private func entry(_ example: String) throws -> String {
-        let directory = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let directory = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
         let path = "\(directory)/Examples/\(example)/org.eidetic.\(example).desktop"
         return String(decoding: try FileSystem().contents(of: path), as: UTF8.self)
     }

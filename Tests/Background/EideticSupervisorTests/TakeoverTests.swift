@@ -10,7 +10,7 @@ import Testing
 struct TakeoverTests {
     private static let fast = ["--limit", "idle=10"]
 
-    @Test("B05 a supervisor that makes its groups elsewhere continues and ends what an earlier one has suspended")
+    @Test("B05 a supervisor that makes its groups elsewhere continues and ends applications of an earlier one")
     func otherHierarchy() async throws {
         guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
@@ -18,7 +18,7 @@ struct TakeoverTests {
         await daemon.expectState(.active, of: "one")
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectState(.suspended, of: "one")
-        daemon.kill()
+        await daemon.kill()
         let elsewhere = try #require(daemon.controlGroup) + "-elsewhere"
         try await daemon.start(["--control-group", elsewhere])
         await daemon.expectState(.suspended, of: "one")
@@ -40,7 +40,7 @@ struct TakeoverTests {
             environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
         )
         await daemon.expectState(.active, of: "one")
-        daemon.kill()
+        await daemon.kill()
         unlink(daemon.directory.path(of: "run/applications/one/record"))
         try await daemon.start()
         await daemon.expectState(.active, of: "one")
@@ -48,7 +48,7 @@ struct TakeoverTests {
         await daemon.finish()
     }
 
-    @Test("B08 what was accepted is carried out by the next supervisor", arguments: ["background", "quit"])
+    @Test("B08 an accepted request is carried out by the next supervisor", arguments: ["background", "quit"])
     func intentions(request: String) async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
         try daemon.launch("one", ["--wait", "willResignActive"])

@@ -1,7 +1,7 @@
 import EideticSupervisor
 import Testing
 
-@Suite("What the transfer process must know of applications")
+@Suite("States of applications for the transfer process")
 struct TransferStateTests {
     private let held = TransferState(isRunning: true, isHeld: true)
     private let running = TransferState(isRunning: true, isHeld: false)

@@ -22,7 +22,7 @@ struct UnusableRecordTests {
         }
         let one = try #require(try daemon.status(of: "one")?.process)
         let other = try #require(try daemon.status(of: "other")?.process)
-        daemon.kill()
+        await daemon.kill()
         let path = daemon.directory.path(of: "run/applications/one/record")
         switch record {
         case "damaged": truncate(path, 20)

@@ -26,9 +26,7 @@ struct HelperPoolTests {
     func killedProcessesAreReplaced() throws {
         let pool = Programs.pool { $0.idleLimit = 1 }, bytes = try Samples.png(10, 10)
         _ = try pool.image(bytes)
-        let identifier = try #require(pool.idleIdentifiers.first)
-        kill(identifier, SIGKILL)
-        while !Self.status(of: identifier).contains("State:\tZ") { sched_yield() }
+        Programs.kill(try #require(pool.idleIdentifiers.first))
         for _ in 0..<3 { #expect(try pool.image(bytes).size.width == 10) }
     }
 
@@ -43,7 +41,7 @@ struct HelperPoolTests {
         let load = Task.detached {
             Programs.error { () throws(EideticError) in try pool.image([0x89, 0x50], context: context) }
         }
-        while pool.slowCount == 0 { await Task.yield() }
+        try await eventually("number of slow images", is: 1) { pool.slowCount }
         context.cancel()
         #expect(await load.value?.code == .cancelled)
         #expect(pool.slowCount == 0)
@@ -66,7 +64,7 @@ struct HelperPoolTests {
                 }
             }
         }
-        while hanging.slowCount < contexts.count { await Task.yield() }
+        try await eventually("number of slow images", is: contexts.count) { hanging.slowCount }
         // All six run on a pool of one thread, and a seventh job runs beside them.
         #expect(try await threads.run { _ in true })
         for context in contexts { context.cancel() }
@@ -86,7 +84,8 @@ struct HelperPoolTests {
                 }
             }
         }
-        while hanging.slowCount < 2 { await Task.yield() }
+        try await eventually("number of slow images", is: 2) { hanging.slowCount }
+        try await eventually("number of processes", is: 3) { hanging.startedCount }
         #expect(hanging.slowCount == 2)
         for context in contexts { context.cancel() }
         for load in loads { _ = await load.value }
@@ -108,9 +107,9 @@ struct HelperPoolTests {
         let bytes = try Samples.png(9, 9)
         _ = try pool.image(bytes)
         let identifier = try #require(pool.idleIdentifiers.first)
-        while !pool.idleIdentifiers.isEmpty { await Task.yield() }
+        try await eventually("idle processes", is: []) { pool.idleIdentifiers }
         // Reaped as well: nothing is left of it.
-        while !Self.status(of: identifier).isEmpty { await Task.yield() }
+        try await eventually("status of the process", is: "") { Self.status(of: identifier) }
         #expect(try pool.image(bytes).size.width == 9 && pool.startedCount == 2)
     }
 
@@ -118,7 +117,7 @@ struct HelperPoolTests {
     func firstProcessIsPrepared() async throws {
         let pool = Programs.pool { $0.idleLimit = 1 }
         for _ in 0..<3 { pool.prepare() }
-        while pool.idleIdentifiers.isEmpty { await Task.yield() }
+        try await eventually("number of idle processes", is: 1) { pool.idleIdentifiers.count }
         _ = try pool.image(try Samples.png(9, 9))
         pool.prepare()
         #expect(pool.startedCount == 1)
@@ -141,7 +140,7 @@ struct HelperPoolTests {
         #expect(pool.startedCount == 2)
     }
 
-    @Test("F07 no more processes are used at a time than there may be, whoever asks, and slow ones do not count")
+    @Test("F07 the number of processes that decode at a time is limited for all callers, slow ones not counted")
     func usesAreLimited() async throws {
         let pool = Programs.pool { ($0.useLimit, $0.idleLimit, $0.slowTime) = (2, 2, .seconds(60)) }
         let bytes = try Samples.jpeg(300, 200)
@@ -184,7 +183,7 @@ struct HelperPoolTests {
     func forkedAfterPreparation() async throws {
         let pool = Programs.pool { $0.idleLimit = 1 }, bytes = try Samples.png(9, 9)
         pool.prepare()
-        while pool.idleIdentifiers.isEmpty { await Task.yield() }
+        try await eventually("number of idle processes", is: 1) { pool.idleIdentifiers.count }
         let child = eidetic_test_fork()
         if child == 0 {
             let error = Programs.error { () throws(EideticError) in try pool.image(bytes) }
@@ -199,7 +198,7 @@ struct HelperPoolTests {
     func uselessProcessesAreNotReplaced() async throws {
         let pool = Programs.pool(attack: "speaksFirst") { $0.idleLimit = 2 }
         pool.warmUp()
-        while pool.startedCount < 2 { await Task.yield() }
+        try await eventually("two processes are started", value: { pool.startedCount }, until: { $0 >= 2 })
         for _ in 0..<20 { #expect(Programs.error { () throws(EideticError) in try pool.image([0x89]) } != nil) }
         // At most one for each image, and one that replaces it; without end there would be some more for each.
         #expect(pool.startedCount <= 2 + 2 * 20)

@@ -41,9 +41,8 @@ struct HostileAnimationTests {
     @Test("F07 an animation whose frame does not end fails at the time limit")
     func deadlines() throws {
         let animation = try #require(try Self.animation(attack: "frameLoop"))
-        let start = ContinuousClock.now, error = Self.error(of: animation)
+        let error = Self.error(of: animation)
         #expect(error?.code == .limitExceeded && error?.message.contains("0.4 seconds") == true, "\(error as Any)")
-        #expect(start.duration(to: .now) < .seconds(20))
     }
 
     @Test(
@@ -103,7 +102,7 @@ struct HostileAnimationTests {
         #expect(animation.info.durations == [Duration](repeating: .milliseconds(100), count: 3))
     }
 
-    @Test("F07 a preview that announces more memory than there is fails, whatever it has announced before")
+    @Test("F07 a preview that announces more memory than there is fails, also after smaller announcements")
     func previewMemory() throws {
         let pool = Programs.pool(attack: "growingMemory"), bytes = try Samples.png(9, 9)
         let preview = SandboxedPreview(options: .init(), limits: .standard, pool: pool, context: JobContext())
@@ -136,7 +135,7 @@ struct HostileAnimationTests {
         let frame = Task.detached {
             Programs.error { () throws(EideticError) in try hanging.frame(at: 1, context: context) }
         }
-        while pool.slowCount == 0 { await Task.yield() }
+        try await eventually("number of slow images", is: 1) { pool.slowCount }
         let isThere = await Task.detached { (try? good.frame(at: 1, context: JobContext())) != nil }.value
         #expect(isThere && pool.slowCount == 1 && pool.keepingIdentifiers.count == 2)
         context.cancel()
@@ -153,7 +152,7 @@ struct HostileAnimationTests {
         let frame = Task.detached {
             Programs.error { () throws(EideticError) in try waiting.frame(at: 1, context: context) }
         }
-        while pool.budget.waitingCount == 0 { await Task.yield() }
+        try await eventually("number of waits for memory", is: 1) { pool.budget.waitingCount }
         // Without a context it waits neither for memory nor for the process.
         let isThere = await Task.detached { (try? good.firstFrame(context: nil)) != nil }.value
         #expect(isThere && pool.keepingIdentifiers.count == 2 && pool.budget.waitingCount == 1)
@@ -178,7 +177,7 @@ struct HostileAnimationTests {
             }
         }
         let first = Task.detached { open(JobContext()) }
-        while pool.keepingStartCount == 0 { await Task.yield() }
+        try await eventually("number of starts", is: 1) { pool.keepingStartCount }
         let second = Task.detached { open(context) }
         context.cancel()
         #expect(await second.value?.code == .cancelled && pool.keepingStartCount == 1)

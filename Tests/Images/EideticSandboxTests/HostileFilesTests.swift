@@ -26,14 +26,14 @@ struct HostileFilesTests {
     }
 
     @Test(
-        "F07 each damaged, malformed, foreign and bomb file of the corpus ends with an image or a typed error, alone",
+        "F07 each damaged, malformed, foreign and bomb file of the corpus ends with an image or a typed error",
         arguments: [("damaged", 250), ("malformed", 200), ("foreign", 50), ("unsupported", 1), ("bomb", 3)]
     )
     func everyFile(kind: String, count: Int) throws {
         let pool = Programs.pool { $0.idleLimit = 1 }, good = try Samples.png(30, 30)
         let entries = try Self.entries(of: kind)
         #expect(entries.count >= count)
-        for entry in entries {
+        for (number, entry) in entries.enumerated() where Torture.isFull || number % 4 == 0 {
             let bytes = try Corpus.bytes(of: entry.path)
             for frames in [DecodeOptions.Frames.first, .all] {
                 let error = Programs.error { () throws(EideticError) in

@@ -31,10 +31,9 @@ enum Programs {
     /// Kills a process, and waits until it has ended.
     static func kill(_ identifier: Int32) {
         Glibc.kill(identifier, SIGKILL)
-        var status = [UInt8](" ".utf8)
-        repeat {
-            status = (try? FileSystem().contents(of: "/proc/\(identifier)/status")) ?? []
-        } while !status.isEmpty && !String(decoding: status, as: UTF8.self).contains("State:\tZ")
+        var information = siginfo_t()
+        // One that is collected meanwhile has ended, too.
+        while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     }
 
     /// Returns the error of a closure; `nil` if it throws none.
@@ -63,6 +62,26 @@ extension HelperPool {
 }
 
 extension PixelBuffer {
+    /// Creates a buffer from a function of the indices of its first 65,537 pixels, which are repeated.
+    ///
+    /// Calls for each of millions of pixels take seconds in a debug build.
+    static func repeating(
+        size: PixelSize,
+        alpha: Alpha,
+        pixel: (_ index: Int) -> SIMD4<UInt8>
+    ) throws(EideticError) -> PixelBuffer {
+        let pattern = (0..<min(size.pixelCount, 65_537)).map(pixel)
+        return try PixelBuffer(size: size, alpha: alpha) { target, _ throws(EideticError) in
+            pattern.withUnsafeBytes { bytes in
+                for start in stride(from: 0, to: target.count, by: bytes.count) {
+                    let part = min(bytes.count, target.count - start)
+                    UnsafeMutableRawBufferPointer(rebasing: target[start..<start + part])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<part]))
+                }
+            }
+        }
+    }
+
     var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
@@ -72,7 +91,7 @@ extension Image {
 
     /// Creates a still image of `size`, whose pixels all differ from their neighbours.
     static func gradient(_ size: PixelSize) throws(EideticError) -> Image {
-        let pixels = try PixelBuffer(size: size, alpha: .opaque) { index in
+        let pixels = try PixelBuffer.repeating(size: size, alpha: .opaque) { index in
             SIMD4(UInt8(truncatingIfNeeded: index), UInt8(truncatingIfNeeded: index / 7), UInt8(index % 251), 255)
         }
         return Image(frames: [Frame(pixels: pixels)], format: .png, sourceSize: size)
@@ -105,7 +124,7 @@ enum Samples {
     ) throws(EideticError) -> [UInt8] {
         var frames: [Image.Frame] = []
         for number in 0..<frameCount {
-            let pixels = try PixelBuffer(size: size, alpha: .straight) { index in
+            let pixels = try PixelBuffer.repeating(size: size, alpha: .straight) { index in
                 let isClear = (index + number) % 7 == 0
                 let shade = UInt8(truncatingIfNeeded: index / 5 + 20 * number)
                 return isClear ? SIMD4(0, 0, 0, 0) : SIMD4(shade, UInt8(index % 200), 30, 255)

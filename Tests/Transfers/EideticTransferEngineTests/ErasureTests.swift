@@ -7,7 +7,7 @@ import EideticTransferEngine
 import Glibc
 import Testing
 
-@Suite("what is erased from the journal", .timeLimit(.minutes(1)))
+@Suite("erasure of the journal", .timeLimit(.minutes(1)))
 struct ErasureTests {
     private static let secrets = ["pAtHsEcRet", "bOdYsEcRet", "cOoKiEsEcRet", "rEdIrEcTsEcRet", "nOtEsEcRet"]
 
@@ -48,7 +48,10 @@ struct ErasureTests {
         #expect(next > event.transfer, "a number is used twice")
     }
 
-    @Test("B14 what a kill after the acknowledgement leaves is erased at the next start", arguments: [1, 2, 3])
+    @Test(
+        "B14 secrets that a kill after the acknowledgement leaves are erased at the next start",
+        arguments: [1, 2, 3]
+    )
     func erasuresAreFinished(_ writeCount: Int) async throws {
         let plan = FaultPlan(), origin = try origin()
         let fixture = try await ServiceFixture { $0.fileSystem = FileSystem(observer: plan) }
@@ -92,7 +95,7 @@ struct ErasureTests {
         #expect(throws: SystemError.self) { try files.status(of: path + ".old") }
     }
 
-    @Test("B14 what a kill during a compaction leaves is erased at the next start", arguments: ["new", "old"])
+    @Test("B14 copies that a kill during a compaction leaves are erased at the next start", arguments: ["new", "old"])
     func leftCopiesAreErased(_ name: String) async throws {
         let fixture = try await ServiceFixture(), files = FileSystem()
         await fixture.close()

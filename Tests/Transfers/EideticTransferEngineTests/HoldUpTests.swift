@@ -112,7 +112,7 @@ struct HoldUpTests {
         mayCopy.open()
     }
 
-    @Test("B14 what waits for the journal is made safe when a service within the process is closed")
+    @Test("B14 records that wait for the journal are made safe when a service within the process is closed")
     func closedServicesCommit() async throws {
         let plan = FaultPlan(), (isSynchronising, mayGoOn) = (Gate(), Gate())
         let fixture = try await ServiceFixture { $0.fileSystem = FileSystem(observer: plan) }

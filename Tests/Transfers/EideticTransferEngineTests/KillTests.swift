@@ -4,14 +4,14 @@ import EideticTestSupport
 import EideticTransfer
 import EideticTransferEngine
 import Glibc
-import Synchronization
 import Testing
 
 /// An origin of changing files that cuts off a tenth of its responses.
 private final class UnreliableOrigin: Sendable {
     let fileCount: Int
     private let seeds = Guarded<[String: UInt64]>([:])
-    private let requestCount = Atomic(0)
+    /// The numbers of requests, and of files whose end the application has handled.
+    private let progress = Monitor((requests: 0, handled: 0))
     private let origin = Guarded<ScriptedOrigin?>(nil)
 
     init(fileCount: Int) throws {
@@ -31,7 +31,11 @@ private final class UnreliableOrigin: Sendable {
     }
 
     private func respond(to request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
-        let count = requestCount.wrappingAdd(1, ordering: .relaxed).newValue
+        let count = progress.withLock { progress in
+            progress.requests += 1
+            return progress.requests
+        }
+        progress.broadcast()
         let version = seeds.withLock { seeds in
             // A quarter of the resources changes while they are transferred.
             if count % 40 == 39 { seeds[request.path, default: 1] += 1 }
@@ -41,6 +45,17 @@ private final class UnreliableOrigin: Sendable {
         let tag = "\"\(request.path)-\(version)\""
         guard count % 10 == 9, body.count > 10 else { return [.ranged(request, body: body, tag: tag)] }
         return ScriptedOrigin.Step.broken(body, after: body.count * (count % 7) / 7, tag: tag)
+    }
+
+    func recordHandled() {
+        progress.withLock { $0.handled += 1 }
+        progress.broadcast()
+    }
+
+    /// Blocks until there were `count` further requests, or all files are handled.
+    func waitForRequests(_ count: Int) {
+        let goal = progress.withLock { $0.requests } + count
+        progress.wait { [fileCount] in $0.requests >= goal || $0.handled == fileCount ? () : nil }
     }
 
     /// Returns a Boolean value indicating whether bytes are one version of a file that there was.
@@ -88,8 +103,10 @@ struct KillTests {
         var (kills, isDone) = (0, false)
         while !isDone {
             let gate = Gate()
-            let delay = UInt32(generator.next(below: 120) + 15) * 1_000
+            // A moment after some requests, so that each life of the process makes progress, however slow it is.
+            let (count, delay) = (Int(generator.next(below: 30)) + 1, UInt32(generator.next(below: 5_000)))
             Thread.start(name: "killer") {
+                origin.waitForRequests(count)
                 usleep(delay)
                 process.kill()
                 gate.open()
@@ -152,6 +169,7 @@ struct KillTests {
                 #expect(origin.isVersion(bytes, of: "/\(file)"), "\(file) is not a version of the server")
                 #expect(bytes.count == response.length)
                 inbox.handled.withLock { $0[file] = event.number }
+                origin.recordHandled()
             }
             try await client.acknowledge([event.number])
             inbox.log.remove(event.number)

@@ -161,7 +161,9 @@ struct LifetimeTests {
             $0.backoff.lastBound = .seconds(600)
         }
         _ = try await fixture.add(TransferRequest(download: "http://127.0.0.1:\(port)/a"))
-        try await waitForStatus(fixture) { $0.state == .waiting && !$0.lastError.isEmpty }
+        try await eventually("an attempt has failed", value: { try await fixture.service.transfers(in: "s").first }) {
+            $0?.state == .waiting && $0?.lastError.isEmpty == false
+        }
         time.set(now: time.now + .seconds(400 * 86_400))
         fixture.service.clockChanged()
         #expect(try await fixture.service.transfers(in: "s")[0].state == .waiting)
@@ -175,16 +177,6 @@ struct LifetimeTests {
         #expect(code == "timedOut" && message.contains("604800 seconds"))
     }
 
-    private func waitForStatus(
-        _ fixture: ServiceFixture,
-        until condition: (TransferStatus) -> Bool
-    ) async throws {
-        while true {
-            if let status = try await fixture.service.transfers(in: "s").first, condition(status) { return }
-            await Task.yield()
-        }
-    }
-
     @Test("B14 Retry-After is kept exactly, and the status tells when and why")
     func retryAfterIsKept() async throws {
         let time = ManualTime()
@@ -196,7 +188,9 @@ struct LifetimeTests {
         session.retriesUnavailable = true
         let fixture = try await ServiceFixture(session: session) { $0.time = time }
         _ = try await fixture.add(TransferRequest(download: origin.url + "/a"))
-        try await waitForStatus(fixture) { !$0.reasons.isEmpty && $0.reasons[0].code == .retryAfter }
+        try await eventually("reason of the wait", is: .retryAfter) {
+            try await fixture.service.transfers(in: "s").first?.reasons.first?.code
+        }
         #expect(try await fixture.service.transfers(in: "s")[0].nextAttempt == time.now + .seconds(120))
         time.advance(by: .seconds(119))
         fixture.service.clockChanged()

@@ -97,11 +97,8 @@ struct NetworkTests {
         let urls = ["http://127.0.0.1:\(started.origin.port)/a", "http://nowhere.invalid/a"]
         let transfers = try await client.add(urls.map { TransferRequest(download: $0) }, to: "s")
         for transfer in transfers {
-            var reasons: [WaitReason.Code] = []
-            while reasons != [.network] {
-                let status = try await client.transfers(in: "s").first { $0.identifier == transfer }
-                reasons = status?.reasons.map(\.code) ?? []
-                await Task.yield()
+            try await eventually("reasons of transfer \(transfer)", is: [.network]) {
+                try await client.transfers(in: "s").first { $0.identifier == transfer }?.reasons.map(\.code)
             }
         }
         await namespace.run { NetworkNamespace.bringUp() }

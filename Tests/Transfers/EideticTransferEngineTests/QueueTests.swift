@@ -44,7 +44,7 @@ struct QueueTests {
         #expect(abs(bytes[0] - bytes[1]) <= 2 * large, "\(bytes)")
     }
 
-    @Test("B14 a higher priority starts first, then what was added first; what no longer waits is left out")
+    @Test("B14 a higher priority starts first, then an earlier addition; transfers that no longer wait are left out")
     func prioritiesAreKept() {
         var queue = TransferQueue()
         for (number, priority) in [(1, 0), (2, 5), (3, 0), (4, 5), (5, -5)] as [(UInt64, Int8)] {
@@ -96,7 +96,7 @@ struct JournalTests {
         await #expect(throws: EideticError.self) { _ = try await ServiceFixture(directory: fixture.directory) }
     }
 
-    @Test("B14 the journal is rewritten, and keeps what is needed")
+    @Test("B14 the journal is rewritten, and keeps the records of events that are not acknowledged")
     func journalsAreCompacted() async throws {
         let body = Body.bytes(60_000)
         let origin = try ScriptedOrigin { _ in [.response(body: body)] }

@@ -63,7 +63,7 @@ struct RecoveryTests {
         #expect(try await second.service.transfers(in: "s").map(\.identifier) == [identifier])
     }
 
-    @Test("B14 what follows a rewritten journal is kept although its directory could not be synchronised")
+    @Test("B14 records after a rewritten journal are kept although its directory could not be synchronised")
     func rewrittenJournalsAreUsed() async throws {
         let plan = FaultPlan()
         let time = ManualTime()
@@ -81,7 +81,9 @@ struct RecoveryTests {
         await hasFailed.wait()
         // A command without a pause before its record is written; its reply may come after the next attempt only.
         let pausing = Task { try await fixture.service.pause([TransferIdentifier(1)]) }
-        while try await fixture.service.transfers(in: "s").first?.state != .paused { await Task.yield() }
+        try await eventually("state of the first transfer", is: .paused) {
+            try await fixture.service.transfers(in: "s").first?.state
+        }
         let copied = try await copy(fixture)
         let second = try await ServiceFixture(directory: copied)
         #expect(try await second.service.transfers(in: "s").first?.state == .paused)

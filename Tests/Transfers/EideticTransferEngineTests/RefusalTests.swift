@@ -65,15 +65,14 @@ struct BackoffTests {
     /// Returns the delays before the next attempts.
     private func delays(_ count: Int, of fixture: ServiceFixture, time: ManualTime) async throws -> [Duration] {
         var delays: [Duration] = []
-        while delays.count < count {
-            guard let status = try await fixture.service.transfers(in: "s").first, let next = status.nextAttempt,
-                next > time.now
-            else {
-                await Task.yield()
-                continue
+        for number in 1...count {
+            let delay = try await eventually("attempt \(number) is planned") {
+                try await fixture.service.transfers(in: "s").first?.nextAttempt.map { $0 - time.now } ?? .zero
+            } until: {
+                $0 > .zero
             }
-            delays.append(next - time.now)
-            time.advance(by: next - time.now)
+            delays.append(delay)
+            time.advance(by: delay)
             fixture.service.clockChanged()
         }
         return delays

@@ -72,11 +72,4 @@ final class ServiceProcess: Sendable {
         let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") } ?? ""
         return Int(line.split(whereSeparator: { !$0.isNumber }).first ?? "") ?? 0
     }
-
-    /// The processor time of the process in clock ticks of 10 ms.
-    func processorTime() throws -> Int {
-        let text = String(decoding: try FileSystem().contents(of: "/proc/\(identifier)/stat"), as: UTF8.self)
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        return fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
-    }
 }

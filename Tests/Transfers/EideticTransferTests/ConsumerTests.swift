@@ -188,38 +188,6 @@ struct ConsumerTests {
         first = nil
         #expect(await second == [number])
     }
-
-    @Test("B14 the delivery of an event takes as long with thousands of events behind it as with few")
-    func deliversInLinearTime() async throws {
-        let few = try await timePerEvent(count: 500), many = try await timePerEvent(count: 8_000)
-        // A copy of the queue for each event would make it many times as long.
-        #expect(many < few * 5, "\(few), \(many)")
-    }
-
-    /// Returns the least processor time for an event of several runs.
-    private func timePerEvent(count: Int) async throws -> Duration {
-        var best = Duration.seconds(3_600)
-        for _ in 0..<3 {
-            let session = BackgroundURLSession(configuration: .init(identifier: "s"), delegate: nil, provider: model)
-            let tasks = try (0...count).map { try session.downloadTask(with: .init(url: "http://localhost/\($0)")) }
-            let iterator = session.events.makeAsyncIterator()
-            tasks[0].cancel()
-            // The first event is held until all others wait.
-            _ = await iterator.next()
-            for task in tasks.dropFirst() { task.cancel() }
-            let start = processorTime
-            for _ in 0..<count { _ = await iterator.next() }
-            best = min(best, processorTime - start)
-            session.disconnect()
-        }
-        return best / count
-    }
-
-    private var processorTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
 }
 
 /// The numbers of tasks in the order of their events.

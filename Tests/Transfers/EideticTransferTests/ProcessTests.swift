@@ -223,7 +223,10 @@ private final class Supervisor: TransferServiceProvider {
     }
 
     func send(_ message: TransferSupervision, descriptors: [Int32] = []) throws {
-        while try !socket.send(WireWriter.encode(message), descriptors: descriptors) { sched_yield() }
+        while try !socket.send(WireWriter.encode(message), descriptors: descriptors) {
+            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLOUT), revents: 0)
+            poll(&polled, 1, -1)
+        }
     }
 
     func connect() async throws(EideticError) -> TransferConnection {

@@ -338,35 +338,64 @@ struct SessionTests {
         task.resume()
         try await task.waitUntilAccepted()
         let wake = AsyncStream<Void>.makeStream()
-        BackgroundSessionWakes.shared.hold({ wake.continuation.finish() }, for: "finish")
+        // An application is woken for events that there are: a wake without one ends with an end of its own.
         try model.finish(model.transfer(0), body: "x", in: directory)
+        BackgroundSessionWakes.shared.hold({ wake.continuation.finish() }, for: "finish")
         let number = model.state.withLock { $0.lastNumber }
         model.notify(.sessionFinished(lastEvent: number))
         model.notify(.sessionFinished(lastEvent: number))
-        await delegate.waitForCalls(3)
         for await _ in wake.stream {}
-        _ = await model.wait { $0.acknowledged.first }
-        #expect(await delegate.calls.count == 3)
-        #expect(await delegate.calls.last == .finishedEvents)
-        withExtendedLifetime(session) {}
+        // The events of another task come after all that was announced.
+        let other = try session.downloadTask(with: try request("/b"))
+        other.resume()
+        try await other.waitUntilAccepted()
+        try model.finish(model.transfer(1), body: "y", in: directory)
+        await delegate.wait { $0.endedTasks.count == 2 }
+        let (first, second) = (task.taskIdentifier, other.taskIdentifier)
+        #expect(
+            await delegate.calls == [
+                .finished(first, contents: "x"), .completed(first, nil), .finishedEvents,
+                .finished(second, contents: "y"), .completed(second, nil),
+            ]
+        )
     }
 
     @Test("B14 progress is delivered four times a second at most, and never after the end of its task")
     func limitsProgress() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
+        let delegate = RecordingDelegate(), time = ManualTime()
+        let session = BackgroundURLSession(
+            configuration: .init(identifier: "s"),
+            delegate: delegate,
+            provider: model,
+            time: time
+        )
         let task = try session.downloadTask(with: try request())
         task.resume()
         try await task.waitUntilAccepted()
         let transfer = model.transfer(0)
-        for count in 1...500 { model.notify(.progress(transfer, completed: count, total: 1_000)) }
+        for (elapsed, expected) in [(0, 1), (249, 1), (1, 2), (250, 3)] {
+            time.advance(by: .milliseconds(elapsed))
+            for count in 1...500 { model.notify(.progress(transfer, completed: count, total: 1_000)) }
+            try await passNotifications(to: session)
+            #expect(await delegate.calls.count == expected)
+        }
         try model.finish(transfer, body: "x", in: directory)
+        await delegate.waitForCalls(5)
+        time.advance(by: .seconds(1))
         model.notify(.progress(transfer, completed: 900, total: 1_000))
-        _ = await model.wait { $0.acknowledged.first }
+        try await passNotifications(to: session)
         let calls = await delegate.calls
-        let wrote = calls.filter { if case .wrote = $0 { true } else { false } }
-        #expect((1...8).contains(wrote.count))
+        #expect(calls.prefix(3).allSatisfy { if case .wrote = $0 { true } else { false } }, "\(calls)")
+        #expect(calls.suffix(2).first == .finished(task.taskIdentifier, contents: "x") && calls.count == 5)
         #expect(calls.last == .completed(task.taskIdentifier, nil))
+    }
+
+    /// Returns when a session has delivered the notifications so far: a reply came after them.
+    private func passNotifications(to session: BackgroundURLSession) async throws {
+        let task = try session.downloadTask(with: try request("/other"))
+        task.resume()
+        try await task.waitUntilAccepted()
+        await session.waitUntilAcknowledged()
     }
 
     @Test("B14 the same identifier twice in one process is the same object; a wrong setting is refused")

@@ -128,7 +128,7 @@ final class SupervisedPlace: Sendable {
         var contents: [ControlAnswer.Content] = []
         while true {
             var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
-            guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else {
+            guard poll(&polled, 1, 60_000) == 1, case .packet(let packet) = try socket.receive() else {
                 throw SystemError(.receive, errorNumber: ETIMEDOUT)
             }
             let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)

@@ -62,11 +62,9 @@ extension SupervisedApplication {
     func answerLaunch(with answer: @escaping (String?) -> Void) -> Bool {
         guard process?.start != nil, launchAnswers.count < Self.maximumWaitingRequests else { return false }
         launchAnswers.append(answer)
-        launchAnswerTime = launchAnswerTime ?? Clock.now + Self.launchAnswerLimit
+        launchAnswerTime = launchAnswerTime ?? Clock.now + context.configuration.launchAnswerLimit
         return true
     }
-
-    private static let launchAnswerLimit: Duration = .seconds(5)
 
     /// The explanation of a start that takes long; `nil` if the program runs.
     var slowStart: String? {

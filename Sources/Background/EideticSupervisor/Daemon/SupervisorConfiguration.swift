@@ -41,6 +41,11 @@ package struct SupervisorConfiguration: Sendable {
     /// The time after which an application is woken again for data on a socket that it has not read, and twice that
     /// before the next time; 10 s by default.
     package var unreadDataPause: Duration = .seconds(10)
+    /// The time after which a launch whose program has not started is answered, while it goes on; 5 s by default.
+    package var launchAnswerLimit: Duration = .seconds(5)
+    /// The time between two looks at the conditions of processing that runs, for those that nothing reports; 10 s by
+    /// default.
+    package var conditionInterval: Duration = .seconds(10)
     /// The share of one processor that an application in the background may use, in percent; 80 by default.
     package var processorShare = 80
     /// The time for which an application uses more before it is slowed down, and again before its background time ends;

@@ -97,7 +97,9 @@ extension SupervisedApplication {
         }
         let since = process.unnamedWorkSince ?? now
         process.unnamedWorkSince = since
-        guard now >= since + context.configuration.progressLimit else { return }
+        let limit = context.configuration.progressLimit
+        guard now >= since + limit else { return }
+        log("work of an earlier supervisor was not named for \(limit.inSeconds) s")
         dropWorkAssertion(of: process)
     }
 

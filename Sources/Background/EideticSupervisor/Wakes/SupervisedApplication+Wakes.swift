@@ -110,11 +110,11 @@ extension SupervisedApplication {
         saveWakes()
     }
 
-    /// Looks at the conditions of processing that runs when the kernel reports a change, and every ten seconds: nothing
+    /// Looks at the conditions of processing that runs when the kernel reports a change, and at intervals: nothing
     /// reports that the machine is in use.
     private func watchConditions() {
         guard needsConditions else { return (conditionCheck, conditionReports) = (nil, nil) }
-        conditionCheck = conditionCheck ?? Clock.now + .seconds(10)
+        conditionCheck = conditionCheck ?? Clock.now + context.configuration.conditionInterval
         conditionReports =
             conditionReports ?? ConditionReports(poller: context.poller) { [weak self] in self?.checkConditions() }
     }

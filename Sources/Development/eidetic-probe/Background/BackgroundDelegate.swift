@@ -10,8 +10,10 @@ final class BackgroundDelegate: ApplicationDelegate {
     private var openTasks: [(task: BackgroundPlan.PlannedTask, identifier: BackgroundTaskIdentifier)] = []
 
     private let storm: TaskStorm
+    /// The callbacks that block when they are called for the first time.
+    private var hangs: [String: Duration]
 
-    init(plan: BackgroundPlan, storm: TaskStorm) { (self.plan, self.storm) = (plan, storm) }
+    init(plan: BackgroundPlan, storm: TaskStorm) { (self.plan, self.storm, hangs) = (plan, storm, plan.hangs) }
 
     func applicationWillFinishLaunching(_ application: Application) {
         report("willFinishLaunching", application: application)
@@ -43,14 +45,10 @@ final class BackgroundDelegate: ApplicationDelegate {
         identifier.withLock { $0 = task }
     }
 
-    /// Runs for a processor time, which stands while the process is stopped.
-    private func useProcessor(for duration: Duration) {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        let start = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-        while Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) - start < duration {
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        }
+    /// Blocks for a time, by a clock that goes on while the process is stopped; a signal does not end it.
+    private func block(for duration: Duration) {
+        let end = SystemTime().uptime + duration
+        while case let rest = end - SystemTime().uptime, rest > .zero { usleep(UInt32(rest / .microseconds(1)) + 1) }
     }
 
     /// Uses a processor within a task, until the task expires.
@@ -117,8 +115,7 @@ final class BackgroundDelegate: ApplicationDelegate {
     private func report(_ name: String, application: Application) {
         printLine("\(name) \(application.state.rawValue)")
         // Blocks the main thread, as a careless application does.
-        if let hang = plan.hangs[name] { usleep(UInt32(hang / .microseconds(1))) }
-        if let work = plan.work[name] { useProcessor(for: work) }
+        if let hang = hangs.removeValue(forKey: name) { block(for: hang) }
         if plan.workCallback == name { Task { await continueWork() } }
     }
 

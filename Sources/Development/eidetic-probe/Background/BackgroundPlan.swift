@@ -15,13 +15,9 @@ struct BackgroundPlan: Sendable {
     var plannedTasks: [PlannedTask] = []
     /// The callbacks that block, with the time for which they do.
     var hangs: [String: Duration] = [:]
-    /// The callbacks that use the processor, with the time for which they do.
-    var work: [String: Duration] = [:]
     /// The tasks of a library, with a handler that ends them or that blocks.
     var libraryTasks: [String] = []
     var blockingLibraryTasks: [String] = []
-    /// The seconds for which the wake-ups of the lifecycle thread are counted.
-    var wakeupSeconds = 0
     /// The pixel memory to allocate per second, in MiB, until the pressure is critical; 0 for none.
     var pixelGrowth = 0
     /// A Boolean value indicating whether tasks are ended at their expiration.
@@ -60,6 +56,8 @@ struct BackgroundPlan: Sendable {
     var noticeWork = Duration.zero
     /// The memory to allocate per second, in MiB, until the pressure is critical; 0 for none.
     var memoryGrowth = 0
+    /// The memory that is allocated before at once, in MiB.
+    var firstMemory = 0
     /// The URL of an image to load.
     var url: String?
     var continuesInBackground = false
@@ -159,16 +157,13 @@ struct BackgroundPlan: Sendable {
         switch option {
         case "--observer-limit":
             configuration.rules.observerLimit = .milliseconds(try Self.number(from: value))
-        case "--wakeups": wakeupSeconds = try Self.number(from: value)
         case "--library-task": libraryTasks.append(value)
         case "--blocking-library-task": blockingLibraryTasks.append(value)
-        case "--work":
-            let (name, milliseconds) = try Self.pair(value)
-            work[name] = .milliseconds(milliseconds)
         case "--notice-work": noticeWork = .milliseconds(try Self.number(from: value))
         case "--allocate": pixelGrowth = try Self.number(from: value)
         case "--storm": stormThreads = try Self.number(from: value)
         case "--grow": memoryGrowth = try Self.number(from: value)
+        case "--grow-from": firstMemory = try Self.number(from: value)
         case "--load": url = value
         case "--load-storm": stormURL = value
         case "--settings": configuration.settingsFiles.append(value)
@@ -199,11 +194,7 @@ struct BackgroundPlan: Sendable {
     }
 
     private static func pair(from arguments: inout ArraySlice<String>) throws(EideticError) -> (String, Int) {
-        try pair(value(from: &arguments))
-    }
-
-    private static func pair(_ text: String) throws(EideticError) -> (String, Int) {
-        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        let parts = try value(from: &arguments).split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
             throw EideticError(.invalidArgument, message: "the value is not NAME=MILLISECONDS")
         }

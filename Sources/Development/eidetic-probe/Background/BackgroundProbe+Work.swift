@@ -13,6 +13,7 @@ extension BackgroundProbe {
         let pressure = application.memoryPressure
         let growth = MemoryGrowth(
             mebibytesPerSecond: max(plan.memoryGrowth, plan.pixelGrowth),
+            after: plan.firstMemory,
             isForPixels: plan.pixelGrowth > 0
         )
         Task {

@@ -27,7 +27,6 @@ struct BackgroundProbe: Sendable {
         storm.start(threadCount: plan.stormThreads, application: application)
         startLoad(in: application, cache: cache)
         startLoadStorm(in: application)
-        if plan.wakeupSeconds > 0 { WakeupCount.start(seconds: plan.wakeupSeconds) }
         if plan.abandonsStateStream { return await abandonStateStream(of: application) }
         // Each presentation is set when the previous one has been reached.
         var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)

@@ -33,13 +33,10 @@ final class CacheWriter: Sendable {
 
     private func store(_ number: Int, version: UInt64) async {
         let entry = CacheEntry(writer: name, number: number, version: version)
-        let start = SystemTime().uptime
         do {
             try await cache.insert(entry.bytes, for: entry.key)
-            let time = UInt64((SystemTime().uptime - start).inNanoseconds)
             words[ProbeWord.version(ofEntry: number)] = version
             words[ProbeWord.storeCount] += 1
-            words[ProbeWord.longestStore] = max(words[ProbeWord.longestStore], time)
             // A full one has a report that nobody has read.
             withUnsafePointer(to: UInt8(1)) { _ = write(reports, $0, 1) }
         } catch {

@@ -6,8 +6,9 @@ import Synchronization
 final class MemoryGrowth: Sendable {
     private let isStopped = Atomic<Bool>(false)
 
-    /// Starts the thread; `isForPixels` allocates as decoders do, which Eidetic counts.
-    init(mebibytesPerSecond: Int, isForPixels: Bool = false) {
+    /// Starts the thread, which allocates the first mebibytes without a pause; `isForPixels` allocates as decoders do,
+    /// which Eidetic counts.
+    init(mebibytesPerSecond: Int, after first: Int, isForPixels: Bool = false) {
         guard mebibytesPerSecond > 0 else { return }
         Thread.start(name: "growth") {
             var blocks: [Block] = []
@@ -15,7 +16,7 @@ final class MemoryGrowth: Sendable {
                 guard let block = Self.allocateBlock(isForPixels: isForPixels) else { break }
                 memset(block.memory, 1, 1 << 20)
                 blocks.append(block)
-                usleep(UInt32(1_000_000 / mebibytesPerSecond))
+                if blocks.count > first { usleep(UInt32(1_000_000 / mebibytesPerSecond)) }
             }
             for block in blocks { block.release() }
             printLine("released \(blocks.count) MiB")

@@ -39,10 +39,16 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
     init(
         configuration: Configuration,
         delegate: (any BackgroundURLSessionDelegate)?,
+        time: any TimeSource = SystemTime(),
         onInvalidation: @escaping @Sendable (SessionCore) -> Void
     ) {
         self.configuration = configuration
-        core = SessionCore(configuration: configuration, delegate: delegate, onInvalidation: onInvalidation)
+        core = SessionCore(
+            configuration: configuration,
+            delegate: delegate,
+            time: time,
+            onInvalidation: onInvalidation
+        )
         core.withState { $0.session = self }
     }
 
@@ -50,9 +56,10 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
     package convenience init(
         configuration: Configuration,
         delegate: (any BackgroundURLSessionDelegate)?,
-        provider: any TransferServiceProvider
+        provider: any TransferServiceProvider,
+        time: any TimeSource = SystemTime()
     ) {
-        self.init(configuration: configuration, delegate: delegate) { _ in }
+        self.init(configuration: configuration, delegate: delegate, time: time) { _ in }
         Task { [core] in await core.run(with: provider) }
     }
 

@@ -56,7 +56,7 @@ final class SessionCore: Sendable {
     init(
         configuration: BackgroundURLSession.Configuration,
         delegate: (any BackgroundURLSessionDelegate)?,
-        time: any TimeSource = SystemTime(),
+        time: any TimeSource,
         onInvalidation: @escaping @Sendable (SessionCore) -> Void
     ) {
         (self.configuration, self.delegate, self.time) = (configuration, delegate, time)

@@ -14,7 +14,7 @@ final class ScriptedSupervisor: Sendable {
     let generation: UInt32
 
     /// The time after which a message that does not arrive is a failure.
-    private static let patience: Duration = .seconds(20)
+    private static let patience: Duration = .seconds(60)
 
     init(
         _ socket: PacketSocket,

@@ -4,7 +4,7 @@ import Testing
 @Suite("A day of fifty applications", .timeLimit(.minutes(1)))
 struct DayTests {
     @Test("B12 a day in a minute: quotas hold, wakes are aligned, and each application explains its next chance")
-    func simulatesDay() {
+    func simulatesDay() throws {
         var generator = SeededGenerator(state: 50)
         let start = SyntheticUser.monday
         var schedules = (0..<50).map { _ in WakeSchedule(at: start) }
@@ -19,7 +19,7 @@ struct DayTests {
             let begin = start.advanced(by: 40 * .day)
             schedules[index].habits.observe(untilLocal: begin.local)
             schedules[index].setFetchInterval(.minimum, at: begin)
-            try? schedules[index].submit(TaskRequest(.refresh, identifier: "refresh"), at: begin)
+            try schedules[index].submit(TaskRequest(.refresh, identifier: "refresh"), at: begin)
         }
         var wakes: [(index: Int, time: Int64)] = []
         var moments = Set<Int64>()

@@ -4,7 +4,7 @@ import Testing
 @Suite("Progress of work")
 struct ProgressTests {
     @Test(
-        "B10 reports are sent once a second, whatever the total, and the last one is never lost",
+        "B10 reports are sent once a second for any total, and the last one is never lost",
         arguments: [0, 10, 1_000_000] as [UInt64]
     )
     func throttled(total: UInt64) {

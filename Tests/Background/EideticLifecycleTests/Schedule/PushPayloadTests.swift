@@ -13,7 +13,7 @@ struct PushPayloadTests {
     ]
 
     @Test(
-        "B13 a message with content-available 1, at the top or in aps, is taken as it is, whatever stands beside it",
+        "B13 a message with content-available 1, at the top or in aps, is accepted unchanged, with any other members",
         arguments: silentTexts
     )
     func silent(text: String) throws {
@@ -40,7 +40,7 @@ struct PushPayloadTests {
         (#"{"a":1e}"#, 7), (#"{"a":"b"#, 7), (#"{"a":"b\"#, 8), ("{\"a\":\"\n\"}", 6), ("{\"a\":\"\u{1f}\"}", 6),
     ]
 
-    @Test("B13 what is no JSON object is refused, with the place", arguments: invalidTexts)
+    @Test("B13 a payload that is no JSON object is refused, with the place", arguments: invalidTexts)
     func place(text: String, offset: Int) { Self.expect(.invalidJSON(offset: offset), for: text) }
 
     @Test("B13 bytes that are no UTF-8 are refused") func invalidText() {

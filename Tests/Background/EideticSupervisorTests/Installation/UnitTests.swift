@@ -16,7 +16,7 @@ struct UnitTests {
 
     private static let units: String = {
         let file = #filePath
-        let parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(5)
         return parts.joined(separator: "/") + "/Resources/systemd"
     }()
 

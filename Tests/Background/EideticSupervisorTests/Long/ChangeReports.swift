@@ -44,7 +44,7 @@ final class ChangeReports {
     }
 
     private func receive(from socket: PacketSocket) throws(SystemError) -> ControlAnswer.Content? {
-        wait(for: socket, atMost: 10_000)
+        wait(for: socket, atMost: 60_000)
         guard case .packet(let packet) = try socket.receive() else {
             throw SystemError(.receive, errorNumber: ECONNRESET, path: path)
         }

@@ -21,7 +21,7 @@ struct MessageRecoveryTests {
         await daemon.expectOutput("one didEnterBackground\n")
         // The application is in a callback, so the message waits for it in the record.
         try daemon.perform(.push(identifier: "one", payload: Array(#"{"content-available":1}"#.utf8)))
-        daemon.kill()
+        await daemon.kill()
         kill(process, SIGKILL)
         try await daemon.start()
         await daemon.expectOutput("one wake push")

@@ -11,7 +11,7 @@ extension Suite {
         summary: "background tasks; suspension, waking, launch and idle costs with a real supervisor",
         arguments: [
             "rounds=1000  the number of suspensions", "launches=100  the number of launches",
-            "seconds=60  the time for which the idle supervisor is watched",
+            "seconds=60  the time for which idle processes are watched",
         ]
     ) { bench in
         let application = Application()
@@ -54,6 +54,9 @@ extension Suite {
             ) { await runConcurrently(threads: threads) { beginAndEndTasks(in: application, count: 20 * pairs) } }
         }
         try await SupervisorRun.measure(with: bench)
+        let seconds = try bench.integer(named: "seconds", default: 60, quick: 10)
+        try await QuietRun.measureApplication(seconds: seconds, with: bench)
+        try await QuietRun.measureSupervisor(seconds: min(seconds, 10), with: bench)
     }
 
     private static func beginAndEndTasks(in application: Application, count: Int) {

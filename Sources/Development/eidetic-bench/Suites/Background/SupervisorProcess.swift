@@ -12,7 +12,7 @@ final class SupervisorProcess {
     let process: Subprocess
 
     /// Starts `eideticd` beside this program, and waits until it listens.
-    init() async throws {
+    init(messageRate: Int = 1_000_000) async throws {
         // In memory, as the runtime directories of systems are.
         let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
         directory = try TemporaryDirectory(named: "eideticd", in: parent)
@@ -20,7 +20,7 @@ final class SupervisorProcess {
             try MeasuredProcess.path(ofProgramBesideThis: "eideticd"),
             arguments: [
                 "--runtime-directory", directory.path(of: "run"), "--state-directory", directory.path(of: "state"),
-                "--limit", "idle=0", "--message-rate", "1000000",
+                "--limit", "idle=0", "--message-rate", "\(messageRate)",
             ]
         )
         guard await process.waitForOutput("ready") else {
@@ -116,6 +116,14 @@ final class SupervisorProcess {
         try perform(.launch(identifier: identifier, url: nil, inBackground: false))
         try waitForState(.active, of: identifier)
         return words
+    }
+
+    /// Launches a program beside this one as an application.
+    func launch(_ program: String, as identifier: String, arguments: [String]) throws {
+        var description = ProgramDescription(executable: try MeasuredProcess.path(ofProgramBesideThis: program))
+        (description.arguments, description.environment) = (arguments, ["PATH=/usr/bin:/bin"])
+        try perform(.install(identifier: identifier, program: description))
+        try perform(.launch(identifier: identifier, url: nil, inBackground: false))
     }
 
     func page(of identifier: String) throws -> SharedPageFile {

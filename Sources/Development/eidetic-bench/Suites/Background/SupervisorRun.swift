@@ -116,7 +116,7 @@ enum SupervisorRun {
     }
 
     /// The number of times that the threads of a process have begun to wait.
-    private static func contextSwitches(of process: Int32) -> Int {
+    static func contextSwitches(of process: Int32) -> Int {
         KernelFile.names(in: "/proc/\(process)/task").flatMap { thread in
             (KernelFile.read("/proc/\(process)/task/\(thread)/status") ?? "").split(separator: "\n")
                 .filter { $0.hasPrefix("voluntary_ctxt_switches:") }.compactMap { Int($0.filter(\.isNumber)) }

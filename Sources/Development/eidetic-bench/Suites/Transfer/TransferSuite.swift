@@ -22,6 +22,8 @@ extension Suite {
         try await TransferRun.measureKills(with: bench, kills: try bench.integer(named: "kills", default: 10, quick: 2))
         let queued = try bench.integer(named: "queued", default: 10_000, quick: 100)
         try await TransferRun.measureQueue(with: bench, count: queued)
+        try await TransferRun.measureConnections(with: bench)
+        try await TransferRun.measureDelivery(with: bench, rounds: rounds)
     }
 }
 
@@ -141,5 +143,67 @@ private enum TransferRun {
             samples: Samples(values: [(try process.processorTime() - before) / 10])
         )
         hold.open()
+    }
+
+    /// Measures the processor time with more connections than the process accepts.
+    static func measureConnections(with bench: Bench) async throws {
+        let process = try TransferProcess()
+        let client = try await process.connect()
+        var others: [PacketSocket] = []
+        while others.count < 300 {
+            // With each reply the process has accepted more; those beyond its limit wait.
+            guard let other = try? PacketSocket.connect(to: process.directory.path(of: "socket")) else {
+                _ = try await client.sessions()
+                if others.count > 260 { break }
+                continue
+            }
+            others.append(other)
+        }
+        let before = try process.processorTime()
+        try await Task.sleep(for: .seconds(5))
+        bench.report(
+            BenchmarkCase("processor time with more connections than the limit", unit: .fraction, goal: .value(0.05)),
+            samples: Samples(values: [(try process.processorTime() - before) / 5])
+        )
+        withExtendedLifetime(others) {}
+    }
+
+    /// A transfer process that does not answer.
+    private struct SilentProvider: TransferServiceProvider {
+        let gate = Gate()
+
+        func connect() async throws(EideticError) -> TransferConnection {
+            await gate.wait()
+            throw EideticError(.cancelled, message: "the benchmark has ended")
+        }
+    }
+
+    /// Measures the delivery of an event to a sequence with few and with many events behind it.
+    static func measureDelivery(with bench: Bench, rounds: Int) async throws {
+        var (few, many): ([Double], [Double]) = ([], [])
+        for _ in 0..<rounds {
+            few.append(try await secondsPerEvent(count: 500) * 1e6)
+            many.append(try await secondsPerEvent(count: 8_000) * 1e6)
+        }
+        bench.report(
+            BenchmarkCase("delivery of an event with 8,000 behind it", unit: .microseconds, goal: .ratio(2)),
+            samples: Samples(values: many),
+            baseline: ("with 500 behind it", Samples(values: few))
+        )
+    }
+
+    private static func secondsPerEvent(count: Int) async throws -> Double {
+        let provider = SilentProvider()
+        let session = BackgroundURLSession(configuration: .init(identifier: "s"), delegate: nil, provider: provider)
+        let tasks = try (0...count).map { try session.downloadTask(with: .init(url: "http://localhost/\($0)")) }
+        let iterator = session.events.makeAsyncIterator()
+        tasks[0].cancel()
+        // The first event is held until all others wait.
+        _ = await iterator.next()
+        for task in tasks.dropFirst() { task.cancel() }
+        let seconds = try await Bench.seconds { for _ in 0..<count { _ = await iterator.next() } }
+        session.disconnect()
+        provider.gate.open()
+        return seconds / Double(count)
     }
 }
