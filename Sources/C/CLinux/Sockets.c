@@ -88,9 +88,3 @@ int eidetic_peer_credentials(int socket, int32_t *process, uint32_t *user, uint3
     *group = credentials.gid;
     return 0;
 }
-
-int eidetic_open_peer_process(int socket) {
-    int descriptor = -1;
-    socklen_t size = sizeof descriptor;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &descriptor, &size) == 0 ? descriptor : -1;
-}
