@@ -7,10 +7,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
-
 enum { maximum_descriptors = 16 };
 
 long eidetic_send_packet(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
