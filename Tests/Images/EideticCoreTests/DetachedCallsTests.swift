@@ -1,4 +1,5 @@
 import EideticCore
+import EideticTestSupport
 import Testing
 
 @Suite("Detached calls", .timeLimit(.minutes(1)))
@@ -63,7 +64,7 @@ struct DetachedCallsTests {
             #expect(error?.code == .limitExceeded && error?.message.contains("too many") == true)
         }
         library.release()
-        while calls.runningCallCount > 0 { await Task.yield() }
+        try await eventually("number of running calls", is: 0) { calls.runningCallCount }
         #expect(try value(calls) == 7)
     }
 
