@@ -15,7 +15,7 @@ import Glibc
 ///   - limit: The time after which the wait fails, as a net against hanging.
 ///   - fileID: The file of the wait, for the message.
 ///   - line: The line of the wait, for the message.
-///   - condition: The condition. It must not have effects.
+///   - condition: The condition, which is evaluated again and again.
 /// - Throws: `EventNotReached` after `limit`, or when the task is cancelled (as a time limit of a test does), and the
 ///   errors of `condition`.
 package nonisolated(nonsending) func eventually(
@@ -40,7 +40,7 @@ package nonisolated(nonsending) func eventually(
 ///   - limit: The time after which the wait fails, as a net against hanging.
 ///   - fileID: The file of the wait, for the message.
 ///   - line: The line of the wait, for the message.
-///   - value: Returns the value at the time of the call. It must not have effects.
+///   - value: Returns the value at the time of the call.
 /// - Throws: `EventNotReached`, which contains the last value, after `limit`, or when the task is cancelled, and the
 ///   errors of `value`.
 package nonisolated(nonsending) func eventually<Value: Equatable>(
@@ -66,7 +66,7 @@ package nonisolated(nonsending) func eventually<Value: Equatable>(
 ///   - limit: The time after which the wait fails, as a net against hanging.
 ///   - fileID: The file of the wait, for the message.
 ///   - line: The line of the wait, for the message.
-///   - value: Returns the value at the time of the call. It must not have effects.
+///   - value: Returns the value at the time of the call.
 ///   - condition: The condition.
 /// - Returns: The first value of which the condition is true.
 /// - Throws: `EventNotReached`, which contains the last value, after `limit`, or when the task is cancelled, and the

@@ -1,21 +1,10 @@
 import EideticCore
+import EideticTestSupport
 import Testing
 
 @Suite("Task coalescer", .timeLimit(.minutes(1)))
 struct TaskCoalescerTests {
     typealias Coalescer = TaskCoalescer<String, Int, Int>
-
-    /// A gate that is opened once, for all waiting tasks.
-    final class Gate: Sendable {
-        private let stream: AsyncStream<Void>
-        private let openContinuation: AsyncStream<Void>.Continuation
-        init() { (stream, openContinuation) = AsyncStream.makeStream() }
-        func open() { openContinuation.finish() }
-        func wait() async { for await _ in stream {} }
-    }
-
-    /// Yields until `condition` is true.
-    func wait(until condition: () -> Bool) async { while !condition() { await Task.yield() } }
 
     @Test("L02 concurrent callers share one job")
     func shares() async throws {
@@ -29,7 +18,7 @@ struct TaskCoalescerTests {
                     }
                 }
             }
-            await wait { coalescer.statistics.joined == 99 }
+            try await eventually("number of joined callers", is: 99) { coalescer.statistics.joined }
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -49,7 +38,7 @@ struct TaskCoalescerTests {
                 }
             }
         }
-        await wait { coalescer.statistics.joined == 99 }
+        try await eventually("number of joined callers", is: 99) { coalescer.statistics.joined }
         for task in tasks.dropLast() { task.cancel() }
         for task in tasks.dropLast() {
             await #expect(throws: EideticError.self) { try await task.value }
@@ -60,7 +49,7 @@ struct TaskCoalescerTests {
 
     @Test("L02 cancelling 2,000 of 3,000 callers does not affect the others")
     @MainActor
-    func manyLeave() async {
+    func manyLeave() async throws {
         let coalescer = Coalescer(), gate = Gate(), count = 3_000
         var completed: [Int] = []
         let tasks = (0..<count).map { index in
@@ -72,7 +61,7 @@ struct TaskCoalescerTests {
                 if result == 7 { completed.append(index) }
             }
         }
-        while coalescer.statistics.joined < count - 1 { await Task.yield() }
+        try await eventually("number of joined callers", is: UInt64(count - 1)) { coalescer.statistics.joined }
         for (index, task) in tasks.enumerated() where !index.isMultiple(of: 3) { task.cancel() }
         for (index, task) in tasks.enumerated() where !index.isMultiple(of: 3) { await task.value }
         gate.open()
@@ -90,7 +79,7 @@ struct TaskCoalescerTests {
                 return 1
             }
         }
-        await wait { coalescer.activeJobCount == 1 }
+        try await eventually("number of jobs", is: 1) { coalescer.activeJobCount }
         task.cancel()
         await #expect(throws: EideticError.self) { try await task.value }
         #expect(coalescer.activeJobCount == 0)
@@ -111,11 +100,11 @@ struct TaskCoalescerTests {
             return 1
         }
         let first = Task { try await coalescer.value(for: "a", context: low, operation: body) }
-        await wait { context.withLock { $0 } != nil }
+        try await eventually("the job runs") { context.withLock { $0 } != nil }
         #expect(context.withLock { $0?.priority } == .low)
         let second = Task { try await coalescer.value(for: "a", context: normal, operation: body) }
-        await wait { coalescer.statistics.joined == 1 }
-        await wait { context.withLock { $0?.priority } == .normal }
+        try await eventually("number of joined callers", is: 1) { coalescer.statistics.joined }
+        try await eventually("priority", is: .normal) { context.withLock { $0?.priority } }
         low.priority = .high
         #expect(context.withLock { $0?.priority } == .high)
         low.priority = .low
@@ -137,11 +126,13 @@ struct TaskCoalescerTests {
             let first = Task {
                 try await coalescer.value(for: "a", context: JobContext(priority: .low), operation: body)
             }
-            await wait { context.withLock { $0 } != nil }
+            try await eventually("the job runs") { context.withLock { $0 } != nil }
             let others = (0..<2).map { _ in
                 Task { try await coalescer.value(for: "a", context: JobContext(priority: .high), operation: body) }
             }
-            await wait { coalescer.statistics.joined == 2 && context.withLock { $0?.priority } != .low }
+            try await eventually("two callers have joined, and the priority has risen") {
+                coalescer.statistics.joined == 2 && context.withLock { $0?.priority } != .low
+            }
             #expect(context.withLock { $0?.priority } == .high, "round \(round)")
             gate.open()
             for task in [first] + others { _ = try await task.value }
@@ -166,7 +157,9 @@ struct TaskCoalescerTests {
                 _ throws(EideticError) in 2
             }
         }
-        await wait { coalescer.statistics.joined == 1 && received.withLock { !$0.isEmpty } }
+        try await eventually("a caller has joined, and progress is received") {
+            coalescer.statistics.joined == 1 && received.withLock { !$0.isEmpty }
+        }
         gate.open()
         #expect(try await first.value == 1)
         #expect(try await second.value == 1)
@@ -185,7 +178,7 @@ struct TaskCoalescerTests {
     }
 
     @Test("L02 every caller receives exactly one result, with random joins and cancellations")
-    func storm() async {
+    func storm() async throws {
         let coalescer = Coalescer()
         let results = await withTaskGroup(of: Int.self) { group in
             for index in 0..<2_000 {
@@ -204,6 +197,6 @@ struct TaskCoalescerTests {
             return await group.reduce(0, +)
         }
         #expect(results == 2_000)
-        await wait { coalescer.activeJobCount == 0 }
+        try await eventually("number of jobs", is: 0) { coalescer.activeJobCount }
     }
 }

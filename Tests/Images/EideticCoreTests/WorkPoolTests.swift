@@ -1,4 +1,5 @@
 import EideticCore
+import EideticTestSupport
 import Glibc
 import Testing
 
@@ -45,30 +46,21 @@ struct WorkPoolTests {
 
     @Test("L26 the time in the queue counts as waiting, the operation does not")
     func waitingTime() async throws {
-        let pool = WorkPool(name: "test", maximumThreadCount: 1), gate = Monitor(false), context = JobContext()
-        let begin = SystemTime().uptime
-        let (blocked, unblock) = AsyncStream<Void>.makeStream()
+        let time = ManualTime(), context = JobContext(), started = Gate(), gate = Gate()
+        let pool = WorkPool(name: "test", maximumThreadCount: 1, time: time)
         pool.enqueue {
-            unblock.finish()
-            gate.wait { $0 ? () : nil }
+            started.open()
+            gate.block()
         }
-        for await _ in blocked {}
+        await started.wait()
         let task = Task {
-            try await pool.run(in: context) { _ throws(EideticError) in
-                let start = SystemTime().uptime
-                while SystemTime().uptime - start < .milliseconds(2) {}
-                return SystemTime().uptime - start
-            }
+            try await pool.run(in: context) { _ throws(EideticError) in time.advance(by: .seconds(5)) }
         }
-        while pool.waitingJobCount == 0 { await Task.yield() }
-        let queued = SystemTime().uptime
-        while SystemTime().uptime - queued < .milliseconds(2) {}
-        let released = SystemTime().uptime
-        gate.withLock { $0 = true }
-        gate.broadcast()
-        let working = try await task.value, total = SystemTime().uptime - begin
-        #expect(context.waitingTime >= released - queued)
-        #expect(context.waitingTime <= total - working)
+        try await eventually("number of waiting jobs", is: 1) { pool.waitingJobCount }
+        time.advance(by: .seconds(2))
+        gate.open()
+        try await task.value
+        #expect(context.waitingTime == .seconds(2))
     }
 
     @Test("L02 the most urgent waiting job runs first, even if its priority rose while it waited")
@@ -130,18 +122,21 @@ struct WorkPoolTests {
 
     @Test("L02 a job that is cancelled while it waits does not run")
     func cancelled() async throws {
-        let pool = WorkPool(name: "test", maximumThreadCount: 1)
-        let gate = Monitor(false)
-        pool.enqueue { gate.wait { $0 ? () : nil } }
+        let pool = WorkPool(name: "test", maximumThreadCount: 1), started = Gate(), gate = Gate()
+        pool.enqueue {
+            started.open()
+            gate.block()
+        }
+        await started.wait()
         let ran = Guarded(false)
         let task = Task { try await pool.run { _ throws(EideticError) in ran.withLock { $0 = true } } }
-        while pool.waitingJobCount == 0 { await Task.yield() }
+        try await eventually("number of waiting jobs", is: 1) { pool.waitingJobCount }
         task.cancel()
-        gate.withLock { $0 = true }
-        gate.broadcast()
+        gate.open()
         await #expect(throws: EideticError.self) { try await task.value }
         #expect(!ran.withLock { $0 })
     }
+
     @Test("L02 a job that is cancelled while it waits ends before any other starts")
     func cancelledFirst() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
@@ -154,7 +149,7 @@ struct WorkPoolTests {
         for await _ in blocked {}
         pool.enqueue(in: JobContext(priority: .high)) { second.wait { $0 ? () : nil } }
         let task = Task { try await pool.run(in: JobContext(priority: .low)) { _ throws(EideticError) in } }
-        while pool.waitingJobCount < 2 { await Task.yield() }
+        try await eventually("number of waiting jobs", is: 2) { pool.waitingJobCount }
         task.cancel()
         gate.withLock { $0 = true }
         gate.broadcast()

@@ -107,11 +107,4 @@ final class RecordingTier: SharedTier {
     }
 }
 
-/// Waits until `condition` is true; yields in between.
-func waitUntil(_ condition: () async throws -> Bool) async rethrows {
-    while !(try await condition()) {
-        guard !Task.isCancelled else { return _ = Issue.record("the condition never became true") }
-        await Task.yield()
-    }
-}
 #endif

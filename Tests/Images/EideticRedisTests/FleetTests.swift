@@ -40,7 +40,9 @@ struct FleetTests {
         let directory = try TemporaryDirectory(named: "machines")
         let urls = try (0..<4).map { try fleet.serve("\($0).png", width: 200, height: 150, isNoisy: true).url }
         let victim = try Self.start(fleet, urls: urls, in: directory, number: 0)
-        try await waitUntil { try await fleet.redis.command("KEYS", "*:lease").split(separator: "\n").count == 4 }
+        try await eventually("number of leases", is: 4) {
+            try await fleet.redis.command("KEYS", "*:lease").split(separator: "\n").count
+        }
         victim.kill()
         _ = await victim.waitUntilExit()
         let result = await (try Self.start(fleet, urls: urls, in: directory, number: 1)).waitUntilExit()
@@ -52,7 +54,7 @@ struct FleetTests {
     func restartUnderLoad() async throws {
         let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
         let directory = try TemporaryDirectory(named: "machines")
-        let urls = try (0..<Torture.repetitions(150, full: 1_000)).map { try fleet.serve("\($0).png").url }
+        let urls = try (0..<Torture.repetitions(60, full: 1_000)).map { try fleet.serve("\($0).png").url }
         let machines = try (0..<4).map { try Self.start(fleet, urls: urls, in: directory, number: $0) }
         for _ in 0..<3 {
             _ = await machines[0].waitForOutput("loaded", times: 10)
@@ -70,7 +72,7 @@ struct FleetTests {
         .enabled(if: geteuid() == 0 && Subprocess.executablePath(for: "ip") != nil, "only root can make namespaces")
     )
     func namespaces() async throws {
-        let count = Torture.repetitions(100, full: 1_000)
+        let count = Torture.repetitions(30, full: 1_000)
         let directory = try TemporaryDirectory(named: "namespaces")
         let image = try Fleet.png(width: 64, height: 48)
         for number in 0..<count { try directory.write(image, to: "files/\(number).png") }

@@ -29,7 +29,9 @@ struct RedisClusterTests {
                 throw EideticError(.notFound, message: "no cluster: \(created.outputText)\(created.errorText)")
             }
             for node in nodes {
-                try await waitUntil { try await node.command("CLUSTER", "INFO").contains("cluster_state:ok") }
+                try await eventually("the cluster is ready") {
+                    try await node.command("CLUSTER", "INFO").contains("cluster_state:ok")
+                }
             }
         }
 

@@ -29,7 +29,9 @@ struct SharedLeaseTests {
         load.cancel()
         _ = await load.result
         redis.send(SIGCONT)
-        try await waitUntil { try await redis.command("INFO", "commandstats").contains("cmdstat_eval:calls=1") }
+        try await eventually("the lease is renewed once") {
+            try await redis.command("INFO", "commandstats").contains("cmdstat_eval:calls=1")
+        }
         #expect(try await redis.command("DBSIZE") == "0")
         #expect(try await fleet.makeMachine().response(for: request).source == .network)
     }
@@ -40,12 +42,12 @@ struct SharedLeaseTests {
         let request = try fleet.serve("a.png", width: 150, height: 100, isNoisy: true)
         let holder = try fleet.makeMachine()
         let load = Task { try await holder.image(for: request) }
-        try await waitUntil { try await fleet.redis.command("KEYS", "*:lease") != "" }
+        try await eventually("a lease is held") { try await fleet.redis.command("KEYS", "*:lease") != "" }
         let recorders = try (0..<4).map { _ in RecordingTier(try fleet.makeTier()) }
         let machines = try recorders.map { recorder in try fleet.makeMachine { $0.sharedTier = recorder } }
         let sources = try await withThrowingTaskGroup(of: ImageSource.self) { group in
             for machine in machines { group.addTask { try await machine.response(for: request).source } }
-            await waitUntil { recorders.allSatisfy { $0.keys.count > 2 } }
+            try await eventually("each machine looks up several times") { recorders.allSatisfy { $0.keys.count > 2 } }
             load.cancel()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -58,7 +60,7 @@ struct SharedLeaseTests {
         let request = try fleet.serve("a.png", width: 150, height: 100, isNoisy: true)
         let holder = try fleet.makeMachine(), recorder = RecordingTier(try fleet.makeTier())
         let load = Task { try await holder.image(for: request) }
-        try await waitUntil { try await fleet.redis.command("KEYS", "*:lease") != "" }
+        try await eventually("a lease is held") { try await fleet.redis.command("KEYS", "*:lease") != "" }
         let urgent = ImageRequest(request.url, priority: .high)
         #expect(try await fleet.makeMachine { $0.sharedTier = recorder }.response(for: urgent).source == .network)
         #expect(recorder.keys.count == 2)
@@ -73,7 +75,7 @@ struct SharedLeaseTests {
         let recorder = RecordingTier(try fleet.makeTier())
         let machine = try fleet.makeMachine { $0.sharedTier = recorder }
         await #expect(throws: EideticError.self) { try await machine.image(for: ImageRequest(url)) }
-        await waitUntil { !recorder.changes.isEmpty }
+        try await eventually("a lease is released") { !recorder.changes.isEmpty }
         #expect(recorder.changes == [.waived(.seconds(1))])
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Eidetic
 import EideticFetch
 import EideticTesting
@@ -84,9 +85,10 @@ struct CodecPluginTests {
         for url in urls { network.respond(to: url, with: .bytes(codec.signatures[0] + [1])) }
         network.respond(to: "https://example.org/a.png", with: .image(size: PixelSize(width: 4, height: 3)))
         let tasks = urls.map { pipeline.task(for: ImageRequest($0)) }
-        while codec.runs.withLock({ $0.running }) < urls.count { await Task.yield() }
+        var starts = codec.starts.stream.makeAsyncIterator()
+        for _ in urls { await starts.next() }
         #expect(try await pipeline.image(for: ImageRequest("https://example.org/a.png")).size.width == 4)
-        codec.runs.withLock { $0.isEnded = true }
+        for _ in urls { codec.end.signal() }
         for task in tasks { await #expect(throws: EideticError.self) { try await task.image } }
     }
 
@@ -121,14 +123,8 @@ private struct WrongCodec: ImageCodecPlugin {
 
 /// A codec that decodes until it is told to end, and never checks for its cancellation.
 private struct EndlessCodec: ImageCodecPlugin {
-    final class Runs: Sendable {
-        private let state = Mutex((running: 0, isEnded: false))
-        func withLock<T>(_ body: (inout (running: Int, isEnded: Bool)) -> sending T) -> T {
-            state.withLock { body(&$0) }
-        }
-    }
-
-    let runs = Runs()
+    let starts = AsyncStream<Void>.makeStream()
+    let end = DispatchSemaphore(value: 0)
     let format = ImageFormat(name: "endless", mimeType: "image/x-endless")
     let signatures = [Array("ENDLESS\n".utf8)]
 
@@ -137,8 +133,8 @@ private struct EndlessCodec: ImageCodecPlugin {
     }
 
     func decode(_ bytes: Span<UInt8>, for task: ImageCodecTask) throws(EideticError) -> [Image.Frame] {
-        runs.withLock { $0.running += 1 }
-        while !runs.withLock({ $0.isEnded }) {}
+        starts.continuation.yield()
+        end.wait()
         return []
     }
 }

@@ -31,11 +31,13 @@ package final class WorkPool: Sendable {
 
     private let name: String
     private let maximumThreadCount: Int
+    private let time: any TimeSource
     private let monitor = Monitor(State())
 
     /// Creates a pool of at most `maximumThreadCount` threads; no thread starts before the first job.
-    package init(name: String, maximumThreadCount: Int) {
+    package init(name: String, maximumThreadCount: Int, time: any TimeSource = SystemTime()) {
         self.name = name
+        self.time = time
         self.maximumThreadCount = max(1, maximumThreadCount)
     }
 
@@ -54,11 +56,11 @@ package final class WorkPool: Sendable {
         in context: JobContext = JobContext(),
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        let start = SystemTime().uptime
+        let start = time.uptime
         let result: Result<Value, EideticError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                enqueue(in: context) {
-                    context.addWaitingTime(SystemTime().uptime - start)
+                enqueue(in: context) { [time] in
+                    context.addWaitingTime(time.uptime - start)
                     let outcome: Result<Value, EideticError>
                     do throws(EideticError) {
                         try context.checkCancellation()
