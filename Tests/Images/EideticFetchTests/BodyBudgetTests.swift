@@ -116,7 +116,7 @@ struct BodyBudgetTests {
         #expect(downloader.bodyBudget.usedBytes == 1_000)
         let request = try FetchRequest(url: origin.url + "/2")
         let task = Task { try await downloader.fetch(request, context: JobContext()).bytes.count }
-        while downloader.counts.waiting == 0 { await Task.yield() }
+        try await eventually("number of waiting downloads", is: 1) { downloader.counts.waiting }
         let urgent = try FetchRequest(url: origin.url + "/3")
         #expect(try await downloader.fetch(urgent, priority: .high).bytes.count == 1_000)
         #expect(downloader.counts == (waiting: 1, running: 0))
@@ -134,7 +134,7 @@ struct BodyBudgetTests {
         #expect(downloader.bodyBudget.usedBytes == 2_000)
         let request = try FetchRequest(url: origin.url + "/3")
         let task = Task { await failure { () async throws(EideticError) in try await downloader.fetch(request) } }
-        while downloader.counts.waiting == 0 { await Task.yield() }
+        try await eventually("number of waiting downloads", is: 1) { downloader.counts.waiting }
         task.cancel()
         #expect(await task.value?.code == .cancelled)
         #expect(downloader.counts == (waiting: 0, running: 0))
@@ -183,7 +183,7 @@ struct BodyBudgetTests {
         await isHeld.wait()
         task.cancel()
         #expect(await task.value?.code == .cancelled)
-        while downloader.counts.running > 0 { await Task.yield() }
+        try await eventually("number of running downloads", is: 0) { downloader.counts.running }
         #expect(downloader.bodyBudget.usedBytes == 5 * mebibyte + 1)
         #expect(first.bytes.count == 3 * mebibyte)
     }

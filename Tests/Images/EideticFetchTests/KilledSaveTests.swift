@@ -48,7 +48,7 @@ struct KilledSaveTests {
     private func startSaving(_ url: String, until count: Int) async throws -> Subprocess {
         let list = Array("\(url) \(directory.path(of: "a.png"))\n".utf8)
         let process = try Subprocess(probe, arguments: ["save", "1"], input: list)
-        while partSize ?? 0 < count { await Task.yield() }
+        try await eventually("\(count) bytes of the part", value: { partSize ?? 0 }, until: { $0 >= count })
         return process
     }
 
@@ -79,7 +79,9 @@ struct KilledSaveTests {
         let origin = try origin(sending: count)
         let process = try await startSaving(origin.url, until: count)
         // Written on the thread that has written the bytes, just after them.
-        while isContinued, !names.contains("a.png.eidetic-writing") { await Task.yield() }
+        if isContinued {
+            try await eventually("a description", value: { names }, until: { $0.contains("a.png.eidetic-writing") })
+        }
         process.kill()
         _ = await process.waitUntilExit()
         #expect(names.contains("a.png.eidetic-writing") == isContinued)

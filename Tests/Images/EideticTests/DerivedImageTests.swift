@@ -39,7 +39,7 @@ struct DerivedImageTests {
     /// Loads an image in a run of its own, and waits until everything is on disk.
     private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
         let response = try await pipeline.response(for: request)
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return response
     }
 
@@ -154,7 +154,7 @@ struct DerivedImageTests {
     func originalIsWrittenLast() async throws {
         let fixture = try await PipelineFixture()
         let request = try fixture.serve(width: 2_500, height: 2_000, size: PixelSize(width: 8, height: 8))
-        for _ in 0..<5 {
+        for _ in 0..<Torture.repetitions(1, full: 5) {
             _ = try await load(request, by: try nextRun(fixture, policy: .derived))
             let cache = try nextRun(fixture).configuration.diskCache
             #expect(try cache?.blocking.entries().contains { $0.size.bytes > 2_500 * 2_000 } == false)
@@ -236,7 +236,7 @@ struct DerivedImageTests {
         let request = try fixture.serve(width: 400, height: 300, size: size)
         let pipeline = try nextRun(fixture)
         _ = await ImagePrefetcher(pipeline: pipeline).prefetch([request]).finish()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(isDerived(try await load(request, by: try nextRun(fixture))))
     }
 

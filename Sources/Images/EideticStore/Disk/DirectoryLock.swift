@@ -7,13 +7,13 @@ import Glibc
 /// shared one on ``DirectoryLockByte/mark``, which tells a supervisor whose lock it is. The kernel releases them when a
 /// process dies, so a kill leaves no lock behind. Readers take no lock.
 final class DirectoryLock {
-    /// The time after which a wait for the lock fails with `EBUSY`.
-    private static let timeLimit: Duration = .seconds(5)
     /// The number of attempts before a thread waits: mostly the lock is held for less than its start takes.
     private static let immediateAttempts = 4
 
     private let layout: DiskLayout
     private let files: FileSystem
+    /// The time after which a wait for the lock fails with `EBUSY`.
+    private let timeLimit: Duration
     private var file: OpenFile?
     /// The wait for the lock of `file` that goes on after its time.
     private var waiter: LockWaiter?
@@ -22,9 +22,10 @@ final class DirectoryLock {
     /// The number that identifies this cache to other processes; 0 until one is claimed.
     private(set) var instance: UInt64 = 0
 
-    init(layout: DiskLayout, files: FileSystem) {
+    init(layout: DiskLayout, files: FileSystem, timeLimit: Duration) {
         self.layout = layout
         self.files = files
+        self.timeLimit = timeLimit
     }
 
     /// Waits for exclusive access to the directory; fails with `EBUSY` if another process never releases it.
@@ -118,7 +119,7 @@ final class DirectoryLock {
             if waiter == nil, try lockAtOnce(file) { return }
             let waiter = self.waiter ?? LockWaiter(file: file, files: files)
             self.waiter = waiter
-            switch waiter.wait(atMost: Self.timeLimit) {
+            switch waiter.wait(atMost: timeLimit) {
             case nil: throw SystemError(.flock, errorNumber: EBUSY, path: layout.lockPath)
             case .locked: return self.waiter = nil
             case .released: self.waiter = nil

@@ -67,6 +67,9 @@ extension DiskCache {
         /// Their files have no checksums.
         public var bundles: [ImageBundle] = []
 
+        /// The time after which a change fails that waits for another process; 5 s by default.
+        package var lockTimeLimit: Duration = .seconds(5)
+
         /// The event from which an entry's age counts.
         public enum AgeBasis: Sendable, Hashable, CaseIterable {
             /// The entry's write. New metadata for the same bytes do not extend its life.

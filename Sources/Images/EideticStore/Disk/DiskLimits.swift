@@ -19,6 +19,8 @@ struct DiskLimits: Sendable {
     let maximumAge: Duration
     /// The event from which the age counts.
     let ageBasis: DiskCache.Configuration.AgeBasis
+    /// The time after which a change fails that waits for another process.
+    let lockTimeLimit: Duration
 
     /// The bytes that an eviction frees in addition to those needed, so that not every write evicts.
     var evictionSlack: Int { min(totalSize / 64, 4 << 20) }
@@ -43,6 +45,7 @@ struct DiskLimits: Sendable {
         self.minimumFreeSpace = min(minimumFreeSpace, Self.maximum)
         self.blockSize = blockSize
         (maximumAge, ageBasis) = (configuration.maximumAge, configuration.ageBasis)
+        lockTimeLimit = configuration.lockTimeLimit
     }
 
     /// Returns the expiration time of an entry whose file was last modified at `modified`.

@@ -62,7 +62,7 @@ final class Ledger {
         self.files = files
         self.limits = limits
         reader = EntryReader(files: files)
-        lock = DirectoryLock(layout: layout, files: files)
+        lock = DirectoryLock(layout: layout, files: files, timeLimit: limits.lockTimeLimit)
         index = DiskIndex(blockSize: limits.blockSize)
     }
 

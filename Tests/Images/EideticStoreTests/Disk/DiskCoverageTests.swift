@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Disk cache: coverage by background tasks", .timeLimit(.minutes(5)))
 struct DiskCoverageTests {
-    private static let rounds = Torture.repetitions(250, full: 1_000)
+    private static let rounds = Torture.repetitions(100, full: 1_000)
 
     @Test("C17 while time runs out, four threads write no byte and take no lock outside a background task")
     func runsOut() async throws {

@@ -12,7 +12,11 @@ struct DiskEvictionOrderTests {
         ("tencent10k", 0.1), ("web12-photo", 0.001), ("web12-photo", 0.01), ("web12-photo", 0.1),
     ]
 
-    @Test("C10 on recorded requests the mean hit ratio is at least 40.0 % of objects and 26.5 % of bytes", .needsTraces)
+    @Test(
+        "C10 on recorded requests the mean hit ratio is at least 40.0 % of objects and 26.5 % of bytes",
+        .needsTraces,
+        .enabled(if: Torture.isFull, "replays all traces: a part of script/torture")
+    )
     func hitRatios() async throws {
         var traces: [String: [Traces.Request]] = [:]
         for name in Set(Self.cells.map(\.trace)) { traces[name] = try await Traces.requests(ofTrace: name) }

@@ -10,7 +10,7 @@ struct DiskLedgerTests {
     func limit() throws {
         let fixture = try DiskFixture { $0.sizeLimit = ByteCount(40 * 4_096) }
         let other = try fixture.secondCache()
-        for index in 0..<200 {
+        for index in 0..<100 {
             try (index % 2 == 0 ? fixture.cache : other).blocking.insert(
                 pattern(3_000 + index % 3 * 4_000),
                 for: "\(index)"
@@ -82,12 +82,12 @@ struct DiskLedgerTests {
     )
     func rebuild(_ damage: LedgerDamage) throws {
         let fixture = try DiskFixture()
-        for index in 0..<50 { try fixture.cache.blocking.insert(pattern(index * 500), for: "\(index)") }
+        for index in 0..<50 { try fixture.cache.blocking.insert(pattern(index * 50), for: "\(index)") }
         let real = try fixture.measuredUsage()
         try damage.apply(to: "\(fixture.cache.configuration.directory)/ledger")
         for cache in [fixture.cache, try fixture.secondCache()] {
             #expect(cache.blocking.usage == real)
-            #expect(try cache.blocking.read("7")?.bytes == pattern(3_500))
+            #expect(try cache.blocking.read("7")?.bytes == pattern(350))
         }
         try fixture.cache.blocking.insert([1], for: "new")
         #expect(try fixture.secondCache().blocking.usage.entryCount == 51)

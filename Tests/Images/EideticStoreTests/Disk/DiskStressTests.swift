@@ -19,7 +19,7 @@ struct DiskStressTests {
                 limit: limit,
                 worker: worker,
                 seed: UInt64.random(in: 0...UInt64.max),
-                steps: 100,
+                steps: Torture.repetitions(30, full: 100),
                 seconds: Torture.repetitions(0, full: 60)
             )
         }

@@ -85,7 +85,7 @@ struct MemoryConcurrencyTests {
         cache.insert(value, for: key, cost: 1)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for version in 0..<Torture.repetitions(20_000, full: 1_000_000) {
+                for version in 0..<Torture.repetitions(5_000, full: 1_000_000) {
                     cache.insert(Value(key: 2, version: version), for: CacheKey("2"), cost: 1)
                     #expect(cache.value(for: key) === value)
                     cache.remove(CacheKey("2"))
@@ -93,7 +93,7 @@ struct MemoryConcurrencyTests {
             }
             for _ in 0..<3 {
                 group.addTask {
-                    for _ in 0..<Torture.repetitions(60_000, full: 3_000_000) {
+                    for _ in 0..<Torture.repetitions(15_000, full: 3_000_000) {
                         #expect(cache.value(for: key) === value)
                     }
                 }

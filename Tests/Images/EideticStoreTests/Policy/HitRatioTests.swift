@@ -6,10 +6,10 @@ import Testing
 @Suite("Hit ratios on recorded traces", .needsTraces, .timeLimit(.minutes(3)))
 struct HitRatioTests {
     /// The traces, and the sizes of the cache as fractions of the bytes of all objects.
-    private static let cells: [(trace: String, fractions: [Double])] = [
-        ("nasa-img", [0.01, 0.1]), ("bu98", [0.001, 0.01, 0.1]), ("tencent10k", [0.01, 0.1]),
-        ("web12-photo", [0.001, 0.01, 0.1]),
-    ]
+    private static let cells: [(trace: String, fractions: [Double])] =
+        [("nasa-img", [0.01, 0.1])]
+        + (Torture.isFull
+            ? [("bu98", [0.001, 0.01, 0.1]), ("tencent10k", [0.01, 0.1]), ("web12-photo", [0.001, 0.01, 0.1])] : [])
 
     private struct Ratio {
         var objects = 0.0
@@ -56,9 +56,11 @@ struct HitRatioTests {
         func mean(rule: Int, ratio: KeyPath<Ratio, Double>) -> Double {
             cells.reduce(0) { $0 + $1[rule][keyPath: ratio] } / Double(cells.count)
         }
+        #expect(cells.allSatisfy { $0[0].objects >= $0[1].objects - 0.01 })
+        // The published means are those of all traces.
+        guard Torture.isFull else { return }
         #expect(cells.count == 10)
         #expect(mean(rule: 0, ratio: \.bytes) >= 0.279)
-        #expect(cells.allSatisfy { $0[0].objects >= $0[1].objects - 0.01 })
         #expect(abs(mean(rule: 1, ratio: \.objects) - 0.3445) < 0.0005)
         #expect(abs(mean(rule: 1, ratio: \.bytes) - 0.2531) < 0.0005)
         #expect(mean(rule: 2, ratio: \.objects) >= 0.405)

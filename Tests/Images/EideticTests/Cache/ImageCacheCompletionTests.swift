@@ -57,7 +57,7 @@ struct ImageCacheCompletionTests {
         let removal = Guarded<Result<Void, EideticError>?>(nil)
         cache.remove("a") { result in removal.withLock { $0 = result } }
         #expect(cache["a"] == nil)
-        await waitUntil { removal.withLock { $0 != nil } }
+        try await eventually("the removal has ended") { removal.withLock { $0 != nil } }
         #expect(removal.withLock { errorCode(thrownBy: $0) } == .fileFailure)
     }
 

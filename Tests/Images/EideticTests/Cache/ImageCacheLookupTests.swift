@@ -78,9 +78,11 @@ struct ImageCacheLookupTests {
         fixture.plan.before(.open) { gate.wait() }
         let results = QueryResults()
         for _ in 0..<50 { cache.query("a") { results.add($0) } }
-        await waitUntil { cache.lookups.statistics.started + cache.lookups.statistics.joined == 50 }
+        try await eventually("number of look-ups", is: 50) {
+            cache.lookups.statistics.started + cache.lookups.statistics.joined
+        }
         gate.open()
-        await waitUntil { results.values.count == 50 }
+        try await eventually("number of results", is: 50) { results.values.count }
         let buffers = try results.values.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
         #expect(Set(buffers).count == 1)
         #expect(fixture.plan.count(of: .open) == 1)
