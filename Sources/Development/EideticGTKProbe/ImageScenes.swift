@@ -21,8 +21,8 @@ extension Scenes {
         )
         await stage.waitForFrames(2)
         let screen = try await stage.screenshot()
-        stage.expect(screen[50, 50].looks(like: .red), otherwise: "GtkPicture: \(screen[50, 50])")
-        stage.expect(screen[150, 50].looks(like: .green), otherwise: "GtkImage: \(screen[150, 50])")
+        stage.expect(screen[50, 50], looksLike: .red, "GtkPicture")
+        stage.expect(screen[150, 50], looksLike: .green, "GtkImage")
     }
 
     /// Shows the image at `EIDETIC_SCENE_URL` without a pipeline, and waits until the shared one has stored it.
@@ -37,7 +37,7 @@ extension Scenes {
         await stage.waitForFrames(2)
         let screen = try await stage.screenshot()
         let expected = Colour(red: 250, green: 60, blue: 0)
-        stage.expect(screen[50, 50].looks(like: expected), otherwise: "\(screen[50, 50])")
+        stage.expect(screen[50, 50], looksLike: expected)
         let path = ImageCache.shared.path(for: .init(ImageRequest(url))) ?? ""
         await stage.wait(for: "the entry on disk") { access(path, F_OK) == 0 }
     }
@@ -54,10 +54,10 @@ extension Scenes {
             presentation: .init(placeholder: try .plain(.blue), transition: .crossFade())
         ) { order.append("completed \(((try? $0.get())?.source).map(\.rawValue) ?? "not")") }
         order.append("returned")
-        stage.expect(order == ["completed memory", "returned"], otherwise: "\(order)")
+        stage.expect(order, is: ["completed memory", "returned"])
         await stage.waitForFrames(2)
         let screen = try await stage.screenshot()
-        stage.expect(screen[50, 50].looks(like: .red), otherwise: "\(screen[50, 50])")
+        stage.expect(screen[50, 50], looksLike: .red)
     }
 }
 #endif

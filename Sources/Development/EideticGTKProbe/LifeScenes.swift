@@ -49,11 +49,11 @@ extension Scenes {
             g_object_ref(widget.raw)
             stage.remove(widget.pointer)
             g_object_run_dispose(widget.object)
-            stage.expect(results == ["cancelled"], otherwise: "\(death): \(results)")
+            stage.expect(results, is: ["cancelled"], "\(death)")
             view.setImage(url) { secondResult = $0 }
             g_object_unref(widget.raw)
         }
-        stage.expect(results == ["cancelled"], otherwise: "\(death), sized \(isSized): \(results)")
+        stage.expect(results, is: ["cancelled"], "\(death), sized \(isSized)")
         if death == .replacedByCompletion || death == .disposedWhileHeld {
             guard case .failure(let error)? = secondResult, error.code == .cancelled else {
                 return stage.expect(false, otherwise: "a dead widget accepted an image: \(secondResult == nil)")
@@ -91,9 +91,9 @@ extension Scenes {
             }
         await stage.wait(for: "the start of the transition") { fadingWidget.showsImage }
         await stage.waitForFrames(3)
-        stage.expect(didFade == nil, otherwise: "the completion did not wait")
+        stage.expect(didFade, is: nil, "the completion did not wait")
         stage.remove(fadingWidget.pointer)
-        stage.expect(didFade == true, otherwise: "the transition's completion was lost")
+        stage.expect(didFade, is: true, "the transition's completion was lost")
         await stage.waitForFrames(2)
         stage.expect(
             completionCount == 1 && widget.isReleased && fadingWidget.isReleased,
@@ -122,7 +122,7 @@ extension Scenes {
             widgets.allSatisfy(\.isReleased),
             otherwise: "\(widgets.count { !$0.isReleased }) widgets are leaked"
         )
-        stage.expect(paintable?.isReleased == true, otherwise: "the paintable is leaked")
+        stage.expect(paintable?.isReleased, is: true, "the paintable is leaked")
     }
 }
 

@@ -13,7 +13,7 @@ extension Scenes {
         stage.expect(pthread_equal(thread, main) != 0, otherwise: "another thread")
         let flood = Flood()
         for _ in 0..<1_000 { await Task.detached { await flood.recordJob() }.value }
-        stage.expect(flood.jobs == 1_000, otherwise: "\(flood.jobs)")
+        stage.expect(flood.jobs, is: 1_000)
     }
 
     /// Floods the main actor with jobs: the window is still drawn, and GLib's sources still run.
@@ -28,7 +28,7 @@ extension Scenes {
         await stage.waitForFrames(10)
         let screen = try await stage.screenshot()
         flood.isFinished = true
-        stage.expect(screen[50, 50].looks(like: .red), otherwise: "\(screen[50, 50]) after \(flood.jobs) jobs")
+        stage.expect(screen[50, 50], looksLike: .red, "after \(flood.jobs) jobs")
         stage.expect(flood.jobs > 1_000, otherwise: "\(flood.jobs) jobs")
     }
 }

@@ -25,7 +25,7 @@ extension Scenes {
         stage.expect(mixed != nil && !isFinished, otherwise: "no mixture of red and blue was visible")
         await stage.wait(for: "the end of the transition") { isFinished }
         await stage.waitForFrames(2)
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .blue), otherwise: "after the transition")
+        stage.expect(try await stage.screenshot()[50, 50], looksLike: .blue, "after the transition")
         isFinished = false
         view.setImage(red, options: options, presentation: slow) { _ in isFinished = true }
         stage.expect(isFinished, otherwise: "an image in memory must not wait for a transition")
@@ -55,7 +55,7 @@ extension Scenes {
         await stage.wait(for: "progress") { received > 4_000 }
         await stage.waitForFrames(2)
         let first = try await stage.screenshot()
-        stage.expect(first[5, 5].looks(like: .blue), otherwise: "the placeholder: \(first[5, 5])")
+        stage.expect(first[5, 5], looksLike: .blue, "the placeholder")
         stage.expect(
             !first[50, 50].looks(like: .blue, within: 30),
             otherwise: "the indicator's ground: \(first[50, 50])"
@@ -87,7 +87,7 @@ extension Scenes {
         let log = TextureLog(widget)
         let response = try await view.show(url, size: PixelSize(width: 64, height: 64))
         let frameCount = response.image.animation?.frameCount
-        stage.expect(frameCount == 3, otherwise: "\(String(describing: frameCount)) frames")
+        stage.expect(frameCount, is: 3, "frames")
         await stage.wait(for: "seven frames") { log.record() >= 7 }
         stage.expect(log.isCyclic(frameCount: 3), otherwise: "\(log.textures)")
         // The same image in another widget uses the same textures.
@@ -98,18 +98,18 @@ extension Scenes {
         gtk_widget_set_visible(widget, 0)
         let before = log.record()
         for _ in 0..<40 { await FrameClock.waitForFrame(of: secondWidget) }
-        stage.expect(log.record() == before, otherwise: "it plays while hidden")
+        stage.expect(log.record(), is: before, "it plays while hidden")
         gtk_widget_set_visible(widget, 1)
         await stage.wait(for: "it plays on") { log.record() > before + 2 }
         view.setAnimationPlayback(AnimationPlayback(speed: 1_000, loops: .times(1)))
         await stage.wait(for: "the last frame") { log.record() > 0 && log.isBlue }
         let count = log.record()
         await stage.waitForFrames(30)
-        stage.expect(log.record() == count, otherwise: "it continues after its last loop")
+        stage.expect(log.record(), is: count, "it continues after its last loop")
         try await view.show(url, options: .firstFrameOnly, size: PixelSize(width: 64, height: 64))
         let still = log.record()
         await stage.waitForFrames(30)
-        stage.expect(log.record() == still, otherwise: "the first frame only")
+        stage.expect(log.record(), is: still, "the first frame only")
     }
 
     /// Scrolls an animation out of sight and back: it plays only while a part of it can be seen.
@@ -138,7 +138,7 @@ extension Scenes {
             await stage.waitForFrames(10)
             let before = log.record()
             for _ in 0..<40 { await FrameClock.waitForFrame(of: filler) }
-            stage.expect(log.record() == before, otherwise: "it plays out of sight")
+            stage.expect(log.record(), is: before, "it plays out of sight")
             gtk_adjustment_set_value(adjustment, 0)
             await stage.wait(for: "it plays on") { log.record() > before + 3 }
         }
@@ -160,8 +160,8 @@ extension Scenes {
         let view = ImageWidget(widget, pipeline: stage.pipeline), log = TextureLog(widget)
         try await view.show(url)
         await stage.waitForFrames(30)
-        stage.expect(log.record() == 1, otherwise: "it plays: \(log.record())")
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .red), otherwise: "not the first frame")
+        stage.expect(log.record(), is: 1, "it plays")
+        stage.expect(try await stage.screenshot()[50, 50], looksLike: .red, "not the first frame")
         Motion.isAllowed = true
         await stage.wait(for: "it plays") { log.record() > 4 }
         Motion.isAllowed = false
@@ -169,7 +169,7 @@ extension Scenes {
         let count = log.record()
         await stage.waitForFrames(30)
         stage.expect(log.record() <= count + 1, otherwise: "it plays on")
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .red), otherwise: "not back at the first frame")
+        stage.expect(try await stage.screenshot()[50, 50], looksLike: .red, "not back at the first frame")
     }
 
     /// Hides a widget: the priority of its load is lowered, and the load continues.
@@ -178,11 +178,11 @@ extension Scenes {
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
         view.setImage(try stage.serveSlow(), options: .highPriority)
-        stage.expect(view.task()?.priority == .high, otherwise: "\(String(describing: view.task()?.priority))")
+        stage.expect(view.task()?.priority, is: .high)
         gtk_widget_set_visible(widget, 0)
-        stage.expect(view.task()?.priority == .low, otherwise: "\(String(describing: view.task()?.priority))")
+        stage.expect(view.task()?.priority, is: .low)
         gtk_widget_set_visible(widget, 1)
-        stage.expect(view.task()?.priority == .high, otherwise: "\(String(describing: view.task()?.priority))")
+        stage.expect(view.task()?.priority, is: .high)
         view.cancel()
     }
 

@@ -22,21 +22,18 @@ extension Scenes {
             await stage.waitForFrames(20)
             return try await stage.screenshot()[x, 60]
         }
-        stage.expect(try await shownColour(x: 60).looks(like: .red), otherwise: "normal")
+        stage.expect(try await shownColour(x: 60), looksLike: .red, "normal")
         gtk_widget_set_state_flags(button, GTK_STATE_FLAG_ACTIVE, 0)
         gtk_widget_set_state_flags(plain, GTK_STATE_FLAG_ACTIVE, 0)
-        stage.expect(try await shownColour(x: 60).looks(like: .green), otherwise: "pressed")
-        stage.expect(
-            try await shownColour(x: 180).looks(like: .yellow),
-            otherwise: "pressed, without an image of its own"
-        )
+        stage.expect(try await shownColour(x: 60), looksLike: .green, "pressed")
+        stage.expect(try await shownColour(x: 180), looksLike: .yellow, "pressed, without an image of its own")
         gtk_widget_unset_state_flags(button, GTK_STATE_FLAG_ACTIVE)
         gtk_widget_set_sensitive(button, 0)
         // Themes draw insensitive widgets paler.
         let pale = try await shownColour(x: 60)
         stage.expect(pale.blue > pale.red && pale.blue > pale.green, otherwise: "insensitive: \(pale)")
         gtk_widget_set_sensitive(button, 1)
-        stage.expect(try await shownColour(x: 60).looks(like: .red), otherwise: "normal again")
+        stage.expect(try await shownColour(x: 60), looksLike: .red, "normal again")
     }
 
     /// Shows an image in a marker on a map of libshumate.
@@ -50,8 +47,8 @@ extension Scenes {
             .show(url, size: PixelSize(width: 40, height: 40))
         await stage.waitForFrames(3)
         let screen = try await stage.screenshot()
-        stage.expect(response.image.size.width == 40, otherwise: "\(response.image.size)")
-        stage.expect(screen[150, 150].looks(like: .red), otherwise: "\(screen[150, 150])")
+        stage.expect(response.image.size.width, is: 40, "\(response.image.size)")
+        stage.expect(screen[150, 150], looksLike: .red)
         stage.expect(!screen[150, 180].looks(like: .red), otherwise: "larger than it was decoded")
     }
 }

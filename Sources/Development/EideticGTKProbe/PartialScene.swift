@@ -20,7 +20,7 @@ extension Scenes {
         func isHalfRed() async throws -> Bool {
             let screen = try await stage.screenshot()
             guard screen[50, 10].looks(like: .red, within: 40) else { return false }
-            stage.expect(screen[50, 95].looks(like: .blue), otherwise: "below the first half: \(screen[50, 95])")
+            stage.expect(screen[50, 95], looksLike: .blue, "below the first half")
             return true
         }
         while stage.hasPassed, !(try await isHalfRed()) { await stage.waitForFrames(1) }

@@ -23,7 +23,7 @@ struct Probe {
                 try await scene(stage)
                 hasPassed = stage.hasPassed
             } catch {
-                print("FAILED \(error)")
+                Failure.report("\(error)")
             }
             g_main_loop_quit(loop)
         }

@@ -36,7 +36,7 @@ extension Scenes {
         await stage.waitForFrames(10)
         let count = log.record()
         await stage.waitForFrames(20)
-        stage.expect(log.record() == count, otherwise: "it plays while it is paused")
+        stage.expect(log.record(), is: count, "it plays while it is paused")
         player.resume()
         await stage.wait(for: "it plays on") { log.record() > count + 3 }
     }

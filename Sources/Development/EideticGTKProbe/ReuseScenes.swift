@@ -25,7 +25,7 @@ extension Scenes {
         let failed = cells.filter { !$0.isCorrect }
         stage.expect(failed.isEmpty, otherwise: "\(failed.count) wrong, for example \(failed.first?.report ?? "")")
         let staleCount = cells.reduce(0) { $0 + $1.staleCount }
-        stage.expect(staleCount == 0, otherwise: "A was shown \(staleCount) times after B was requested")
+        stage.expect(staleCount, is: 0, "images A after B was requested")
     }
 }
 

@@ -33,11 +33,11 @@ extension Scenes {
             "\(100 * scale)x\(50 * scale)", "\(200 * scale)x\(100 * scale)", "\(32 * scale)x\(16 * scale)",
             "\(100 * scale)x\(50 * scale)", "\(32 * scale)x\(16 * scale)", "50x25",
         ]
-        stage.expect(sizes == expected, otherwise: "\(sizes), expected \(expected)")
+        stage.expect(sizes, is: expected)
         // An image of more pixels occupies no more room.
         let paintable = gtk_picture_get_paintable(OpaquePointer(cover))
         let width = gdk_paintable_get_intrinsic_width(paintable)
-        stage.expect(width == 200, otherwise: "\(width)")
+        stage.expect(width, is: 200)
     }
 
     /// Loads before the layout into widgets that are given more room than they request.
@@ -56,7 +56,7 @@ extension Scenes {
         }
         await stage.present()
         await stage.wait(for: "both loads") { sizes.count == 2 }
-        stage.expect(sizes == ["200x200", "200x200"], otherwise: "\(sizes)")
+        stage.expect(sizes, is: ["200x200", "200x200"])
         for window in windows { gtk_window_destroy(window) }
     }
 
@@ -83,9 +83,9 @@ extension Scenes {
         }
         await stage.present()
         await stage.wait(for: "both loads") { sizes.count == 2 }
-        stage.expect(sizes["whole"] == "200x200", otherwise: "\(sizes)")
+        stage.expect(sizes["whole"], is: "200x200", "\(sizes)")
         // The screen has 1280 by 900 pixels, and no image becomes larger.
-        stage.expect(sizes["empty"] == "800x800", otherwise: "\(sizes)")
+        stage.expect(sizes["empty"], is: "800x800", "\(sizes)")
         gtk_widget_set_visible(hidden.pointer, 1)
         await stage.wait(for: "the hidden widget") { sizes["hidden"] != nil }
         if let window { gtk_window_destroy(window) }

@@ -19,31 +19,31 @@ extension Scenes {
             return try await stage.screenshot()[50, 50]
         }
         view.setImage(slow, placeholder: placeholder)
-        stage.expect(try await shownColour().looks(like: .blue), otherwise: "the placeholder")
+        stage.expect(try await shownColour(), looksLike: .blue, "the placeholder")
         try await view.show(red)
         view.setImage(slow, placeholder: placeholder, options: .keepCurrentImage)
-        stage.expect(try await shownColour().looks(like: .red), otherwise: "keepCurrentImage")
+        stage.expect(try await shownColour(), looksLike: .red, "keepCurrentImage")
         view.setImage(slow, placeholder: placeholder, options: .delayPlaceholder)
-        stage.expect(try await shownColour().looks(like: .red), otherwise: "delayPlaceholder, while it loads")
+        stage.expect(try await shownColour(), looksLike: .red, "delayPlaceholder, while it loads")
         let missing = stage.missingURL
         _ = try? await view.show(missing, placeholder: placeholder, options: .delayPlaceholder)
-        stage.expect(try await shownColour().looks(like: .blue), otherwise: "delayPlaceholder, after it failed")
+        stage.expect(try await shownColour(), looksLike: .blue, "delayPlaceholder, after it failed")
         _ = try? await view.show(missing, presentation: .init(failureImage: failure))
-        stage.expect(try await shownColour().looks(like: .yellow), otherwise: "the failure image")
+        stage.expect(try await shownColour(), looksLike: .yellow, "the failure image")
         let response = try await view.show(red, options: [.avoidAutoSetImage, .keepCurrentImage])
         stage.expect(
             try await shownColour().looks(like: .yellow) && response.image.size.width == 64,
             otherwise: "avoidAutoSetImage"
         )
         view.setImage(nil as String?, placeholder: placeholder)
-        stage.expect(try await shownColour().looks(like: .blue), otherwise: "no URL: the placeholder")
+        stage.expect(try await shownColour(), looksLike: .blue, "no URL: the placeholder")
         do throws(EideticError) {
             try await view.show("no url", presentation: .init(failureImage: failure))
             stage.expect(false, otherwise: "an invalid URL was accepted")
         } catch {
-            stage.expect(error.code == .invalidURL, otherwise: "\(error)")
+            stage.expect(error.code, is: .invalidURL, "\(error)")
         }
-        stage.expect(try await shownColour().looks(like: .yellow), otherwise: "the failure image for an invalid URL")
+        stage.expect(try await shownColour(), looksLike: .yellow, "the failure image for an invalid URL")
         let task = Task { try await view.show(slow) }
         await stage.waitForFrames(3)
         task.cancel()
@@ -68,7 +68,7 @@ extension Scenes {
             gdk_paintable_get_intrinsic_width(gtk_picture_get_paintable(OpaquePointer(widget)))
         }
         ImageWidget(large, pipeline: stage.pipeline).setImage(url, presentation: presentation)
-        stage.expect(width(of: large) == 40, otherwise: "the small image is not shown first: \(width(of: large))")
+        stage.expect(width(of: large), is: 40, "the small image is not shown first")
         await stage.wait(for: "the large image") { width(of: large) == 200 }
         let unsized = Widget(gtk_picture_new())
         ImageWidget(unsized.pointer, pipeline: stage.pipeline).setImage(url, presentation: presentation)
@@ -98,12 +98,12 @@ extension Scenes {
             let request = ImageRequest(url)
             _ = await withCheckedContinuation { body in slot.load(request) { body.resume(returning: $0) } }
         }
-        stage.expect(title.drawCount == 0, otherwise: "drawn \(title.drawCount) times in the background")
+        stage.expect(title.drawCount, is: 0, "draws in the background")
         gtk_window_present(window)
         await waitForState(.active, isHeld: false)
         await stage.waitForFrames(2)
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .blue), otherwise: "not the last state")
-        stage.expect(title.drawCount == 1, otherwise: "drawn \(title.drawCount) times on return")
+        stage.expect(try await stage.screenshot()[50, 50], looksLike: .blue, "not the last state")
+        stage.expect(title.drawCount, is: 1, "draws on return")
     }
 
     /// Waits until the application has a state, and the gate of all slots has followed.
@@ -119,7 +119,7 @@ extension Scenes {
         await stage.present()
         let request = ImageRequest(try stage.serve("red.png", colour: .red))
         _ = await withCheckedContinuation { continuation in slot.load(request) { continuation.resume(returning: $0) } }
-        stage.expect(title.shownSize == "64x64", otherwise: "\(title.shownSize)")
+        stage.expect(title.shownSize, is: "64x64")
     }
 }
 

@@ -4,6 +4,7 @@ import Eidetic
 import EideticCore
 import EideticStore
 import EideticTestSupport
+import Glibc
 
 /// The environment of a scene: a window, a web server, and a pipeline of its own.
 @MainActor
@@ -45,11 +46,54 @@ final class Stage {
         return ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
     }
 
+    // MARK: Expectations
+
     /// Checks an expectation; a failure is printed, and the scene fails.
-    func expect(_ condition: Bool, otherwise message: @autoclosure () -> String, line: Int = #line) {
+    func expect(
+        _ condition: Bool,
+        otherwise message: @autoclosure () -> String,
+        file: String = #fileID,
+        line: Int = #line
+    ) {
         guard !condition else { return }
         hasPassed = false
-        print("FAILED line \(line): \(message())")
+        Failure.report("\(file):\(line): \(message())")
+    }
+
+    /// Checks that a value is the expected one.
+    func expect<Value: Equatable>(
+        _ seen: Value,
+        is expected: Value,
+        _ name: @autoclosure () -> String = "",
+        file: String = #fileID,
+        line: Int = #line
+    ) {
+        expect(
+            seen == expected,
+            otherwise: Self.message(name(), seen: "\(seen)", expected: "\(expected)"),
+            file: file,
+            line: line
+        )
+    }
+
+    /// Checks that a pixel has the expected colour, apart from rounding.
+    func expect(
+        _ seen: Colour,
+        looksLike expected: Colour,
+        _ name: @autoclosure () -> String = "",
+        file: String = #fileID,
+        line: Int = #line
+    ) {
+        expect(
+            seen.looks(like: expected),
+            otherwise: Self.message(name(), seen: "\(seen)", expected: "\(expected)"),
+            file: file,
+            line: line
+        )
+    }
+
+    private static func message(_ name: String, seen: String, expected: String) -> String {
+        "\(name.isEmpty ? "" : "\(name): ")seen \(seen), expected \(expected)"
     }
 
     // MARK: Widgets
@@ -85,12 +129,12 @@ final class Stage {
         for _ in 0..<count { await FrameClock.waitForFrame(of: area) }
     }
 
-    /// Waits until a condition holds, which is evaluated each frame; the scene fails after 20 seconds.
-    func wait(for event: String, line: Int = #line, until condition: () -> Bool) async {
-        let end = ContinuousClock.now + .seconds(20)
+    /// Waits until a condition holds, which is evaluated each frame; the scene fails after a minute.
+    func wait(for event: String, file: String = #fileID, line: Int = #line, until condition: () -> Bool) async {
+        let end = ContinuousClock.now + .seconds(60)
         while !condition() {
             guard ContinuousClock.now < end else {
-                return expect(false, otherwise: "timed out waiting for \(event)", line: line)
+                return expect(false, otherwise: "not within a minute: \(event)", file: file, line: line)
             }
             await FrameClock.waitForFrame(of: area)
         }
@@ -140,6 +184,14 @@ final class Stage {
         let arguments = ["search", "--name", Screenshot.windowName] + words.split(separator: " ").map(String.init)
         let result = try await Subprocess.run("xdotool", arguments: arguments)
         expect(result.status == .exited(0), otherwise: result.errorText)
+    }
+}
+
+/// The failures of a scene, as the tests read them: a line each, which no crash loses.
+enum Failure {
+    static func report(_ text: String) {
+        print("FAILED \(text.replacing("\n", with: " | "))")
+        fflush(nil)
     }
 }
 

@@ -28,15 +28,6 @@ struct CodecScalingTests {
         return 1_024 * (try #require(Int(line.filter(\.isNumber))))
     }
 
-    /// Returns the shortest processor time of several decodes, in seconds.
-    private static func processorTime(of body: () throws -> Void) throws -> Double {
-        try (0..<9).map { _ in
-            let start = clock()
-            try body()
-            return Double(clock() - start) / Double(CLOCKS_PER_SEC)
-        }.min() ?? 0
-    }
-
     @Test(
         "F04 an image decoded to an eighth uses less than half of the memory of all its pixels",
         .disabled(if: Sanitizer.isActive, "skipped: a sanitizer keeps memory that is freed"),
@@ -55,24 +46,6 @@ struct CodecScalingTests {
             let full = try CodecScalingTests.peakMemory() - start
             #expect(full > 4 * 1_600 * 1_200 * 9 / 10, "\(full) bytes")
             #expect(2 * small < full, "\(small) of \(full) bytes")
-        }
-    }
-
-    @Test(
-        "F04 a JPEG is decoded to an eighth in less processor time than decoded in full and then scaled down",
-        .disabled(if: Sanitizer.isActive, "skipped: libjpeg is not built with the sanitizer, the scaling is")
-    )
-    func time() async throws {
-        let directory = try TemporaryDirectory(named: "scaling"), path = try writeImage(.jpeg, to: directory)
-        await #expect(processExitsWith: .success) { [path = path as String] in
-            let bytes = try FileSystem().contents(of: path)
-            let small = try CodecScalingTests.processorTime {
-                try CodecScalingTests.decode(bytes, to: CodecScalingTests.smallSize)
-            }
-            let full = try CodecScalingTests.processorTime {
-                _ = try Resampler.resample(try CodecScalingTests.decode(bytes).pixels, to: CodecScalingTests.smallSize)
-            }
-            #expect(small < 0.85 * full, "\(small) of \(full) s")
         }
     }
 }

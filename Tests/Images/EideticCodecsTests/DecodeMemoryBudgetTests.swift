@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticTestSupport
 import Testing
 
 @Suite("Memory budget for decoding", .timeLimit(.minutes(5)))
@@ -21,20 +22,14 @@ struct DecodeMemoryBudgetTests {
             gate.withLock { $0 = true }
             gate.broadcast()
         }
-        let until: @Sendable (@Sendable () -> Bool) async throws -> Void = { isReached in
-            while !isReached() {
-                // A cancelled test must not leave a thread behind that waits for the gate.
-                if Task.isCancelled { open() }
-                try Task.checkCancellation()
-                await Task.yield()
-            }
-        }
         async let first: Void = decode("first", 80)
-        try await until { memory.availableBytes == 20 }
+        // Also after a failure: a thread waits for the gate.
+        defer { open() }
+        try await eventually("available bytes", is: 20) { memory.availableBytes }
         async let large: Void = decode("large", 90)
-        try await until { memory.waitingCount == 1 }
+        try await eventually("number of waiting decodes", is: 1) { memory.waitingCount }
         async let small: Void = decode("small", 10)
-        try await until { memory.waitingCount == 2 }
+        try await eventually("number of waiting decodes", is: 2) { memory.waitingCount }
         #expect(finished.withLock { $0 }.isEmpty)
         open()
         _ = try await (first, large, small)

@@ -46,7 +46,7 @@ struct GalleryLifecycleTests {
         await gallery.waitForOutput("not drawn yet: \(origin.url)/late.png")
         try await gallery.restore()
         await gallery.waitForOutput("state active", times: 2)
-        try await gallery.wait(for: "the image") { try await isShown(5) }
+        try await eventually("the image") { try await isShown(5) }
         try await gallery.quit()
     }
 
@@ -75,7 +75,7 @@ struct GalleryLifecycleTests {
         origin.stop()
         try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"])
         #expect(!gallery.hasOutput("failed"))
-        try await gallery.wait(for: "the image") { try await isShown(5) }
+        try await eventually("the image") { try await isShown(5) }
         try await gallery.quit()
     }
 }

@@ -37,7 +37,7 @@ struct GalleryProgressTests {
     /// Captures the window again and again until it does not change any more, and is not the one before.
     private func settledCapture(of gallery: RunningGallery, after previous: PixelBuffer) async throws -> PixelBuffer {
         var last = previous
-        try await gallery.wait(for: "another image") {
+        try await eventually("another image") {
             let capture = try await gallery.capture()
             defer { last = capture }
             return capture.distance(from: previous) > 0.5 && capture.distance(from: last) == 0

@@ -76,7 +76,7 @@ struct GallerySupervisionTests {
     }
 
     private func waitForState(_ state: String, of identifier: String = Self.identifier) async throws {
-        try await gallery.wait(for: state) {
+        try await eventually(state) {
             try await app("list", "--json").split(separator: "\n").contains {
                 $0.contains("\"identifier\":\"\(identifier)\"") && $0.contains("\"state\":\"\(state)\"")
             }
@@ -93,12 +93,12 @@ struct GallerySupervisionTests {
         try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"], awaiting: "state active")
         await requestReached.wait()
         try await waitForState("active")
-        try await gallery.wait(for: "the first image") { try await isShown(0) }
+        try await eventually("the first image") { try await isShown(0) }
         try await gallery.minimize()
         await gallery.waitForOutput("state background")
         // The load holds a background task.
         try await waitForState("background")
-        try await gallery.wait(for: "the snapshot") { try await !app("list", "--snapshots").isEmpty }
+        try await eventually("the snapshot") { try await !app("list", "--snapshots").isEmpty }
         let words = try await app("list", "--snapshots").split(separator: " ").map(String.init)
         let path = try #require(words.last?.replacing("\n", with: ""))
         #expect(words.first == Self.identifier && path.hasPrefix(runtimeDirectory))
@@ -113,7 +113,7 @@ struct GallerySupervisionTests {
         try await waitForState("suspended")
         _ = try await app("foreground", Self.identifier)
         await gallery.waitForOutput("state active", times: 2)
-        try await gallery.wait(for: "the image") { try await isShown(5) }
+        try await eventually("the image") { try await isShown(5) }
         try await gallery.quit()
         supervisor.kill(SIGTERM)
     }

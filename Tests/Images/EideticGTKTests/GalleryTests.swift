@@ -24,17 +24,17 @@ struct GalleryTests {
         for number in 0..<10 {
             let item = try #require(items.last { $0.name == "\(number)" })
             let point = try await gallery.middle(of: item, reader: reader)
-            try await gallery.wait(for: "image \(number)") {
+            try await eventually("image \(number)") {
                 try await gallery.capture().shows(RunningGallery.colour(ofImage: number), at: point)
             }
         }
         // First light, then dark.
         let background = (x: 15, y: 700), light = try await gallery.capture()[background.x, background.y]
         try await gallery.press("ctrl+d")
-        try await gallery.wait(for: "dark") { try await gallery.capture()[background.x, background.y].x < light.x / 2 }
+        try await eventually("dark") { try await gallery.capture()[background.x, background.y].x < light.x / 2 }
         // Each image is revalidated, and the server responds that it has not changed.
         try await gallery.press("F5")
-        try await gallery.wait(for: "revalidation") {
+        try await eventually("revalidation") {
             try await gallery.server.requests().count { $0.status == 304 } >= 10
         }
         try await gallery.quit()
@@ -46,7 +46,7 @@ struct GalleryTests {
         let reader = try await gallery.start()
         try await gallery.press("Right", "Down", "Return")
         await gallery.waitForOutput("detail shown: 5")
-        try await gallery.wait(for: "the large image") {
+        try await eventually("the large image") {
             try await gallery.capture().shows(RunningGallery.colour(ofImage: 5), at: (560, 420))
         }
         try await gallery.press("Right")
@@ -56,7 +56,7 @@ struct GalleryTests {
         try await gallery.press("Escape")
         let second = try #require(try await reader.items(named: "2").last)
         let point = try await gallery.middle(of: second, reader: reader)
-        try await gallery.wait(for: "the grid") {
+        try await eventually("the grid") {
             try await gallery.capture().shows(RunningGallery.colour(ofImage: 2), at: point)
         }
         try await gallery.click(at: point)
@@ -69,7 +69,7 @@ struct GalleryTests {
             of: try #require(try await reader.items(named: "7").last),
             reader: reader
         )
-        try await gallery.wait(for: "the grid again") {
+        try await eventually("the grid again") {
             try await gallery.capture().shows(RunningGallery.colour(ofImage: 7), at: seventh)
         }
         try await gallery.quit()
@@ -111,12 +111,12 @@ struct GalleryTests {
         // One image in a row.
         try await gallery.resize(width: 500, height: 500)
         let top = (x: 250, y: 150)
-        try await gallery.wait(for: "the first image") {
+        try await eventually("the first image") {
             try await gallery.capture().shows(RunningGallery.colour(ofImage: 0), at: top)
         }
         let low = (x: origin.x + top.x, y: origin.y + 450)
         try await finger.drag(from: low, to: (low.x, low.y - 250), steps: 30)
-        try await gallery.wait(for: "another image") {
+        try await eventually("another image") {
             try await !gallery.capture().shows(RunningGallery.colour(ofImage: 0), at: top)
         }
         try await gallery.quit()
@@ -128,7 +128,7 @@ struct GalleryTests {
         var reader = try await gallery.start()
         // Images of other sizes are written after the images are shown.
         var usage = try await gallery.usage()
-        try await gallery.wait(for: "the size of a small cache") { [reader] in
+        try await eventually("the size of a small cache") { [reader] in
             usage = try await gallery.usage()
             return try await !reader.items(named: "\(usage.logicalSize)").isEmpty
         }
@@ -136,20 +136,20 @@ struct GalleryTests {
         try await gallery.quit()
         try gallery.serveLarge("large.png")
         reader = try await gallery.start()
-        try await gallery.wait(for: "the size of a large cache") { [reader] in
+        try await eventually("the size of a large cache") { [reader] in
             usage = try await gallery.usage()
             return try await !reader.items(named: "\(usage.logicalSize)").isEmpty
         }
         #expect(usage.logicalSize.description.hasSuffix(" MB"), "\(usage)")
         let figure = try #require(try await reader.items(named: "\(usage.logicalSize)").first(where: \.isFocusable))
         try await reader.press("\(usage.logicalSize)")
-        try await gallery.wait(for: "the button") { try await !reader.items(named: "Clear cache").isEmpty }
+        try await eventually("the button") { try await !reader.items(named: "Clear cache").isEmpty }
         try await reader.press("Clear cache")
-        try await gallery.wait(for: "an empty cache") { try await reader.name(of: figure) == "0 bytes" }
+        try await eventually("an empty cache") { try await reader.name(of: figure) == "0 bytes" }
         #expect(try await gallery.usage().entryCount == 0)
         // Visible images stay; after a refresh they are loaded again, and counted.
         try await gallery.press("Escape", "F5")
-        try await gallery.wait(for: "the images again") { try await reader.name(of: figure).hasSuffix(" MB") }
+        try await eventually("the images again") { try await reader.name(of: figure).hasSuffix(" MB") }
         try await gallery.quit()
     }
 
@@ -162,10 +162,10 @@ struct GalleryTests {
         _ = try await Subprocess.run("rm", arguments: ["-rf", gallery.directory.path(of: "cache")])
         let item = try #require(try await reader.items(named: "1").last)
         try await gallery.click(at: try await gallery.middle(of: item, reader: reader))
-        try await gallery.wait(for: "the failure") {
+        try await eventually("the failure") {
             try await !reader.items(named: "not in the cache, and the server cannot be reached").isEmpty
         }
-        try await gallery.wait(for: "the grid's image") {
+        try await eventually("the grid's image") {
             try await gallery.capture().shows(RunningGallery.colour(ofImage: 1), at: (560, 420))
         }
         try await gallery.quit()
@@ -185,7 +185,7 @@ struct GalleryTests {
                 of: try #require(try await reader.items(named: "\(number)").last),
                 reader: reader
             )
-            try await gallery.wait(for: "image \(number)") {
+            try await eventually("image \(number)") {
                 try await gallery.capture().shows(RunningGallery.colour(ofImage: number), at: point)
             }
         }

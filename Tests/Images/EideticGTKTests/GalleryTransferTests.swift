@@ -37,7 +37,7 @@ struct GalleryTransferTests {
 
     private func waitUntilShown() async throws {
         let colour = RunningGallery.colour(ofImage: 5)
-        try await gallery.wait(for: "the image") {
+        try await eventually("the image") {
             let image = try await gallery.capture()
             return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
         }

@@ -87,7 +87,7 @@ final class RunningGallery {
 
     /// Waits for the window of the program on the screen.
     func findWindow() async throws {
-        try await wait(for: "the window") {
+        try await eventually("the window") {
             window = try await visibleWindows().first ?? ""
             return !window.isEmpty
         }
@@ -114,20 +114,6 @@ final class RunningGallery {
 
     func hasOutput(_ text: String) -> Bool { process?.outputSoFar.contains(text) ?? false }
 
-    /// Evaluates a condition again and again until it holds; records an issue after 20 seconds.
-    func wait(
-        for event: String,
-        location: SourceLocation = #_sourceLocation,
-        until condition: () async throws -> Bool
-    ) async rethrows {
-        let end = ContinuousClock.now + .seconds(20)
-        while !(try await condition()) {
-            guard ContinuousClock.now < end else {
-                return _ = Issue.record("timed out waiting for \(event)", sourceLocation: location)
-            }
-        }
-    }
-
     func quit() async throws {
         try await press("ctrl+q")
         try await waitUntilExit()
@@ -143,8 +129,8 @@ final class RunningGallery {
     }
 
     /// Waits until the transfer process has ended all transfers of the program.
-    func waitForTransfers(location: SourceLocation = #_sourceLocation) async throws {
-        try await wait(for: "the transfers", location: location) { try await transferPlace.haveAllEnded }
+    func waitForTransfers() async throws {
+        try await eventually("the transfers have ended") { try await transferPlace.haveAllEnded }
     }
 
     /// Waits until the program ends, with status 0.

@@ -13,7 +13,7 @@ enum Scene {
     /// A Boolean value indicating whether libshumate is installed.
     static var hasShumate: Bool { dlopen("libshumate-1.0.so.1", RTLD_NOW) != nil }
 
-    /// Plays a scene to its end, and returns its output; a failed expectation is an issue of the test.
+    /// Plays a scene to its end, and returns its output; each expectation that failed is an issue of the test.
     @discardableResult
     static func play(
         _ name: String,
@@ -31,9 +31,31 @@ enum Scene {
         } onCancel: {
             probe.kill()
         }
-        let report = "\(result.outputText)\(result.errorText)"
-        #expect(result.status == .exited(0), "\(report)", sourceLocation: location)
-        return result.outputText.split(separator: "\n").map(String.init)
+        let lines = result.outputText.split(separator: "\n").map(String.init)
+        report(lines, of: name, result: result, location: location)
+        return lines
+    }
+
+    /// Records an issue for each expectation of a scene that failed, and one for an end that none of them explains.
+    private static func report(
+        _ lines: [String],
+        of scene: String,
+        result: Subprocess.Result,
+        location: SourceLocation
+    ) {
+        let failures = lines.filter { $0.hasPrefix("FAILED ") }
+        for failure in failures {
+            Issue.record("scene \(scene): \(failure.dropFirst(7))", sourceLocation: location)
+        }
+        guard result.status != .exited(0), failures.isEmpty || result.status != .exited(1) else { return }
+        Issue.record(
+            """
+            scene \(scene) ended with \(result.status), expected was \(ExitStatus.exited(0))
+            the end of its output: \(result.outputText.suffix(500))
+            the end of its errors: \(result.errorText.suffix(2_000))
+            """,
+            sourceLocation: location
+        )
     }
 
     /// Returns the path of an executable beside this test bundle.

@@ -38,19 +38,13 @@ final class ScreenReader {
 
     /// Waits for the program, which enters the bus at some time after its start, and returns its name.
     private static func program(on bus: String) async throws -> String {
-        let end = ContinuousClock.now + .seconds(20)
-        while true {
-            let programs = try await busctl(
-                bus: bus,
-                arguments: "call",
-                "org.a11y.atspi.Registry",
-                root,
-                accessible,
-                "GetChildren"
-            )
-            if let program = programs.quoted.first { return program }
-            try #require(ContinuousClock.now < end, "the program is not on the bus: \(programs)")
-        }
+        let call = ["call", "org.a11y.atspi.Registry", root, accessible, "GetChildren"]
+        let programs = try await eventually(
+            "the program is on the bus",
+            value: { try await busctl(bus: bus, arguments: call) },
+            until: { $0.quoted.first != nil }
+        )
+        return try #require(programs.quoted.first)
     }
 
     /// Returns all widgets.

@@ -77,7 +77,7 @@ struct SnapshotTests {
     private static func fetchVisibly(on screen: SupervisedScreen, _ name: String, showing colour: [Int]) async throws {
         try await screen.app("simulate", name, "fetch")
         await screen.waitForOutput("the badge is 1; ends with new data")
-        try await screen.wait(for: "the image") {
+        try await eventually("the image") {
             guard let window = try await screen.windows(named: "^BackgroundFetch$").first else { return false }
             return try await screen.capture(window).contains(colour)
         }
@@ -96,7 +96,7 @@ struct SnapshotTests {
         #expect(try await screen.windows(named: "^BackgroundFetch$").isEmpty)
         try await screen.app("foreground", name)
         try await screen.waitForState("active")
-        try await screen.wait(for: "the image") {
+        try await eventually("the image") {
             guard let window = try await screen.windows(named: "^BackgroundFetch$").first else { return false }
             return try await screen.capture(window).contains(blue)
         }

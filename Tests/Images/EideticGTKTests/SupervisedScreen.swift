@@ -45,26 +45,9 @@ final class SupervisedScreen {
         #expect(isFound, "\(supervisor.outputSoFar)\(supervisor.errorsSoFar)", sourceLocation: location)
     }
 
-    func waitForState(_ state: String, location: SourceLocation = #_sourceLocation) async throws {
-        try await wait(for: state, location: location) {
-            try await app("list", "--json").contains("\"state\":\"\(state)\"")
-        }
-    }
-
-    /// Evaluates a condition again and again until it holds; records an issue after 20 seconds.
-    func wait(
-        for event: String,
-        location: SourceLocation = #_sourceLocation,
-        until condition: () async throws -> Bool
-    ) async rethrows {
-        let end = ContinuousClock.now + .seconds(20)
-        while !(try await condition()) {
-            guard ContinuousClock.now < end else {
-                return _ = Issue.record(
-                    "timed out waiting for \(event): \(supervisor.outputSoFar)",
-                    sourceLocation: location
-                )
-            }
+    func waitForState(_ state: String) async throws {
+        try await eventually("an application is \(state)", value: { try await app("list", "--json") }) {
+            $0.contains("\"state\":\"\(state)\"")
         }
     }
 

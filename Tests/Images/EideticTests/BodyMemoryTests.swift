@@ -36,7 +36,7 @@ struct BodyMemoryTests {
             for try await isLoaded in group where isLoaded { loadedCount += 1 }
             #expect(loadedCount == 30)
         }
-        await waitUntil { downloader.bodyBudget.usedBytes == 0 }
+        try await eventually("bytes of bodies in memory", is: 0) { downloader.bodyBudget.usedBytes }
     }
 
     @Test("C18 a low load whose bytes wait while the user scrolls does not delay a more urgent one")
@@ -50,7 +50,7 @@ struct BodyMemoryTests {
         #expect(try await pipeline.image(for: urgent).size.width == 100)
         let low = ImageRequest("\(origin.url)/2", priority: .low)
         let task = Task { try await pipeline.image(for: low) }
-        await waitUntil { downloader.counts.waiting == 1 }
+        try await eventually("number of waiting downloads", is: 1) { downloader.counts.waiting }
         share.release()
         #expect(try await task.value.size.width == 100)
     }

@@ -9,7 +9,7 @@ struct CacheAccessTests {
         var request = request
         request.options.insert(.waitStoreCache)
         let response = try await pipeline.response(for: request)
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return response
     }
 

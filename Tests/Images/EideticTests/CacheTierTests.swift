@@ -65,7 +65,7 @@ struct CacheTierTests {
 
     private func load(_ request: ImageRequest, from pipeline: ImagePipeline) async throws -> ImageSource {
         let source = try await pipeline.response(for: request.with(options: .waitStoreCache)).source
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return source
     }
 
@@ -125,7 +125,7 @@ struct CacheTierTests {
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         let last = try pipeline("c", of: fixture, tiers: tiers)
         #expect(try await last.image(for: refreshing).size == PixelSize(width: 20, height: 10))
-        await waitUntil { last.isIdle }
+        try await eventually("the pipeline is idle") { last.isIdle }
         #expect(try await fixture.server.requests().map(\.status) == [200, 304, 200])
         let after = try pipeline("d", of: fixture, tiers: tiers)
         #expect(try await after.image(for: request).size == PixelSize(width: 20, height: 10))

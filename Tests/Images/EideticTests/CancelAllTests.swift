@@ -21,11 +21,15 @@ struct CancelAllTests {
         let requests = try (0..<count).map { try fixture.serve("slow/\($0).png", width: 300, height: 300) }
         let pipeline = fixture.pipeline
         let loads = (requests + requests).map { request in Task { try await pipeline.response(for: request) } }
-        await waitUntil { pipeline.configuration.downloader.jobCount == count && pipeline.statistics.joined == count }
+        try await eventually("\(count) jobs with two loads each") {
+            pipeline.configuration.downloader.jobCount == count && pipeline.statistics.joined == count
+        }
         pipeline.cancelAll()
         #expect(await codes(loads) == Array(repeating: .cancelled, count: 2 * count))
         #expect(pipeline.statistics.cancelled == 2 * count)
-        await waitUntil { pipeline.isIdle && pipeline.configuration.downloader.jobCount == 0 }
+        try await eventually("pipeline and downloader are idle") {
+            pipeline.isIdle && pipeline.configuration.downloader.jobCount == 0
+        }
         #expect(try await pipeline.image(for: try fixture.serve("fast.png")).size.width == 64)
     }
 
@@ -35,7 +39,7 @@ struct CancelAllTests {
         let downloader = Downloader(), slow = try fixture.serve("slow/a.png", width: 300, height: 300).name
         let request = try FetchRequest(url: slow)
         let download = Task { try await downloader.fetch(request) }
-        await waitUntil { downloader.jobCount == 1 }
+        try await eventually("number of jobs", is: 1) { downloader.jobCount }
         downloader.cancelAll()
         await #expect { try await download.value } throws: { ($0 as? EideticError)?.code == .cancelled }
         let fast = try FetchRequest(url: try fixture.serve("fast.png").name)
@@ -48,7 +52,7 @@ struct CancelAllTests {
         let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline)
         let requests = try (0..<6).map { try fixture.serve("slow/\($0).png", width: 300, height: 300) }
         let groups = [prefetcher.prefetch(Array(requests[..<3])), prefetcher.prefetch(Array(requests[3...]))]
-        await waitUntil { fixture.pipeline.configuration.downloader.jobCount == 3 }
+        try await eventually("number of jobs", is: 3) { fixture.pipeline.configuration.downloader.jobCount }
         prefetcher.cancelAll()
         for group in groups { #expect(await group.finish() == .init(finished: 3, failed: 3, total: 3)) }
         #expect(await prefetcher.prefetch([try fixture.serve("fast.png")]).finish().failed == 0)

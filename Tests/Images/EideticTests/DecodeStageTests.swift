@@ -54,7 +54,7 @@ struct DecodeStageTests {
         let key = ImageCache.Key("a", rendering: .init(transform: recorder))
         let cache = fixture.pipeline.makeCache(configuration: .init())
         let lookup = Task { try await cache.image(for: key) }
-        await waitUntil { cache.lookups.activeJobCount == 1 }
+        try await eventually("number of look-ups", is: 1) { cache.lookups.activeJobCount }
         #expect(recorder.names.withLock { $0 }.isEmpty)
         proceed.open()
         #expect(try await lookup.value != nil)

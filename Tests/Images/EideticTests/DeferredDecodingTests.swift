@@ -79,7 +79,7 @@ struct DeferredDecodingTests {
         let request = ImageRequest(server.url + "/a", options: .avoidDecode)
         let late = Task { try await pipeline.response(for: request) }
         let plain = Task { try await pipeline.response(for: request.with(options: [])) }
-        await waitUntil { pipeline.statistics.joined == 1 }
+        try await eventually("number of joined loads", is: 1) { pipeline.statistics.joined }
         gate.open()
         let decoded = try await plain.value
         #expect(decoded.image.isDecoded && decoded.header == nil)
@@ -109,7 +109,7 @@ struct DeferredDecodingTests {
         #expect(error?.code == .cancelled)
         let first = Task { try await image.decoded() }
         let second = Task { try await pipeline.image(for: lazy.with(options: [])) }
-        await waitUntil { pipeline.statistics.joined == joined + 1 }
+        try await eventually("number of joined loads", is: joined + 1) { pipeline.statistics.joined }
         proceed.open()
         _ = try await blockingTask.value
         #expect(try await first.value.pixels === second.value.pixels)
@@ -201,7 +201,7 @@ struct DeferredDecodingTests {
         let display = DecodingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         slot.load(makeRequest(for: try TestImage.png(width: 8, height: 6), options: .avoidDecode))
-        await waitUntil { display.wasDecoded != nil }
+        try await eventually("an image is displayed") { display.wasDecoded != nil }
         #expect(display.wasDecoded == true)
         // Also if a request processor restores the option.
         var configuration = ImagePipeline.Configuration()
@@ -209,7 +209,7 @@ struct DeferredDecodingTests {
         display.wasDecoded = nil
         let secondSlot = ImageSlot(display: display, pipeline: ImagePipeline(configuration), gate: DisplayGate())
         secondSlot.load(makeRequest(for: try TestImage.png(width: 9, height: 6), options: []))
-        await waitUntil { display.wasDecoded != nil }
+        try await eventually("an image is displayed") { display.wasDecoded != nil }
         #expect(display.wasDecoded == true)
     }
 

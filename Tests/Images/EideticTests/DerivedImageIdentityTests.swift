@@ -21,7 +21,7 @@ struct DerivedImageIdentityTests {
 
     private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
         let response = try await pipeline.response(for: request)
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return response
     }
 

@@ -24,13 +24,15 @@ struct DerivedImageLossTests {
     }
 
     /// Loads a new version of an image, and all its sizes, until the process is killed before a system call.
-    private static func loadUntilKilled(_ url: String, in directory: String, call: SystemCall, position: Int) async {
+    private static func loadUntilKilled(_ url: String, in directory: String, call: SystemCall, position: Int)
+        async throws
+    {
         let plan = FaultPlan()
         plan.before(call, at: position) { kill(getpid(), SIGKILL) }
         guard let pipeline = try? makePipeline(in: directory, observer: plan) else { return }
         _ = try? await pipeline.image(for: ImageRequest(url, options: [.refreshCached, .waitStoreCache]))
         for size in sizes { _ = try? await pipeline.image(for: ImageRequest(url, size: size)) }
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         kill(getpid(), SIGKILL)
     }
 
@@ -38,7 +40,7 @@ struct DerivedImageLossTests {
     func kills() async throws {
         let server = try await Nginx(), directory = try TemporaryDirectory(named: "kills")
         let path = directory.path(of: "cache"), calls = [SystemCall.write, .rename, .pwrite, .unlink, .open]
-        for round in 0..<Torture.repetitions(15, full: 300) {
+        for round in 0..<Torture.repetitions(5, full: 300) {
             // The ratio of the sides tells the version.
             let url = try server.addFile(try TestImage.png(width: 200 + round, height: 100), at: "a.png")
             let call = calls[round % calls.count].rawValue, position = 1 + round * 7 % 40
@@ -63,7 +65,7 @@ struct DerivedImageLossTests {
             #expect(versions.count <= 1 && versions.allSatisfy { (200...200 + round).contains($0) }, "round \(round)")
             let fresh = ImageRequest(url, size: Self.sizes[0], options: [.refreshCached, .waitStoreCache])
             #expect(try await pipeline.response(for: fresh).image.sourceSize.width == 200 + round)
-            await waitUntil { pipeline.isIdle }
+            try await eventually("the pipeline is idle") { pipeline.isIdle }
         }
     }
 
@@ -76,12 +78,12 @@ struct DerivedImageLossTests {
             ImageRequest(url).with(rendering: .init(transform: CountingTransform(count: Counter())))
         )
         for request in requests { _ = try await pipeline.image(for: request) }
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         try fixture.server.addFile(try TestImage.png(width: 300, height: 600), at: "a.png")
         let changed = PixelSize(width: 300, height: 600)
         let other = ImageRequest(url, size: PixelSize(width: 5, height: 5), options: [.refreshCached, .waitStoreCache])
         #expect(try await pipeline.image(for: other).sourceSize == changed)
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         for run in [pipeline, try Self.makePipeline(in: path)] {
             for request in requests {
                 let cached = run.cachedImage(for: request)
@@ -95,7 +97,7 @@ struct DerivedImageLossTests {
         let last = try Self.makePipeline(in: path), display = RecordingDisplay()
         let slot = ImageSlot(display: display, pipeline: last, gate: DisplayGate())
         slot.load(requests[11], presentation: .init(usesCachedPreview: true))
-        await waitUntil { slot.task == nil }
+        try await eventually("the slot has no task") { slot.task == nil }
         let sizes = display.images.compactMap { if case .image(let size, _) = $0 { size } else { nil } }
         #expect(!sizes.isEmpty && sizes.allSatisfy { $0 == changed.scaled(to: Self.sizes[11], mode: .fit) })
         #expect(await ImagePrefetcher(pipeline: last).prefetch(requests).finish().failed == 0)
@@ -114,7 +116,7 @@ struct DerivedImageLossTests {
             for width in 1...8 {
                 _ = try await pipeline.image(for: ImageRequest(original.name, size: PixelSize(width: width, height: 9)))
             }
-            await waitUntil { pipeline.isIdle }
+            try await eventually("the pipeline is idle") { pipeline.isIdle }
         }
         func count(_ kind: DiskCache.Metadata.Kind) throws -> Int {
             try pipeline.configuration.diskCache?.blocking.entries().count { $0.metadata.kind == kind } ?? 0

@@ -38,7 +38,7 @@ struct DerivedImageQueueTests {
         }
         return { [pipeline] in
             proceed.open()
-            await waitUntil { pipeline.isIdle }
+            try await eventually("the pipeline is idle") { pipeline.isIdle }
         }
     }
 
@@ -61,11 +61,11 @@ struct DerivedImageQueueTests {
         await proceed()
         #expect(try derivedCount() == 1 && environment.openTasks == 0)
         _ = try await pipeline.image(for: ImageRequest(request.name, size: PixelSize(width: 50, height: 1)))
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(try derivedCount() == 1)
         environment.renew()
         _ = try await pipeline.image(for: ImageRequest(request.name, size: PixelSize(width: 60, height: 1)))
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(try derivedCount() == 2 && environment.openTasks == 0)
     }
 }

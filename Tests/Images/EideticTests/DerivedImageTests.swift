@@ -39,7 +39,7 @@ struct DerivedImageTests {
     /// Loads an image in a run of its own, and waits until everything is on disk.
     private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
         let response = try await pipeline.response(for: request)
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return response
     }
 
@@ -176,7 +176,7 @@ struct DerivedImageTests {
         let request = try fixture.serve(width: 400, height: 300, size: size)
         let pipeline = try nextRun(fixture)
         _ = await ImagePrefetcher(pipeline: pipeline).prefetch([request]).finish()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(isDerived(try await load(request, by: try nextRun(fixture))))
     }
 

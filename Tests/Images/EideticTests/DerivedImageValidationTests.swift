@@ -30,7 +30,7 @@ struct DerivedImageValidationTests {
 
     private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
         let response = try await pipeline.response(for: request)
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return response
     }
 

@@ -141,10 +141,10 @@ struct ImageSlotTests {
         slot.load(ImageRequest(server.url + "/a", size: size, options: .fromLoaderOnly), presentation: presentation)
         let start = RecordingDisplay.Shown.image(PixelSize(width: 1, height: 1), hasTransition: false)
         let preview = RecordingDisplay.Shown.image(size, hasTransition: false)
-        await waitUntil { display.images.count == 2 }
+        try await eventually("number of displayed images", is: 2) { display.images.count }
         #expect(display.images == [start, preview])
         gate.open()
-        await waitUntil { slot.task == nil }
+        try await eventually("the slot has no task") { slot.task == nil }
         #expect(display.images == [start, preview, preview])
         _ = await load(ImageRequest(server.url + "/b"), in: slot, presentation: presentation)
         #expect(display.images.dropFirst(3) == [start, .image(small, hasTransition: false)])
@@ -179,7 +179,9 @@ struct ImageSlotTests {
         background.load(ImageRequest(server.url + "/background")) { result in
             outcomes.append("background \((try? result.get())?.image.size == small)")
         }
-        await waitUntil { icon.task?.progress?.received == 60 && background.task?.progress?.received == 60 }
+        try await eventually("both loads have received 60 bytes") {
+            icon.task?.progress?.received == 60 && background.task?.progress?.received == 60
+        }
         #expect(background.task?.progress?.expected == png.count)
         for slot in [icon, background] {
             guard case .loading = slot.state else { Issue.record("\(slot.state)"); return }
@@ -187,7 +189,7 @@ struct ImageSlotTests {
         icon.cancel()
         #expect(outcomes == ["icon cancelled"])
         gate.open()
-        await waitUntil { outcomes.count == 2 && pipeline.isIdle }
+        try await eventually("two outcomes, and the pipeline is idle") { outcomes.count == 2 && pipeline.isIdle }
         #expect(outcomes == ["icon cancelled", "background true"])
         guard case .empty = icon.state, case .shown(.network) = background.state else {
             Issue.record("\(icon.state) \(background.state)"); return
@@ -240,7 +242,7 @@ struct ImageSlotTests {
         } completion: {
             order.append("first \($0.code)")
         }
-        await waitUntil { received > 0 }
+        try await eventually("bytes are received") { received > 0 }
         let historyBefore = display.history
         for turn in 0..<100 {
             slot.load(request, presentation: presentation) { order.append("\(turn) \($0.code)") }
@@ -280,7 +282,7 @@ struct ImageSlotTests {
         firstTask.priority = .high
         #expect(slot.task?.result == nil && slot.task?.priority == .normal)
         slot.load(request) { order.append("4 \($0.code)") }
-        await waitUntil { order.count == 4 }
+        try await eventually("number of completions", is: 4) { order.count }
         #expect(order == ["1 cancelled", "2", "4 cancelled", "3 shown"])
         #expect(display.images.last == .image(small, hasTransition: false))
     }
@@ -320,7 +322,7 @@ struct ImageSlotTests {
         await server.waitForRequests(count: 1)
         slot.load(requests[1]) { order.append("new \($0.code)") }
         gate.open()
-        await waitUntil { order.count == 2 }
+        try await eventually("number of completions", is: 2) { order.count }
         #expect(order == ["old cancelled", "new shown"])
         #expect(server.requests.map(\.path) == ["/a.png?sig=old", "/a.png?sig=new"])
     }
@@ -390,7 +392,7 @@ struct ImageSlotTests {
         }
         let last = try #require(slot)
         _ = await load(requests[9], in: last)
-        await waitUntil { completions == 1_000 }
+        try await eventually("number of completions", is: 1_000) { completions }
         #expect(display.images.last == .image(PixelSize(width: 49, height: 40), hasTransition: false))
     }
 
@@ -432,7 +434,9 @@ struct ImageSlotTests {
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var completions = 0
         slot.load(request, presentation: .init(transition: .crossFade())) { _ in completions += 1 }
-        await waitUntil { display.images.last == .image(small, hasTransition: true) }
+        try await eventually("the small image is displayed") {
+            display.images.last == .image(small, hasTransition: true)
+        }
         #expect(completions == 0)
         display.finishTransitions()
         #expect(completions == 1)

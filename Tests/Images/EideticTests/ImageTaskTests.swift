@@ -44,7 +44,7 @@ struct ImageTaskTests {
         let error = await #expect(throws: EideticError.self) { try await waiting.value }
         #expect(error?.code == .cancelled)
         gate.open()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(throws: EideticError.self) { try task.result?.get() }
     }
 
@@ -56,7 +56,7 @@ struct ImageTaskTests {
         await #expect(throws: EideticError.self) { try await waiting.value }
         #expect(task.result != nil)
         gate.open()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
     }
 
     @Test("L28 a handle that is released cancels its load; a sequence of its events keeps it")
@@ -64,10 +64,10 @@ struct ImageTaskTests {
         let gate = Gate(), request = try makeRequest(opensWith: gate), pipeline = pipeline
         do {
             let events = pipeline.task(for: request).events
-            await waitUntil { pipeline.statistics.loads == 1 }
+            try await eventually("number of loads", is: 1) { pipeline.statistics.loads }
             _ = events
         }
-        await waitUntil { pipeline.statistics.cancelled == 1 }
+        try await eventually("number of cancelled loads", is: 1) { pipeline.statistics.cancelled }
         var kept: (any AsyncSequence<ImageTask.Event, Never>)? = pipeline.task(for: request).events
         gate.open()
         let last = await kept?.all().last
@@ -102,7 +102,7 @@ struct ImageTaskTests {
         }
         #expect(throws: EideticError.self) { try result.get() }
         gate.open()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
     }
 
     @Test("L28 the completion form has the events of a handle, and the same outcome")
@@ -137,7 +137,7 @@ struct ImageTaskTests {
                 }
             }
         }
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
     }
 }
 

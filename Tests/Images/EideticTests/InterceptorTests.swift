@@ -35,7 +35,7 @@ struct InterceptorTests {
             #expect(fixture.server.requests.first?.headers["authorization"] == "Bearer 42")
             let statistics = pipeline.statistics
             #expect(statistics.loads == 2 && statistics.networkLoads == 1 && statistics.failures == 1)
-            await waitUntil { pipeline.isIdle }
+            try await eventually("the pipeline is idle") { pipeline.isIdle }
             let source = try await pipeline.response(for: requests[0].with(options: .fromCacheOnly)).source
             #expect(source == (destination == .disk ? .disk : .memory))
         }
@@ -49,7 +49,7 @@ struct InterceptorTests {
             pipeline.isUserInteracting = true
             let group = ImagePrefetcher(pipeline: pipeline, destination: destination)
                 .prefetch([ImageRequest(fixture.server.url + "/later")])
-            await waitUntil { pipeline.statistics.loads == 1 }
+            try await eventually("number of loads", is: 1) { pipeline.statistics.loads }
             _ = try await pipeline.image(for: ImageRequest(fixture.server.url + "/now"))
             #expect(fixture.server.requests.map(\.path) == ["/now"])
             pipeline.isUserInteracting = false
@@ -69,7 +69,7 @@ struct InterceptorTests {
         let pipeline = fixture.pipeline
         pipeline.isUserInteracting = true
         let later = Task { try await pipeline.image(for: ImageRequest(fixture.server.url + "/later")) }
-        await waitUntil { pipeline.statistics.loads == 1 }
+        try await eventually("number of loads", is: 1) { pipeline.statistics.loads }
         _ = try await pipeline.image(for: ImageRequest(fixture.server.url + "/now"))
         #expect(fixture.server.requests.map(\.path) == ["/now"])
         pipeline.isUserInteracting = false

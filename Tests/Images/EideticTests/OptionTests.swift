@@ -20,7 +20,7 @@ struct OptionTests {
             return ImageRequest(origin, options: .continueInBackground)
         }
         let expired = Task { try await pipeline.image(for: makeRequest(named: "one", waitingFor: closed)) }
-        await waitUntil { environment.openTasks.count == 1 }
+        try await eventually("number of open background tasks", is: 1) { environment.openTasks.count }
         environment.expire()
         let error = await #expect(throws: EideticError.self) { try await expired.value }
         #expect(error?.code == .cancelled)
@@ -54,9 +54,9 @@ struct OptionTests {
         var outcomes: [String] = []
         slot.load(slow) { result in outcomes.append((try? result.get()) == nil ? "slow failed" : "slow") }
         slot.load(next) { _ in outcomes.append("next") }
-        await waitUntil { outcomes == ["next"] }
+        try await eventually("outcomes", is: ["next"]) { outcomes }
         gate.open()
-        await waitUntil { outcomes == ["next", "slow"] }
+        try await eventually("outcomes", is: ["next", "slow"]) { outcomes }
         #expect(display.images.last == .image(PixelSize(width: 4, height: 3), hasTransition: false))
         guard case .shown = slot.state else { Issue.record("\(slot.state)"); return }
     }
@@ -78,9 +78,9 @@ struct OptionTests {
         try startLoad("low", options: .lowPriority)
         try startLoad("normal", options: [])
         try startLoad("high", options: .highPriority)
-        await waitUntil { pipeline.configuration.downloader.counts.waiting == 3 }
+        try await eventually("number of waiting downloads", is: 3) { pipeline.configuration.downloader.counts.waiting }
         gate.open()
-        await expectExactly(4, of: completions, in: pipeline)
+        try await expectExactly(4, of: completions, in: pipeline)
         #expect(server.requests.map(\.path) == ["/first", "/high", "/normal", "/low"])
     }
 

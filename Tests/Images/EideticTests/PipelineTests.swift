@@ -74,7 +74,7 @@ struct PipelineTests {
         let pipeline = ImagePipeline(configuration)
         _ = try await pipeline.image(for: request)
         // A look-up while the load still holds the image restores it, so it is repeated.
-        await waitUntil {
+        try await eventually("the image leaves the memory") {
             environment.enterBackground()
             return pipeline.cachedImage(for: request) == nil
         }
@@ -142,7 +142,7 @@ struct PipelineTests {
             return codes
         }
         #expect(await task.value == [.cancelled])
-        await waitUntil { pipeline.statistics.cancelled == 1 }
+        try await eventually("number of cancelled loads", is: 1) { pipeline.statistics.cancelled }
     }
 
     @Test("L06 fromCacheOnly never uses the network: a miss is cacheMiss")
@@ -214,7 +214,7 @@ struct PipelineTests {
         let request = try fixture.serve()
         _ = try await pipeline.image(for: request)
         // A look-up while the load still holds the image restores it, so it is repeated.
-        await waitUntil {
+        try await eventually("the image leaves the memory") {
             environment.send(.critical)
             return pipeline.cachedImage(for: request) == nil
         }

@@ -95,11 +95,11 @@ struct PlaceholderStoringTests {
         let display = RecordingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init(diskCache: disk)), gate: DisplayGate())
         slot.load(ImageRequest(server.url + "/a", options: .fromLoaderOnly), presentation: .storedPlaceholder)
-        await waitUntil { display.images.count == 2 }
+        try await eventually("number of displayed images", is: 2) { display.images.count }
         let blurred = try #require(try await first.storedImage(in: disk))
         #expect(display.images == [.nothing, .image(blurred.size, hasTransition: false)])
         gate.open()
-        await waitUntil { slot.task == nil }
+        try await eventually("the slot has no task") { slot.task == nil }
         #expect(display.images.last == .image(PixelSize(width: 64, height: 48), hasTransition: false))
     }
 

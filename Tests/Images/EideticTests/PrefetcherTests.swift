@@ -63,15 +63,15 @@ struct PrefetcherTests {
         let downloader = Downloader(downloads), pipeline = ImagePipeline(.init(downloader: downloader))
         let requests = (0..<10).map { ImageRequest("\(server.url)/\($0)") }
         let group = ImagePrefetcher(pipeline: pipeline, maximumConcurrent: 10).prefetch(requests)
-        await waitUntil { downloader.counts == (waiting: 9, running: 1) }
+        try await eventually("nine downloads wait, and one runs") { downloader.counts == (waiting: 9, running: 1) }
         await server.waitForRequests(count: 1)
         let first = try #require(server.requests.first?.path)
         let visible = first == "/9" ? 8 : 9, completions = Counter()
         let load = pipeline.load(requests[visible]) { _ in completions.increment() }
-        await waitUntil { pipeline.statistics.joined == 1 }
+        try await eventually("number of joined loads", is: 1) { pipeline.statistics.joined }
         gate.open()
         #expect(await group.finish().failed == 0)
-        await expectExactly(1, of: completions, in: pipeline)
+        try await expectExactly(1, of: completions, in: pipeline)
         #expect(load.result != nil)
         #expect(server.requests.map(\.path)[1] == "/\(visible)")
         #expect(server.requests.count == 10)
@@ -138,7 +138,7 @@ struct InteractionTests {
         pipeline.isUserInteracting = true
         let first = Task { try await pipeline.response(for: one) }
         let second = Task { try await pipeline.response(for: two) }
-        await waitUntil { pipeline.statistics.loads == 2 }
+        try await eventually("number of loads", is: 2) { pipeline.statistics.loads }
         #expect(try await pipeline.response(for: two.with(priority: .normal)).source == .network)
         #expect(try await second.value.image.size == PixelSize(width: 64, height: 48))
         #expect(try await fixture.server.requestCount(for: "/1.png") == 0)
@@ -154,7 +154,7 @@ struct InteractionTests {
         for request in [one, two] { _ = try await fixture.pipeline.image(for: request) }
         next.isUserInteracting = true
         let low = Task { try await next.response(for: one.with(priority: .low)) }
-        await waitUntil { next.statistics.loads == 1 }
+        try await eventually("number of loads", is: 1) { next.statistics.loads }
         #expect(try await next.response(for: two).source == .disk)
         // An entry that was read before its removal would be delivered all the same.
         let disk = try #require(next.configuration.diskCache)
@@ -169,7 +169,7 @@ struct InteractionTests {
         let request = try fixture.serve().with(priority: .low)
         pipeline.isUserInteracting = true
         let task = Task { try await pipeline.response(for: request) }
-        await waitUntil { pipeline.statistics.loads == 1 }
+        try await eventually("number of loads", is: 1) { pipeline.statistics.loads }
         task.cancel()
         await #expect(throws: EideticError.self) { try await task.value }
     }
@@ -192,7 +192,9 @@ extension InteractionTests {
         _ = try await pipeline.image(for: ImageRequest(other))
         #expect(calls.value == 0)
         load.priority = .high
-        await waitUntil { completions.value > 0 && pipeline.isIdle }
+        try await eventually("the load has ended, and the pipeline is idle") {
+            completions.value > 0 && pipeline.isIdle
+        }
         #expect(calls.value == 1)
         #expect(completions.value == 1)
     }
@@ -208,14 +210,14 @@ extension InteractionTests {
         one.isUserInteracting = true
         one.isUserInteracting = false
         let normal = Task { try await one.image(for: request) }
-        await waitUntil { downloader.counts == (waiting: 1, running: 0) }
+        try await eventually("one download waits, and none runs") { downloader.counts == (waiting: 1, running: 0) }
         for _ in 0..<2 { two?.isUserInteracting = true }
         downloader.resume()
         #expect(try await normal.value.size.width == 4)
         one.isUserInteracting = true
         one.isUserInteracting = false
         let low = Task { try await downloader.fetch(FetchRequest(url: server.url + "/b"), priority: .low) }
-        await waitUntil { downloader.counts == (waiting: 1, running: 0) }
+        try await eventually("one download waits, and none runs") { downloader.counts == (waiting: 1, running: 0) }
         // A released pipeline ends its interaction.
         two = nil
         #expect(try await low.value.status == 200)
@@ -268,7 +270,7 @@ extension InteractionTests {
             }
             return 0
         }
-        await waitUntil { received.withLock { $0 } == 10_000 }
+        try await eventually("received bytes", is: 10_000) { received.withLock { $0 } }
         pipeline.isUserInteracting = true
         // The engine runs its commands in their order: after another download, this one is paused.
         _ = try await pipeline.image(for: ImageRequest("\(server.url)/first"))

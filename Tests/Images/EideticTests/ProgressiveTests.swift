@@ -104,7 +104,7 @@ struct ProgressiveTests {
         let second = previewSizes(of: small, opening: seen[1]),
             none = previewSizes(of: full.with(options: []), opening: seen[2])
         await seen[1].wait()
-        await waitUntil { pipeline.statistics.loads == 3 }
+        try await eventually("number of loads", is: 3) { pipeline.statistics.loads }
         gate.open()
         #expect(await first.value == [PixelSize(width: 200, height: 160)])
         #expect(await second.value == [PixelSize(width: 20, height: 16)])
@@ -128,7 +128,7 @@ struct ProgressiveTests {
         }
         await task.value
         gate.open()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(pipeline.cachedImage(for: request) == nil)
     }
 
@@ -140,9 +140,9 @@ struct ProgressiveTests {
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let completions = Counter()
         slot.load(ImageRequest(server.url + "/a", options: .progressive)) { _ in completions.increment() }
-        await waitUntil { display.images.count >= 2 }
+        try await eventually("two images are displayed") { display.images.count >= 2 }
         gate.open()
-        await waitUntil { completions.value > 0 && slot.task == nil }
+        try await eventually("the load has ended") { completions.value > 0 && slot.task == nil }
         #expect(completions.value == 1)
         let preview = RecordingDisplay.Shown.image(PixelSize(width: 200, height: 160), hasTransition: false)
         #expect(display.images.first == .nothing)
@@ -173,9 +173,9 @@ struct ProgressiveTests {
         for (turn, options) in [ImageOptions.progressive, [.progressive, .keepCurrentImage]].enumerated() {
             let request = ImageRequest(server.url + "/\(turn)", options: options)
             slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
-            await waitUntil { display.backgrounds.count == turn + 1 }
+            try await eventually("number of backgrounds", is: turn + 1) { display.backgrounds.count }
             gates[turn].open()
-            await waitUntil { completions.value == turn + 1 }
+            try await eventually("number of completions", is: turn + 1) { completions.value }
         }
         #expect(display.backgrounds == [PixelSize(width: 1, height: 1), PixelSize(width: 200, height: 160)])
     }
@@ -194,9 +194,9 @@ struct ProgressiveTests {
         let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
         let request = ImageRequest(server.url + "/a", options: .progressive)
         slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
-        await waitUntil { display.images.count == 2 }
+        try await eventually("number of displayed images", is: 2) { display.images.count }
         gate.open()
-        await expectExactly(1, of: completions, in: pipeline)
+        try await expectExactly(1, of: completions, in: pipeline)
         guard case .failed = slot.state else { Issue.record("\(slot.state)"); return }
         #expect(display.images.last == .image(pixels.size, hasTransition: false))
     }
@@ -316,13 +316,15 @@ struct ProgressiveTests {
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let request = ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
         slot.load(request) { _ in completions.increment() }
-        await waitUntil { slot.player != nil }
+        try await eventually("the slot has a player") { slot.player != nil }
         let animation = try #require(slot.player?.animation)
         // A server that begins again may send another image, whose bytes are compared at the end.
-        if resumes { await waitUntil { animation.frameCount > 15 } }
+        if resumes { try await eventually("more than 15 frames") { animation.frameCount > 15 } }
         #expect(!animation.isComplete && completions.value == 0)
         gate.open()
-        await waitUntil { completions.value > 0 && animation.isComplete }
+        try await eventually("the load has ended, and the animation is complete") {
+            completions.value > 0 && animation.isComplete
+        }
         #expect(slot.player?.animation === animation && animation.frameCount == 30)
     }
 

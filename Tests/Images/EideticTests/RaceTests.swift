@@ -40,7 +40,7 @@ struct RaceTests {
         let request = ImageRequest(server.url + "/a.png")
         let first = Task { try await pipeline.image(for: request) }
         let second = Task { try await pipeline.image(for: request) }
-        await waitUntil { pipeline.statistics.joined == 1 }
+        try await eventually("number of joined loads", is: 1) { pipeline.statistics.joined }
         await server.waitForRequests(count: 1)
         first.cancel()
         let error = await #expect(throws: EideticError.self) { try await first.value }
@@ -77,7 +77,7 @@ struct RaceTests {
                 }
             }
         }
-        await expectExactly(200, of: completions, in: fixture.pipeline)
+        try await expectExactly(200, of: completions, in: fixture.pipeline)
         #expect(images.value == 200)
         for index in 0..<20 { #expect(try await fixture.server.requestCount(for: "/\(index).png") == 1) }
     }
@@ -98,7 +98,7 @@ struct RaceTests {
             }
             await MainActor.run { load.cancel() }
         }
-        await waitUntil { next.isIdle }
+        try await eventually("the pipeline is idle") { next.isIdle }
         #expect(completions.value == 50)
         #expect(cancellations.value > 0)
     }
@@ -150,11 +150,11 @@ struct RaceTests {
         let fixture = try await PipelineFixture(), completions = Counter()
         let request = try fixture.serve(options: .waitStoreCache)
         let load = await MainActor.run { fixture.pipeline.load(request) { _ in completions.increment() } }
-        await waitUntil { fixture.pipeline.cachedImage(for: request) != nil }
+        try await eventually("the image is in memory") { fixture.pipeline.cachedImage(for: request) != nil }
         await MainActor.run { load.cancel() }
         #expect(completions.value == 1)
         let disk = try DiskCache(.init(directory: fixture.directory.path(of: "cache")))
-        while try !disk.blocking.contains(request.name) { await Task.yield() }
+        try await eventually("the image is on disk") { try disk.blocking.contains(request.name) }
         #expect(completions.value == 1)
     }
 
@@ -177,7 +177,7 @@ struct RaceTests {
         load.cancel()
         #expect(order.count { $0 == "cancelled" } == 1)
         gate.open()
-        await waitUntil { order.contains("other") }
+        try await eventually("the other load has ended") { order.contains("other") }
         var completions = 0
         let again = pipeline.load(otherRequest) { _ in completions += 1 }
         again.cancel()
@@ -230,7 +230,7 @@ struct RaceTests {
         pipeline.removeAllFromMemory()
         #expect(try await pipeline.image(for: otherKey).sourceSize != new.sourceSize)
         proceed.open()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(pipeline.cachedImage(for: otherKey) == nil)
         #expect(try await pipeline.image(for: otherKey).sourceSize == new.sourceSize)
     }
@@ -282,15 +282,15 @@ struct RaceTests {
         }
         let pipeline = ImagePipeline(.init()), request = ImageRequest(resource)
         let one = Task { try await pipeline.image(for: request) }
-        await waitUntil { calls.value == 1 }
+        try await eventually("number of calls", is: 1) { calls.value }
         one.cancel()
         await #expect(throws: EideticError.self) { try await one.value }
         let two = Task { try await pipeline.image(for: request) }
-        await waitUntil { calls.value == 2 }
+        try await eventually("number of calls", is: 2) { calls.value }
         first.open()
         let joined = pipeline.statistics.joined
         let three = Task { try await pipeline.image(for: request) }
-        await waitUntil { pipeline.statistics.joined > joined }
+        try await eventually("another load is joined") { pipeline.statistics.joined > joined }
         second.open()
         _ = try await (two.value, three.value)
         #expect(calls.value == 2)
@@ -310,15 +310,15 @@ struct RaceTests {
         var loads = [pipeline.load(try request(0)) { _ in completions.increment() }]
         await server.waitForRequests(count: 1)
         for name in 1..<10 { loads.append(pipeline.load(try request(name)) { _ in completions.increment() }) }
-        await waitUntil { pipeline.configuration.downloader.counts.waiting == 9 }
+        try await eventually("number of waiting downloads", is: 9) { pipeline.configuration.downloader.counts.waiting }
         for (name, priority) in [(7, LoadPriority.high), (3, .normal), (5, .high), (5, .normal)] {
             loads[name].priority = priority
         }
         // A prefetched image that becomes visible.
         let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.increment() }
-        await waitUntil { pipeline.statistics.joined == 1 }
+        try await eventually("number of joined loads", is: 1) { pipeline.statistics.joined }
         gate.open()
-        await expectExactly(11, of: completions, in: pipeline)
+        try await expectExactly(11, of: completions, in: pipeline)
         #expect(visible.result != nil)
         let order = server.requests.map(\.path)
         #expect(order[..<3] == ["/0", "/7", "/9"] || order[..<3] == ["/0", "/9", "/7"])

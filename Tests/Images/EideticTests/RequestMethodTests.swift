@@ -160,7 +160,7 @@ struct SharedAccessTests {
             var request = ImageRequest("\(fixture.server.url)/a.png", options: .waitStoreCache)
             request.cacheAccess = access
             let source = try await pipeline.response(for: request).source
-            await waitUntil { pipeline.isIdle }
+            try await eventually("the pipeline is idle") { pipeline.isIdle }
             return source
         }
         _ = try fixture.serve()

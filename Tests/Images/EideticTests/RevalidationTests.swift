@@ -203,8 +203,8 @@ struct RevalidationTests {
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         let second = try makePipeline(for: fixture)
         #expect(try await second.image(for: request).size == PixelSize(width: 64, height: 48))
-        while try await statuses(in: fixture) != [200, 200] { await Task.yield() }
-        await waitUntil { second.isIdle }
+        try await eventually("statuses", is: [200, 200]) { try await statuses(in: fixture) }
+        try await eventually("the pipeline is idle") { second.isIdle }
         let next = request.with(options: .fromCacheOnly)
         #expect(try await makePipeline(for: fixture).image(for: next).size == PixelSize(width: 20, height: 10))
     }
@@ -263,8 +263,8 @@ extension RevalidationTests {
         var reported: [String] = [], expected = [[200, old]]
         func load() async throws {
             reported += await events(of: request, in: pipeline)
-            while try await exchanges(in: fixture).count < expected.count { await Task.yield() }
-            await waitUntil { pipeline.isIdle }
+            try await eventually("number of exchanges", is: expected.count) { try await exchanges(in: fixture).count }
+            try await eventually("the pipeline is idle") { pipeline.isIdle }
         }
         try await load()
         expected.append([304, 0])
@@ -324,7 +324,7 @@ extension RevalidationTests {
         #expect(await events(of: animated, in: fixture.pipeline) == ["cached 1x1", "unchanged 1x1"])
         try fixture.server.addFile(stillImage, at: "a.png")
         #expect(await events(of: animated, in: fixture.pipeline) == ["cached 1x1", "kept 1x1 unsupportedFormat"])
-        await waitUntil { fixture.pipeline.isIdle }
+        try await eventually("the pipeline is idle") { fixture.pipeline.isIdle }
         #expect(await events(of: animated, in: try fixture.nextRun()) == ["failed unsupportedFormat"])
     }
 
@@ -350,12 +350,16 @@ extension RevalidationTests {
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var results: [PixelSize?] = []
         slot.load(request) { results.append(try? $0.get().image.size) }
-        await waitUntil { !results.isEmpty && fixture.pipeline.isIdle }
+        try await eventually("the load has ended, and the pipeline is idle") {
+            !results.isEmpty && fixture.pipeline.isIdle
+        }
         let old = RecordingDisplay.Shown.image(PixelSize(width: 64, height: 48), hasTransition: false)
         #expect(display.images == [old])
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         slot.load(request) { results.append(try? $0.get().image.size) }
-        await waitUntil { results.count >= 2 && display.images.count >= 3 && fixture.pipeline.isIdle }
+        try await eventually("two results, three images, and the pipeline is idle") {
+            results.count >= 2 && display.images.count >= 3 && fixture.pipeline.isIdle
+        }
         #expect(display.images == [old, old, .image(PixelSize(width: 20, height: 10), hasTransition: false)])
         // Another load's completion, after which an earlier load's second completion would have come.
         slot.load(request.with(options: [])) { results.append(try? $0.get().image.size) }

@@ -28,7 +28,7 @@ struct SharedFormTests {
                 let response = try await pipeline.response(for: request)
                 #expect(response.image.size == size && response.source == (isFirst ? .network : .disk))
                 #expect(response.trace.description.contains("derived") == !isFirst)
-                await waitUntil { pipeline.isIdle }
+                try await eventually("the pipeline is idle") { pipeline.isIdle }
                 #expect(pipeline.statistics.derivedHits == (isFirst ? 0 : 1))
                 pipeline.removeAllFromMemory()
                 #expect(await ImagePrefetcher().prefetch([request]).finish().failed == 0)

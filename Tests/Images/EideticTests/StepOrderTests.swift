@@ -41,9 +41,9 @@ struct StepOrderTests {
         }
         // Shown when the call returns; the load goes on meanwhile.
         #expect(log.steps.first?.name == "show 1x1")
-        await waitUntil { log.contains("show 200x160") }
+        try await eventually("the image is displayed") { log.contains("show 200x160") }
         gate.open()
-        await waitUntil { log.contains("completion") }
+        try await eventually("the completion is called") { log.contains("completion") }
         let names = log.steps.map(\.name)
         func first(_ name: String) throws -> Int { try #require(names.firstIndex(of: name), "\(name) in \(names)") }
         func last(_ name: String) throws -> Int { try #require(names.lastIndex(of: name), "\(name) in \(names)") }
@@ -75,7 +75,7 @@ struct StepOrderTests {
         #expect(access(disk.path(for: "provider:chart"), F_OK) != 0)
         gate.withLock { $0 = true }
         gate.broadcast()
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         #expect(try disk.blocking.contains("provider:chart"))
     }
 }

@@ -98,7 +98,7 @@ struct StepTests {
         let rendering = ImageRequest.Rendering(transform: CountingTransform(count: transforms))
         let request = ImageRequest(resource, rendering: rendering, options: .waitStoreCache)
         let loads = (0..<20).map { _ in Task { try await pipeline.response(for: request) } }
-        await waitUntil { pipeline.statistics.loads == 20 }
+        try await eventually("number of loads", is: 20) { pipeline.statistics.loads }
         plan.resetCalls()
         gate.open()
         var buffers: Set<ObjectIdentifier> = []
@@ -267,7 +267,7 @@ struct StepTests {
         #expect(processed.value == 3 && intercepted.value == 3)
         let completions = Counter()
         _ = await MainActor.run { pipeline.load(request) { _ in completions.increment() } }
-        await expectExactly(1, of: completions, in: pipeline)
+        try await expectExactly(1, of: completions, in: pipeline)
         #expect(processed.value == 4 && intercepted.value == 4)
     }
 
@@ -331,10 +331,10 @@ struct StepTests {
         await started.wait()
         let waiting = ImageRequest(resource, options: .waitStoreCache), completions = Counter()
         let load = await MainActor.run { pipeline.load(waiting) { _ in completions.increment() } }
-        await waitUntil { pipeline.statistics.loads == 2 }
+        try await eventually("number of loads", is: 2) { pipeline.statistics.loads }
         #expect(completions.value == 0)
         proceed.open()
-        await expectExactly(1, of: completions, in: pipeline)
+        try await expectExactly(1, of: completions, in: pipeline)
         let response = try #require(try load.result?.get())
         #expect(response.source == .memory)
         #expect(response.storeError != nil)

@@ -88,9 +88,8 @@ final class CommandSupervisor {
 
     /// Asks for the list until the only application has a state.
     func waitForState(_ state: String) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while try await !output("list", "--json").contains("\"state\":\"\(state)\"") {
-            guard ContinuousClock.now < end else { return _ = Issue.record("not \(state): \(daemon.outputSoFar)") }
+        try await eventually("an application is \(state)", value: { try await output("list", "--json") }) {
+            $0.contains("\"state\":\"\(state)\"")
         }
     }
 

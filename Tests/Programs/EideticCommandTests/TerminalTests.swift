@@ -22,7 +22,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "progress is one line, no wider than the terminal, redrawn at most ten times a second",
+        "progress is one line, no wider than the terminal, and redrawn in place",
         .enabled(if: scriptInstalled, "script is not installed")
     )
     func progress() async throws {
@@ -33,14 +33,11 @@ struct TerminalTests {
             SIMD4(.random(in: 0...255), .random(in: 0...255), .random(in: 0...255), 255)
         }
         let slow = try server.addFile(try ImageEncoder.encode(noise, as: .png), at: "slow.png")
-        let started = SystemTime().uptime
         let result = try await Self.runOnTerminal(
             "load --cache-dir \(directory.path) \(good) \(slow) \(server.url)/none"
         )
-        let seconds = (SystemTime().uptime - started).inSeconds
         #expect(result.status == .exited(1))
         let redraws = result.outputText.split(separator: "\r\u{1b}[J").dropFirst()
-        #expect(Double(redraws.count) <= seconds * 10 + 2)
         let bars = redraws.compactMap { $0.split(whereSeparator: \.isNewline).last }.filter { $0.contains("/3  ") }
         #expect(!bars.isEmpty)
         #expect(bars.allSatisfy { $0.count < 60 })

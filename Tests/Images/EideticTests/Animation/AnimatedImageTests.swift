@@ -76,7 +76,7 @@ struct AnimatedImageTests {
         let pipeline = ImagePipeline(.init()), finished = Gate()
         let slot = ImageSlot(display: FrameDisplay(), pipeline: pipeline)
         slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
-        while slot.player == nil { await Task.yield() }
+        try await eventually("the slot has a player") { slot.player != nil }
         let animation = try #require(slot.player?.animation)
         #expect(!animation.isComplete)
         gate.open()

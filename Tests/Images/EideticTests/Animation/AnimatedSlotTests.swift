@@ -12,7 +12,7 @@ struct AnimatedSlotTests {
         slot.load(ImageRequest(.bytes(try AnimationFixtures.gif(frames: 4, loopCount: 2))))
         await display.wait(forImages: 4)
         let player = try #require(slot.player)
-        while !player.isFinished { await Task.yield() }
+        try await eventually("the end of the last loop") { player.isFinished }
         #expect(player.frameIndex == 3)
         #expect(Set(display.pixels.map(ObjectIdentifier.init)).count == 4)
     }
@@ -70,7 +70,7 @@ struct AnimatedSlotTests {
         slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
         await display.wait(forImages: 5)
         let player = try #require(slot.player)
-        while !player.isStalled { await Task.yield() }
+        try await eventually("the player waits for bytes") { player.isStalled }
         // Another slot measures the time: some frames of 20 ms.
         let other = FrameDisplay(), otherSlot = ImageSlot(display: other, pipeline: pipeline, gate: DisplayGate())
         otherSlot.load(ImageRequest(.bytes(try AnimationFixtures.gif(frames: 4, side: 8, loopCount: nil))))

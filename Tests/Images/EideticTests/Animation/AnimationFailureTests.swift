@@ -71,7 +71,7 @@ struct AnimationFailureTests {
         animation.show(FrameDemand(frames: [5, 6]), in: viewer) {}
         #expect(queue.run(limit: 20) && source.decoded == [5])
         async let frame = animation.frame(at: 8)
-        while !queue.runNext() { await Task.yield() }
+        try await eventually("the frame is queued") { queue.runNext() }
         do {
             _ = try await frame
             Issue.record("no error")

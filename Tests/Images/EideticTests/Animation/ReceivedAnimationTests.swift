@@ -21,7 +21,8 @@ struct ReceivedAnimationTests {
         animation.append([], isComplete: false)
         animation.show(FrameDemand(frames: [1]), in: queue) {}
         queue.run()
-        await Task.yield()
+        // What was sent to the main actor before has run.
+        await Task { @MainActor in }.value
         #expect(wakes.withLock { $0 } == 0 && player.isStalled)
         animation.append([0, 0, 0], isComplete: false)
         queue.run()
@@ -48,12 +49,12 @@ struct ReceivedAnimationTests {
         // Frame 1 is due, and its time over, before it is decoded.
         #expect(!player.advance(to: late) && player.isStalled && player.frameIndex == 0)
         queue.run()
-        while player.frameIndex != 1 { await Task.yield() }
+        try await eventually("frame", is: 1) { player.frameIndex }
         animation.append([0], isComplete: false)
         queue.run()
-        while wakes.value < 2 { await Task.yield() }
+        try await eventually("number of wakes", is: 2) { wakes.value }
         queue.run()
-        while player.frameIndex != 2 { await Task.yield() }
+        try await eventually("frame", is: 2) { player.frameIndex }
     }
 
     @Test("F03 L10 frames that arrive before a view waits for them are shown at once") func race() throws {

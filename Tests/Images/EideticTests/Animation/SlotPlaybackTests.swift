@@ -28,8 +28,8 @@ struct SlotPlaybackTests {
     }
 
     /// Advances the clock to the next frame, and waits for it.
-    private func showNextFrame(after milliseconds: Int = 20) async {
-        while clock.sleeperCount == 0 { await Task.yield() }
+    private func showNextFrame(after milliseconds: Int = 20) async throws {
+        try await eventually("the slot sleeps") { clock.sleeperCount > 0 }
         let count = display.pixels.count
         clock.advance(by: .milliseconds(milliseconds))
         await display.wait(forImages: count + 1)
@@ -38,20 +38,20 @@ struct SlotPlaybackTests {
     @Test("F03 a slot shows the next frame when its clock says so") func ticks() async throws {
         let (slot, frames) = try await playingSlot()
         for index in 1...12 {
-            await showNextFrame()
+            try await showNextFrame()
             #expect(display.pixels.last === frames[index % 10] && slot.player?.frameIndex == index % 10)
         }
     }
 
     @Test("F03 the player of a slot pauses and resumes what is shown") func pause() async throws {
         let (slot, frames) = try await playingSlot(), player = try #require(slot.player)
-        await showNextFrame()
+        try await showNextFrame()
         player.pause()
         #expect(clock.sleeperCount == 0)
         clock.advance(by: .seconds(5))
         player.resume()
         #expect(display.pixels.last === frames[1])
-        await showNextFrame()
+        try await showNextFrame()
         #expect(display.pixels.last === frames[2])
     }
 
@@ -61,47 +61,47 @@ struct SlotPlaybackTests {
         let player = try #require(slot.player)
         player.seek(toFrame: 8)
         #expect(display.pixels.last === frames[8])
-        await showNextFrame()
+        try await showNextFrame()
         #expect(display.pixels.last === frames[9])
-        await waitForEnd(of: player)
+        try await waitForEnd(of: player)
         player.seek(toTime: .milliseconds(65))
         #expect(display.pixels.last === frames[3])
-        await showNextFrame(after: 15)
+        try await showNextFrame(after: 15)
         #expect(display.pixels.last === frames[4])
         player.pause()
         player.seek(toFrame: 0)
         #expect(display.pixels.last === frames[0] && player.timeToNextFrame == nil)
         player.resume()
-        await showNextFrame()
+        try await showNextFrame()
         #expect(display.pixels.last === frames[1])
     }
 
-    private func waitForEnd(of player: AnimationPlayer) async {
-        while !player.isFinished {
+    private func waitForEnd(of player: AnimationPlayer) async throws {
+        try await eventually("the end of the last loop") {
             clock.advance(by: .milliseconds(20))
-            await Task.yield()
+            return player.isFinished
         }
     }
 
     @Test("F03 the time of a pause by speed 0, and after the end, does not count") func zeroSpeed() async throws {
         let (slot, frames) = try await playingSlot(AnimationPlayback(loops: .times(2)))
-        await showNextFrame()
+        try await showNextFrame()
         slot.playback.speed = 0
         clock.advance(by: .seconds(10))
         slot.playback.speed = 1
         #expect(display.pixels.last === frames[1] && slot.player?.isFinished == false)
         let player = try #require(slot.player)
-        await waitForEnd(of: player)
+        try await waitForEnd(of: player)
         clock.advance(by: .seconds(10))
         slot.playback.loops = .forever
         #expect(player.frameIndex == 9)
-        await showNextFrame()
+        try await showNextFrame()
         #expect(display.pixels.last === frames[0])
     }
 
     @Test("F03 time until a change of speed passes at the earlier speed") func changeOfSpeed() async throws {
         let (slot, _) = try await playingSlot()
-        while clock.sleeperCount == 0 { await Task.yield() }
+        try await eventually("the slot sleeps") { clock.sleeperCount > 0 }
         clock.advance(by: .milliseconds(12))
         slot.playback.speed = 4
         #expect(slot.player?.frameIndex == 0 && slot.player?.timeToNextFrame == .milliseconds(2))

@@ -139,7 +139,9 @@ final class HTTPScenarioContext {
         case .disconnect: for origin in origins { origin.stop() }
         case .restart(let fields): pipeline = try makePipeline(adding: fields)
         case .waitForRequests(let count):
-            await waitUntil { requests.count >= count && pipeline?.isIdle == true }
+            try await eventually("the requests are made and the pipeline is idle") {
+                requests.count >= count && pipeline?.isIdle == true
+            }
         case .hook(let value): state.hook = value
         case .load(let path, let fields, let options, let expected):
             return (try await load(path, fields: fields, options: options), expected)
@@ -160,7 +162,7 @@ final class HTTPScenarioContext {
         } catch {
             result = error.isRemembered ? "remembered" : "\(error.code)"
         }
-        await waitUntil { pipeline.isIdle }
+        try await eventually("the pipeline is idle") { pipeline.isIdle }
         return result
     }
 }

@@ -35,19 +35,10 @@ struct PipelineFixture {
     }
 }
 
-/// Waits until `condition` is true; yields in between.
-func waitUntil(isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool) async rethrows {
-    while !(try condition()) {
-        // The time limit of a test cancels its task.
-        guard !Task.isCancelled else { return _ = Issue.record("the condition never became true") }
-        await Task.yield()
-    }
-}
-
 /// Waits until a handler was called `count` times and nothing is left to do, and expects no further call.
 @MainActor
-func expectExactly(_ count: Int, of calls: Counter, in pipeline: ImagePipeline) async {
-    await waitUntil { calls.value >= count && pipeline.isIdle }
+func expectExactly(_ count: Int, of calls: Counter, in pipeline: ImagePipeline) async throws {
+    try await eventually("\(count) calls, and the pipeline is idle") { calls.value >= count && pipeline.isIdle }
     // Handlers that were sent to the main actor before this turn have run.
     await Task { @MainActor in }.value
     #expect(calls.value == count)
