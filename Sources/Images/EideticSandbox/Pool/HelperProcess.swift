@@ -1,6 +1,6 @@
 import CLinux
 import EideticCodecs
-package import EideticCore
+import EideticCore
 import Glibc
 
 /// A decoding process, from the side of the application.
