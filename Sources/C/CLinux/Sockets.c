@@ -7,10 +7,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
-
 enum { maximum_descriptors = 16 };
 
 long eidetic_send_packet(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
@@ -87,10 +83,4 @@ int eidetic_peer_credentials(int socket, int32_t *process, uint32_t *user, uint3
     *user = credentials.uid;
     *group = credentials.gid;
     return 0;
-}
-
-int eidetic_open_peer_process(int socket) {
-    int descriptor = -1;
-    socklen_t size = sizeof descriptor;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &descriptor, &size) == 0 ? descriptor : -1;
 }

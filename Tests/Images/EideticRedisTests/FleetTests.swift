@@ -27,7 +27,11 @@ struct FleetTests {
         -> Subprocess
     {
         let input = Array((urls.joined(separator: "\n") + "\n").utf8)
-        return try Subprocess(probe, arguments: ["fleet", fleet.redis.url, directory.path(of: "\(number)")], input: input)
+        return try Subprocess(
+            probe,
+            arguments: ["fleet", fleet.redis.url, directory.path(of: "\(number)")],
+            input: input
+        )
     }
 
     @Test("L09 the lease of a machine that is killed expires, and the others load its images")

@@ -52,7 +52,16 @@ final class CommandSupervisor {
     /// Launches the program of wakes, with a file for its commands.
     func launch(_ name: String) async throws {
         mkfifo(fifo(of: name), 0o600)
-        try await output("launch", "--", name, "\(Self.programs)/eidetic-probe", "wake", name, "--commands", fifo(of: name))
+        try await output(
+            "launch",
+            "--",
+            name,
+            "\(Self.programs)/eidetic-probe",
+            "wake",
+            name,
+            "--commands",
+            fifo(of: name)
+        )
         await wait(for: "\(name) active\n")
     }
 

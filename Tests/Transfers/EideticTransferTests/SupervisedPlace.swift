@@ -58,7 +58,9 @@ final class SupervisedPlace: Sendable {
         let path = throughLink ? place.directory.path(of: "eidetic-probe") : Self.probe
         if throughLink { try replace(path, by: nil) }
         var program = ProgramDescription(executable: path)
-        program.arguments = ["session", place.directory.path, ServicePlace.service, session, url, "\(count)", "application"]
+        program.arguments = [
+            "session", place.directory.path, ServicePlace.service, session, url, "\(count)", "application",
+        ]
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: Self.application, program: program))
         return path

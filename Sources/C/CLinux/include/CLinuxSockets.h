@@ -22,7 +22,4 @@ int eidetic_accept(int socket);
 /// Reads the process, user and group that connected (`SO_PEERCRED`); returns -1 on failure.
 int eidetic_peer_credentials(int socket, int32_t *process, uint32_t *user, uint32_t *group);
 
-/// Opens a descriptor of the process that connected (`SO_PEERPIDFD`, Linux 6.5); returns -1 on failure.
-int eidetic_open_peer_process(int socket);
-
 #endif

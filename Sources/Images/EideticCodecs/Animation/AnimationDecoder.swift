@@ -182,11 +182,6 @@ package final class AnimationDecoder: FrameSource, @unchecked Sendable {
         }
     }
 
-    /// The formats whose frames are decoded one by one.
-    package static func isSupported(_ format: ImageFormat) -> Bool {
-        makeReader(for: format, limits: .standard, maximumCopyBytes: 0) != nil
-    }
-
     private static func makeReader(
         for format: ImageFormat,
         limits: DecodeLimits,

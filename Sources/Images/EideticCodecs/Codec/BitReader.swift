@@ -16,8 +16,5 @@ struct BitReader {
         }
     }
 
-    /// Reads a Boolean value of one bit.
-    mutating func readFlag() -> Bool { readBits(1) == 1 }
-
     mutating func skipBits(_ count: Int) { offset += count }
 }

@@ -111,12 +111,6 @@ extension FileSystem {
         _ = try perform(.fsync) { fsync(number) }
     }
 
-    /// Sets the permissions of a file, by `fchmod(2)`.
-    package func setPermissions(of file: borrowing FileDescriptor, to mode: UInt32) throws(SystemError) {
-        let number = file.rawValue
-        _ = try perform(.chmod) { fchmod(number, mode) }
-    }
-
     /// Sets the size of a file, by `ftruncate(2)`.
     package func truncate(_ file: borrowing FileDescriptor, to size: Int) throws(SystemError) {
         let number = file.rawValue

@@ -58,13 +58,6 @@ extension PacketSocket {
         return Peer(process: process, user: user, group: group)
     }
 
-    /// Opens a descriptor of the process at the other end, which cannot be confused with a later one; `nil` before
-    /// Linux 6.5, or if the process has ended.
-    package func openPeerProcess() -> FileDescriptor? {
-        let number = eidetic_open_peer_process(rawValue)
-        return number >= 0 ? FileDescriptor(adopting: number) : nil
-    }
-
     private static var kind: Int32 {
         Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     }

@@ -2,10 +2,10 @@ import EideticCore
 
 /// A circuit breaker for each origin, as a value without a clock of its own.
 ///
-/// After `failureThreshold` exchanges in a row that could not reach an origin its circuit opens: downloads fail at once,
-/// without a request. After `openInterval` it is half open: one download is sent as a probe, and another one after each
-/// further `openInterval`, until a response arrives and closes the circuit. An origin that answers is not down, whatever
-/// it answers.
+/// After `failureThreshold` exchanges in a row that could not reach an origin its circuit opens: downloads fail at
+/// once, without a request. After `openInterval` it is half open: one download is sent as a probe, and another one
+/// after each further `openInterval`, until a response arrives and closes the circuit. An origin that answers is not
+/// down, whatever it answers.
 struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failureCount = 0

@@ -50,7 +50,8 @@ enum LoadCommand {
         ),
         options: RenderingOptions.all + [
             EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
-            storesNothing, continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
+            storesNothing, continuation, contactSheet.definition, concurrency.definition,
+            CommonOptions.timeout.definition,
             SharedOption.url.definition, SandboxOption.definition, SandboxOption.omission, show.definition, progressive,
             explain, imageOption.definition,
             CommonOptions.json,

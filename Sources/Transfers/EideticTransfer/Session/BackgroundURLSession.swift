@@ -79,9 +79,9 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
 
     /// The tasks of the session that have not ended, and those whose end has not been handled.
     ///
-    /// - Throws: `notFound` if the transfer process does not run and is not installed; `inUse` if another process has the
-    ///   session; `limitExceeded` if the application has too many sessions; `cancelled` if the session is invalidated or
-    ///   the calling task cancelled.
+    /// - Throws: `notFound` if the transfer process does not run and is not installed; `inUse` if another process has
+    ///   the session; `limitExceeded` if the application has too many sessions; `cancelled` if the session is
+    ///   invalidated or the calling task cancelled.
     public var allTasks: [TransferTask] {
         get async throws(EideticError) {
             try await core.waitUntilOpened()

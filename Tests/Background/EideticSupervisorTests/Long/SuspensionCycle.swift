@@ -16,7 +16,9 @@ extension Daemon {
     ) throws -> SharedWords {
         let path = directory.path(of: "\(identifier).words")
         let words = try SharedWords(path: path, count: ProbeWord.count)
-        var program = ProgramDescription(executable: name == nil ? Self.executable("EideticApplicationProbe") : Self.probe)
+        var program = ProgramDescription(
+            executable: name == nil ? Self.executable("EideticApplicationProbe") : Self.probe
+        )
         program.arguments = (name.map { [$0] } ?? []) + ["--words", path] + arguments
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: identifier, program: program))
