@@ -18,9 +18,7 @@ let isDevelopment = Context.environment["EIDETIC_DEVELOPMENT"] == "1"
 /// The path of libFuzzer without its entry point: the package is then the program of `script/fuzz`, all instrumented.
 let fuzzer = Context.environment["EIDETIC_FUZZ"]
 
-/// Programs that are measured as processes are linked as they are shipped.
-///
-/// `script/bench` sets it.
+/// A Boolean value indicating whether programs are linked as they are shipped; `script/bench` sets it.
 let isBenchmark = Context.environment["EIDETIC_BENCHMARK"] == "1"
 
 /// The modules whose tests are built, with what they need and nothing else; `script/test MODULE` sets it.

@@ -7,8 +7,7 @@
 
 #include <CCodec.h>
 
-// Declarations of the used part of libchafa 1.12 and GLib 2, which are stable as long as the libraries are named
-// `.so.0`.
+// Declarations of the used part of libchafa 1.12 and GLib 2, which are stable as long as their files are named `.so.0`.
 typedef struct { char *text; size_t count, capacity; } g_string;
 enum { SYMBOL_SPACE = 1 << 0, SYMBOL_BLOCK = 1 << 3 };
 enum { PIXELS_PREMULTIPLIED = 0, PIXELS_STRAIGHT = 4 };
