@@ -54,6 +54,9 @@ private struct HEICFile: ~Copyable {
     private let info: eidetic_heif_info
 
     init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        guard HEIFItemIndex(bytes)?.isEndless != true else {
+            throw EideticError(.corrupt, message: "heic: the image is made from itself, or from others too many times")
+        }
         var outcome = eidetic_codec_outcome()
         var info = eidetic_heif_info()
         let handle = eidetic_heif_open(bytes.baseAddress, bytes.count, &info, &outcome)

@@ -68,6 +68,24 @@ struct HEIFItemIndex {
         }
     }
 
+    /// A Boolean value indicating whether the primary image is made from itself, or from others too many times:
+    /// libheif 1.15 would call itself until the stack is full.
+    var isEndless: Bool {
+        var checked: Set<Int> = []
+        return isEndless(primaryItem, depth: 0, checked: &checked)
+    }
+
+    private func isEndless(_ item: Int, depth: Int, checked: inout Set<Int>) -> Bool {
+        guard depth < 8 else { return true }
+        guard !checked.contains(item) else { return false }
+        for part in (parts[item] ?? []) + alphaItems(of: item)
+        where isEndless(part, depth: depth + 1, checked: &checked) {
+            return true
+        }
+        checked.insert(item)
+        return false
+    }
+
     /// Returns the items with the alpha of an item.
     private func alphaItems(of item: Int) -> [Int] {
         (auxiliaries[item] ?? []).filter { properties(of: $0, named: "auxC").contains(where: HEIFItems.isAlpha) }
