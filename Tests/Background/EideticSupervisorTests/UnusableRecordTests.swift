@@ -74,8 +74,8 @@ struct UnusableRecordTests {
         bytes.removeLast()
         #expect(throws: WireError.self) { try WireReader.decode(ApplicationRecord.self, from: bytes) }
         // An earlier version had fewer.
-        #expect(try WireReader.decode(ApplicationRecord.self, from: [4]) == ApplicationRecord())
-        #expect(throws: WireError.self) { try WireReader.decode(ApplicationRecord.self, from: [3]) }
+        #expect(try WireReader.decode(ApplicationRecord.self, from: [5]) == ApplicationRecord())
+        #expect(throws: WireError.self) { try WireReader.decode(ApplicationRecord.self, from: [4]) }
     }
 
     @Test("B05 a file of a supervisor is read up to its limit", arguments: [-1, 0, 1])

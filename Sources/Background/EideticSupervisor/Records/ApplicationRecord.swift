@@ -1,3 +1,4 @@
+import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 
@@ -32,7 +33,7 @@ package struct ApplicationRecord: Sendable, Hashable {
     }
 
     /// A launch by the user that waits for the end of the process.
-    package enum WaitingLaunch: UInt8, Sendable, Hashable {
+    package enum WaitingLaunch: UInt8, WireValue, Hashable {
         case foreground = 1, background
     }
 
@@ -49,7 +50,9 @@ package struct ApplicationRecord: Sendable, Hashable {
         }
 
         init(text: String, source: String?, token: UInt64) {
-            (self.text, self.source, self.token) = (text, source, token)
+            self.text = text
+            self.source = source
+            self.token = token
         }
 
         /// Returns the URL with a number of this supervisor.
@@ -61,7 +64,10 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var reason: WakeReason
         package var allowance: Duration
 
-        package init(reason: WakeReason, allowance: Duration) { (self.reason, self.allowance) = (reason, allowance) }
+        package init(reason: WakeReason, allowance: Duration) {
+            self.reason = reason
+            self.allowance = allowance
+        }
 
         package init(_ wake: Lifecycle.AcceptedWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
     }

@@ -6,11 +6,19 @@ import Glibc
 /// The clocks of schedules: one that goes on over restarts of the supervisor and of the machine, and the user's.
 struct ScheduleClock {
     /// A moment by all clocks, to which later readings refer.
-    private struct Anchor: Hashable {
+    private struct Anchor: WireRecord {
         var bootIdentifier: String
         var boot: Int64
         var universal: Int64
         var steady: Int64
+
+        static let layout = Layout(
+            Self.init,
+            Field(\.bootIdentifier, .text(limit: 64)),
+            Field(\.boot),
+            Field(\.universal),
+            Field(\.steady)
+        )
     }
 
     private let anchor: Anchor
@@ -23,13 +31,14 @@ struct ScheduleClock {
         let (boot, universal, _) = Self.readings
         let identifier = BootIdentifier.current(FileSystem())
         var next = Anchor(bootIdentifier: identifier, boot: boot, universal: universal, steady: universal)
-        if let earlier = directory.contents(of: path, limit: 256).flatMap({ Self.decode($0) }) {
+        let bytes = directory.contents(of: path, limit: 256) ?? []
+        if let earlier = try? WireReader.decode(Anchor.self, from: bytes) {
             let isSameBoot = earlier.bootIdentifier == identifier && boot >= earlier.boot
             let passed = isSameBoot ? boot - earlier.boot : max(0, universal - earlier.universal)
             next.steady = earlier.steady + passed
         }
         anchor = next
-        try? directory.replace(path, with: Self.encode(next))
+        try? directory.replace(path, with: WireWriter.encode(next))
     }
 
     var now: ScheduleTime {
@@ -46,29 +55,5 @@ struct ScheduleClock {
         var (boot, universal, offset): (Int64, Int64, Int64) = (0, 0, 0)
         eidetic_schedule_time(&boot, &universal, &offset)
         return (boot, universal, offset)
-    }
-
-    private static func encode(_ anchor: Anchor) -> [UInt8] {
-        var writer = WireWriter()
-        writer.append(anchor.bootIdentifier)
-        for number in [anchor.boot, anchor.universal, anchor.steady] { writer.append(number) }
-        return writer.bytes
-    }
-
-    private static func decode(_ bytes: [UInt8]) -> Anchor? {
-        var reader = WireReader(bytes)
-        do throws(WireError) {
-            let identifier = try reader.text(limit: 64)
-            let boot = try reader.integer(Int64.self)
-            let universal = try reader.integer(Int64.self)
-            return Anchor(
-                bootIdentifier: identifier,
-                boot: boot,
-                universal: universal,
-                steady: try reader.integer()
-            )
-        } catch {
-            return nil
-        }
     }
 }
