@@ -156,15 +156,13 @@ struct Probe {
     }
 
     private func result(frameCount: Int) -> ResultDescription {
-        var writer = WireWriter()
-        writer.append(frameCount)
-        writer.append(optional: 1) { $0.append($1) }
-        writer.append(size.width)
-        writer.append(size.height)
-        writer.append(false)
-        writer.append(Duration.zero)
-        guard let result = try? WireReader.decode(ResultDescription.self, from: writer.bytes) else { _exit(3) }
-        return result
+        ResultDescription(
+            frameCount: frameCount,
+            loopCount: 1,
+            sourceSize: size,
+            isPartial: false,
+            processorTime: .zero
+        )
     }
 
     private mutating func decode(_ layout: ResultLayout, into memory: MappedMemory) {

@@ -53,12 +53,20 @@ struct MessageTests {
     func replies() throws {
         let layout = try #require(ResultLayout(size: PixelSize(width: 2, height: 3), frameCount: 4))
         let header = ImageHeader(format: .gif, size: layout.size, frameCount: 4, loopCount: nil)
+        let result = ResultDescription(
+            frameCount: 4,
+            loopCount: 1,
+            sourceSize: layout.size,
+            isPartial: true,
+            processorTime: .microseconds(3)
+        )
         let replies: [HelperReply] = [
             .ready(HelperDescription(restrictions: [.landlock, .files], formats: ["png"], addressSpace: 5)),
             .failure(.corrupt, message: "reason"), .header(nil), .header(HeaderDescription(header)),
             .opened(HeaderDescription(header), DecodeMemory(working: 6, kept: 5), layout),
             .animation(AnimationDescription(Self.info), DecoderUsage(retainedByteCount: 7, decodedByteCount: 8)),
-            .animation(nil, DecoderUsage()), .frame(nil, DecoderUsage()),
+            .animation(nil, DecoderUsage()), .frame(nil, DecoderUsage()), .frame(result, DecoderUsage()),
+            .decoded(result), .decodedAtOnce(HeaderDescription(header), layout, result),
             .metadata(MetadataLayout(ImageMetadata(exif: [1, 2], xmp: nil, iccProfile: []))),
         ]
         for reply in replies {

@@ -18,7 +18,7 @@ package struct WireReader {
 
     /// Decodes a message that consists of one value; throws if bytes follow it.
     @inlinable
-    package static func decode<Value: WireDecodable>(
+    package static func decode<Value: WireValue>(
         _ type: Value.Type,
         from bytes: [UInt8]
     ) throws(WireError) -> Value {
@@ -79,35 +79,6 @@ package struct WireReader {
     /// Reads whole nanoseconds.
     @inlinable
     package mutating func duration() throws(WireError) -> Duration { .nanoseconds(try integer(Int64.self)) }
-
-    /// Reads 0 for `nil`; otherwise 1, and the value by `body`.
-    package mutating func optional<Value>(
-        by body: (inout WireReader) throws(WireError) -> Value
-    ) throws(WireError) -> Value? {
-        try boolean() ? try body(&self) : nil
-    }
-
-    /// Reads a list of at most `limit` elements by `body`, each of which takes a byte or more.
-    package mutating func list<Element>(
-        limit: Int = maximumListCount,
-        by body: (inout WireReader) throws(WireError) -> Element
-    ) throws(WireError) -> [Element] {
-        let count = try count(limit: limit)
-        var elements: [Element] = []
-        for _ in 0..<count { elements.append(try body(&self)) }
-        return elements
-    }
-
-    /// Reads a case of an enumeration with an integer of one byte.
-    package mutating func enumeration<Value: RawRepresentable>(
-        _ type: Value.Type
-    ) throws(WireError) -> Value where Value.RawValue == UInt8 {
-        let number = try integer(UInt8.self)
-        guard let value = Value(rawValue: number) else {
-            throw .unknownCase(type: "\(type)", value: UInt64(number))
-        }
-        return value
-    }
 
     /// Reads a number of at most `limit` elements, each of which takes a byte or more.
     @inlinable

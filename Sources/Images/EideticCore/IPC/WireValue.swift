@@ -1,17 +1,9 @@
 /// A value that can be written into a message of another process, and read from it.
 @usableFromInline
-package protocol WireValue: WireEncodable, WireDecodable, Sendable {}
-
-/// A value that can be written into a message.
-@usableFromInline
-package protocol WireEncodable {
+package protocol WireValue: Sendable {
     /// Appends the value to a message.
     func write(to writer: inout WireWriter)
-}
 
-/// A value that is read from a message.
-@usableFromInline
-package protocol WireDecodable {
     /// Reads a value; throws if the message has none at this place.
     init(from reader: inout WireReader) throws(WireError)
 }

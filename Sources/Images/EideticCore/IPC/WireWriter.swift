@@ -11,7 +11,7 @@ package struct WireWriter: Sendable {
 
     /// Returns the encoding of one value.
     @inlinable
-    package static func encode(_ value: some WireEncodable) -> [UInt8] {
+    package static func encode(_ value: some WireValue) -> [UInt8] {
         var writer = WireWriter()
         value.write(to: &writer)
         return writer.bytes
@@ -48,20 +48,5 @@ package struct WireWriter: Sendable {
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, second) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
         append(overflow || second ? (seconds < 0 ? Int64.min : .max) : sum)
-    }
-
-    /// Appends a value.
-    package mutating func append(_ value: some WireEncodable) { value.write(to: &self) }
-
-    /// Appends 0 for `nil`; otherwise 1, and the value by `body`.
-    package mutating func append<Value>(optional value: Value?, by body: (inout WireWriter, Value) -> Void) {
-        append(value != nil)
-        if let value { body(&self, value) }
-    }
-
-    /// Appends a number of 32 bits, and each element by `body`.
-    package mutating func append<Element>(list: [Element], by body: (inout WireWriter, Element) -> Void) {
-        append(UInt32(truncatingIfNeeded: list.count))
-        for element in list { body(&self, element) }
     }
 }

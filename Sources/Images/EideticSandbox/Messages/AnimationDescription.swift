@@ -10,10 +10,29 @@ package struct AnimationDescription: Sendable, Hashable {
     /// The number of durations in the window, which is that of the frames.
     package let frameCount: Int
 
+}
+
+extension AnimationDescription: WireRecord {
     package init(_ info: AnimationInfo) {
-        (format, size, sourceSize) = (info.format, info.size, info.sourceSize)
-        (loopCount, isComplete, frameCount) = (info.loopCount, info.isComplete, info.frameCount)
+        self.init(
+            format: info.format,
+            size: info.size,
+            sourceSize: info.sourceSize,
+            loopCount: info.loopCount,
+            isComplete: info.isComplete,
+            frameCount: info.frameCount
+        )
     }
+
+    package static let layout = Layout(
+        Self.init,
+        Field(\.format, .name),
+        Field(\.size, .size(upTo: 1 << 30)),
+        Field(\.sourceSize, .size(upTo: 1 << 30)),
+        Field(\.loopCount, .optional(.number())),
+        Field(\.isComplete),
+        Field(\.frameCount, .number(in: 0...ResultLayout.maximumFrameCount))
+    )
 
     /// Returns the properties with the durations of the frames.
     package func info(durations: [Duration]) -> AnimationInfo {
@@ -28,35 +47,6 @@ package struct AnimationDescription: Sendable, Hashable {
     }
 }
 
-extension AnimationDescription: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(format.rawValue)
-        for size in [size, sourceSize] {
-            writer.append(size.width)
-            writer.append(size.height)
-        }
-        writer.append(optional: loopCount) { $0.append($1) }
-        writer.append(isComplete)
-        writer.append(frameCount)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        guard let format = ImageFormat(rawValue: try reader.text(limit: 32)) else {
-            throw .unknownCase(type: "ImageFormat", value: 0)
-        }
-        self.format = format
-        size = PixelSize(width: try reader.integer(), height: try reader.integer())
-        sourceSize = PixelSize(width: try reader.integer(), height: try reader.integer())
-        loopCount = try reader.optional { reader throws(WireError) in try reader.integer(Int.self) }
-        isComplete = try reader.boolean()
-        frameCount = try reader.integer()
-        let sides = [size.width, size.height, sourceSize.width, sourceSize.height]
-        guard sides.allSatisfy({ (1...1 << 30).contains($0) }), loopCount ?? 0 >= 0,
-            (0...ResultLayout.maximumFrameCount).contains(frameCount)
-        else { throw .unknownCase(type: "AnimationInfo", value: UInt64(bitPattern: Int64(frameCount))) }
-    }
-}
-
 /// The resources that a kept decoder has used.
 package struct DecoderUsage: Sendable, Hashable {
     /// The memory that the decoder keeps until the next request, without the encoded bytes.
@@ -65,19 +55,15 @@ package struct DecoderUsage: Sendable, Hashable {
     package var decodedByteCount: Int
 
     package init(retainedByteCount: Int = 0, decodedByteCount: Int = 0) {
-        (self.retainedByteCount, self.decodedByteCount) = (retainedByteCount, decodedByteCount)
+        self.retainedByteCount = retainedByteCount
+        self.decodedByteCount = decodedByteCount
     }
 }
 
-extension DecoderUsage: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(retainedByteCount)
-        writer.append(decodedByteCount)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        retainedByteCount = try reader.integer()
-        decodedByteCount = try reader.integer()
-        guard retainedByteCount >= 0, decodedByteCount >= 0 else { throw .unknownCase(type: "usage", value: 0) }
-    }
+extension DecoderUsage: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.retainedByteCount, .number()),
+        Field(\.decodedByteCount, .number())
+    )
 }

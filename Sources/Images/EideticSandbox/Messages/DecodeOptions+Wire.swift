@@ -1,65 +1,107 @@
-package import EideticCodecs
-package import EideticCore
+public import EideticCodecs
+public import EideticCore
 
-extension DecodeOptions: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(optional: size) { writer, size in
-            writer.append(size.width)
-            writer.append(size.height)
-        }
-        writer.append(contentMode.rawValue)
-        if case .point(let x, let y) = cropFocus {
-            writer.append(true)
-            writer.append(x.bitPattern)
-            writer.append(y.bitPattern)
-        } else {
-            writer.append(false)
-        }
-        for flag in [appliesOrientation, convertsToSRGB, premultipliesAlpha, frames == .all, acceptsPartial] {
-            writer.append(flag)
-        }
-        writer.append(optional: byteLimit) { $0.append($1.bytes) }
-        writer.append(scale.bitPattern)
-    }
+extension DecodeOptions: WireRecord {
+    package static let layout = Layout(
+        make,
+        Field(\.size),
+        Field(\.contentMode, .name),
+        Field(\.cropFocus),
+        Field(\.appliesOrientation),
+        Field(\.convertsToSRGB),
+        Field(\.premultipliesAlpha),
+        Field({ $0.frames == .all }),
+        Field(\.acceptsPartial),
+        Field(\.byteLimit),
+        Field(\.scale)
+    )
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        self.init()
-        size = try reader.optional { reader throws(WireError) in
-            PixelSize(width: try reader.integer(), height: try reader.integer())
-        }
-        guard let mode = ContentMode(rawValue: try reader.text(limit: 16)) else {
-            throw .unknownCase(type: "ContentMode", value: 0)
-        }
-        contentMode = mode
-        if try reader.boolean() {
-            let x: UInt64 = try reader.integer(), y: UInt64 = try reader.integer()
-            cropFocus = .point(x: Double(bitPattern: x), y: Double(bitPattern: y))
-        } else {
-            cropFocus = .content
-        }
-        appliesOrientation = try reader.boolean()
-        convertsToSRGB = try reader.boolean()
-        premultipliesAlpha = try reader.boolean()
-        frames = try reader.boolean() ? .all : .first
-        acceptsPartial = try reader.boolean()
-        byteLimit = try reader.optional { reader throws(WireError) in ByteCount(try reader.integer(Int.self)) }
-        scale = Double(bitPattern: try reader.integer())
+    private static func make(
+        size: PixelSize?,
+        contentMode: ContentMode,
+        cropFocus: CropFocus,
+        appliesOrientation: Bool,
+        convertsToSRGB: Bool,
+        premultipliesAlpha: Bool,
+        hasAllFrames: Bool,
+        acceptsPartial: Bool,
+        byteLimit: ByteCount?,
+        scale: Double
+    ) -> DecodeOptions {
+        var options = DecodeOptions()
+        options.size = size
+        options.contentMode = contentMode
+        options.cropFocus = cropFocus
+        options.appliesOrientation = appliesOrientation
+        options.convertsToSRGB = convertsToSRGB
+        options.premultipliesAlpha = premultipliesAlpha
+        options.frames = hasAllFrames ? .all : .first
+        options.acceptsPartial = acceptsPartial
+        options.byteLimit = byteLimit
+        options.scale = scale
+        return options
     }
 }
 
-extension DecodeLimits: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        for number in [encodedBytes.bytes, pixels, sideLength, frames, animationBytes.bytes] { writer.append(number) }
-        writer.append(duration)
-    }
+extension CropFocus: WireRecord {
+    @usableFromInline
+    package static let layout = Layout<Self>(
+        Case(0, content),
+        Case(1, point) { if case .point(let x, let y) = $0 { (x, y) } else { nil } }
+    )
+}
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        self.init()
-        encodedBytes = ByteCount(try reader.integer(Int.self))
-        pixels = try reader.integer()
-        sideLength = try reader.integer()
-        frames = try reader.integer()
-        animationBytes = ByteCount(try reader.integer(Int.self))
-        duration = try reader.duration()
+extension DecodeLimits: WireRecord {
+    @usableFromInline
+    package static let layout = Layout(
+        make,
+        \.encodedBytes,
+        \.pixels,
+        \.sideLength,
+        \.frames,
+        \.animationBytes,
+        \.duration
+    )
+
+    private static func make(
+        encodedBytes: ByteCount,
+        pixels: Int,
+        sideLength: Int,
+        frames: Int,
+        animationBytes: ByteCount,
+        duration: Duration
+    ) -> DecodeLimits {
+        var limits = DecodeLimits()
+        limits.encodedBytes = encodedBytes
+        limits.pixels = pixels
+        limits.sideLength = sideLength
+        limits.frames = frames
+        limits.animationBytes = animationBytes
+        limits.duration = duration
+        return limits
+    }
+}
+
+extension PixelSize: WireRecord {
+    @usableFromInline
+    package static let layout = Layout(Self.init, \.width, \.height)
+}
+
+extension Layout<PixelSize> {
+    /// The size of an image: sides of one pixel or more.
+    static func size(upTo limit: Int) -> Self {
+        Layout.value.validated { (1...limit).contains($0.width) && (1...limit).contains($0.height) }
+    }
+}
+
+extension Layout<ImageFormat> {
+    static var name: Self {
+        Layout<String>.text(limit: 32).compactMap(to: { ImageFormat(rawValue: $0) }, from: \.rawValue)
+    }
+}
+
+extension Layout<ContentMode> {
+    fileprivate static var name: Self {
+        Layout<String>.text(limit: 16).compactMap(to: { ContentMode(rawValue: $0) }, from: \.rawValue)
     }
 }

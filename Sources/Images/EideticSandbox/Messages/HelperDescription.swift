@@ -13,31 +13,29 @@ package struct HelperDescription: Sendable, Hashable {
 
     /// The version of the messages of this build.
     package static let currentVersion: UInt32 = 3
-
-    package init(restrictions: HelperRestrictions, formats: [String], addressSpace: Int) {
-        (self.restrictions, self.formats, self.addressSpace) = (restrictions, formats, addressSpace)
-    }
 }
 
-extension HelperDescription: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(version)
-        writer.append(restrictions.rawValue)
-        writer.append(list: formats) { $0.append($1) }
-        writer.append(addressSpace)
+extension HelperDescription: WireRecord {
+    package init(restrictions: HelperRestrictions, formats: [String], addressSpace: Int) {
+        self.init(
+            version: Self.currentVersion,
+            restrictions: restrictions,
+            formats: formats,
+            addressSpace: addressSpace
+        )
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        version = try reader.integer()
-        restrictions = HelperRestrictions(rawValue: try reader.integer())
-        formats = try reader.list(limit: 64) { reader throws(WireError) in try reader.text(limit: 32) }
-        addressSpace = try reader.integer()
-        guard (0..<1 << 46).contains(addressSpace) else { throw .unknownCase(type: "address space", value: 0) }
-    }
+    package static let layout = Layout(
+        Self.init,
+        Field(\.version),
+        Field(\.restrictions),
+        Field(\.formats, .list(.text(limit: 32), limit: 64)),
+        Field(\.addressSpace, .number(in: 0...(1 << 46) - 1))
+    )
 }
 
 /// The restrictions of a decoding process; the system may lack some.
-package struct HelperRestrictions: OptionSet, Sendable, Hashable {
+package struct HelperRestrictions: OptionSet, WireValue, Hashable {
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -22,86 +22,49 @@ package enum HelperReply: Sendable, Equatable {
     case frame(ResultDescription?, DecoderUsage)
     /// The parts of the metadata are in the memory of the request, one behind the other.
     case metadata(MetadataLayout)
-
-    private enum Kind: UInt8 { case ready, failure, header, opened, decoded, animation, frame, metadata, decodedAtOnce }
-
-    /// The largest length of a message of an error.
-    private static let maximumMessageLength = 1_000
 }
 
-extension HelperReply: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .ready(let description):
-            writer.append(Kind.ready.rawValue)
-            writer.append(description)
-        case .failure(let code, let message):
-            writer.append(Kind.failure.rawValue)
-            writer.append(code.description)
-            writer.append(String(decoding: message.utf8.prefix(Self.maximumMessageLength - 2), as: UTF8.self))
-        case .header(let header):
-            writer.append(Kind.header.rawValue)
-            writer.append(optional: header) { $0.append($1) }
-        case .opened(let header, let memory, let layout):
-            writer.append(Kind.opened.rawValue)
-            writer.append(header)
-            writer.append(memory)
-            writer.append(layout)
-        case .decoded(let result):
-            writer.append(Kind.decoded.rawValue)
-            writer.append(result)
-        case .decodedAtOnce(let header, let layout, let result):
-            writer.append(Kind.decodedAtOnce.rawValue)
-            writer.append(header)
-            writer.append(layout)
-            writer.append(result)
-        case .animation(let description, let usage):
-            writer.append(Kind.animation.rawValue)
-            writer.append(optional: description) { $0.append($1) }
-            writer.append(usage)
-        case .frame(let result, let usage):
-            writer.append(Kind.frame.rawValue)
-            writer.append(optional: result) { $0.append($1) }
-            writer.append(usage)
-        case .metadata(let layout):
-            writer.append(Kind.metadata.rawValue)
-            writer.append(layout)
+extension HelperReply: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(0, ready) { if case .ready(let description) = $0 { description } else { nil } },
+        Case(1, failure, .code, .message) {
+            if case .failure(let code, let message) = $0 { (code, message) } else { nil }
+        },
+        Case(2, header) { if case .header(let header) = $0 { .some(header) } else { nil } },
+        Case(3, opened) {
+            if case .opened(let header, let memory, let layout) = $0 { (header, memory, layout) } else { nil }
+        },
+        Case(4, decoded) { if case .decoded(let result) = $0 { result } else { nil } },
+        Case(5, animation) { if case .animation(let animation, let usage) = $0 { (animation, usage) } else { nil } },
+        Case(6, frame) { if case .frame(let result, let usage) = $0 { (result, usage) } else { nil } },
+        Case(7, metadata) { if case .metadata(let layout) = $0 { layout } else { nil } },
+        Case(8, decodedAtOnce) {
+            if case .decodedAtOnce(let header, let layout, let result) = $0 { (header, layout, result) } else { nil }
         }
-    }
+    )
+}
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .ready: self = .ready(try HelperDescription(from: &reader))
-        case .failure:
-            let name = try reader.text(limit: 64), message = try reader.text(limit: Self.maximumMessageLength)
-            self = .failure(EideticError.Code(named: name) ?? .decoderFailed, message: message)
-        case .header:
-            self = .header(
-                try reader.optional { reader throws(WireError) in try HeaderDescription(from: &reader) }
-            )
-        case .opened:
-            self = .opened(
-                try HeaderDescription(from: &reader),
-                try DecodeMemory(from: &reader),
-                try ResultLayout(from: &reader)
-            )
-        case .decoded: self = .decoded(try ResultDescription(from: &reader))
-        case .animation:
-            let description = try reader.optional { reader throws(WireError) in
-                try AnimationDescription(from: &reader)
-            }
-            self = .animation(description, try DecoderUsage(from: &reader))
-        case .frame:
-            let result = try reader.optional { reader throws(WireError) in try ResultDescription(from: &reader) }
-            self = .frame(result, try DecoderUsage(from: &reader))
-        case .metadata: self = .metadata(try MetadataLayout(from: &reader))
-        case .decodedAtOnce:
-            self = .decodedAtOnce(
-                try HeaderDescription(from: &reader),
-                try ResultLayout(from: &reader),
-                try ResultDescription(from: &reader)
-            )
-        }
+extension Layout<EideticError.Code> {
+    /// The name of a code; an unknown one is that of a failed decode.
+    fileprivate static var code: Self {
+        Layout<String>.text(limit: 64).map(
+            to: { EideticError.Code(named: $0) ?? .decoderFailed },
+            from: \.description
+        )
+    }
+}
+
+extension Layout<String> {
+    /// The largest length of a message of an error.
+    private static var messageLimit: Int { 1_000 }
+
+    /// A message of an error, of which the beginning is sent.
+    fileprivate static var message: Self {
+        text(limit: messageLimit).map(
+            to: { $0 },
+            // A character that is cut in two becomes a mark of three bytes.
+            from: { String(decoding: $0.utf8.prefix(messageLimit - 2), as: UTF8.self) }
+        )
     }
 }
 
@@ -115,12 +78,31 @@ package struct HeaderDescription: Sendable, Hashable {
     package let loopCount: Int?
     /// The number of durations in the window: that of the frames, or 0.
     package let durationCount: Int
+}
 
+extension HeaderDescription: WireRecord {
     package init(_ header: ImageHeader) {
-        (format, size, orientation) = (header.format, header.size, header.orientation)
-        (hasAlpha, frameCount, loopCount) = (header.hasAlpha, header.frameCount, header.loopCount)
-        durationCount = header.durations.count
+        self.init(
+            format: header.format,
+            size: header.size,
+            orientation: header.orientation,
+            hasAlpha: header.hasAlpha,
+            frameCount: header.frameCount,
+            loopCount: header.loopCount,
+            durationCount: header.durations.count
+        )
     }
+
+    package static let layout = Layout(
+        Self.init,
+        Field(\.format, .name),
+        Field(\.size, .size(upTo: 1 << 32)),
+        Field(\.orientation, .orientation),
+        Field(\.hasAlpha),
+        Field(\.frameCount, .number(in: 1...Int.max)),
+        Field(\.loopCount, .optional(.number())),
+        Field(\.durationCount, .number(in: 0...ResultLayout.maximumFrameCount))
+    )
 
     /// Returns the header with the durations of its frames.
     package func header(durations: [Duration]) -> ImageHeader {
@@ -136,38 +118,9 @@ package struct HeaderDescription: Sendable, Hashable {
     }
 }
 
-extension HeaderDescription: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(format.rawValue)
-        writer.append(size.width)
-        writer.append(size.height)
-        writer.append(UInt8(orientation.rawValue))
-        writer.append(hasAlpha)
-        writer.append(frameCount)
-        writer.append(optional: loopCount) { $0.append($1) }
-        writer.append(durationCount)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        let name = try reader.text(limit: 32)
-        guard let format = ImageFormat(rawValue: name) else { throw .unknownCase(type: "ImageFormat", value: 0) }
-        self.format = format
-        size = PixelSize(width: try reader.integer(), height: try reader.integer())
-        guard size.width > 0, size.height > 0, size.width <= 1 << 32, size.height <= 1 << 32 else {
-            throw .unknownCase(type: "PixelSize", value: 0)
-        }
-        let orientation = try reader.integer(UInt8.self)
-        guard let known = ImageOrientation(rawValue: Int(orientation)) else {
-            throw .unknownCase(type: "ImageOrientation", value: UInt64(orientation))
-        }
-        self.orientation = known
-        hasAlpha = try reader.boolean()
-        frameCount = try reader.integer()
-        loopCount = try reader.optional { reader throws(WireError) in try reader.integer(Int.self) }
-        durationCount = try reader.integer()
-        guard frameCount > 0, loopCount ?? 0 >= 0, (0...ResultLayout.maximumFrameCount).contains(durationCount) else {
-            throw .unknownCase(type: "ImageHeader", value: UInt64(bitPattern: Int64(frameCount)))
-        }
+extension Layout<ImageOrientation> {
+    fileprivate static var orientation: Self {
+        Layout<UInt8>.value.compactMap(to: { ImageOrientation(rawValue: Int($0)) }, from: { UInt8($0.rawValue) })
     }
 }
 
@@ -180,32 +133,38 @@ package struct ResultDescription: Sendable, Hashable {
     /// The processor time of the decode.
     package var processorTime: Duration
 
-    package init(_ image: Image, processorTime: Duration) {
-        (frameCount, loopCount) = (image.frames.count, image.loopCount)
-        (sourceSize, isPartial) = (image.sourceSize, image.isPartial)
+    package init(
+        frameCount: Int,
+        loopCount: Int?,
+        sourceSize: PixelSize,
+        isPartial: Bool,
+        processorTime: Duration
+    ) {
+        self.frameCount = frameCount
+        self.loopCount = loopCount
+        self.sourceSize = sourceSize
+        self.isPartial = isPartial
         self.processorTime = processorTime
     }
 }
 
-extension ResultDescription: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(frameCount)
-        writer.append(optional: loopCount) { $0.append($1) }
-        writer.append(sourceSize.width)
-        writer.append(sourceSize.height)
-        writer.append(isPartial)
-        writer.append(processorTime)
+extension ResultDescription: WireRecord {
+    package init(_ image: Image, processorTime: Duration) {
+        self.init(
+            frameCount: image.frames.count,
+            loopCount: image.loopCount,
+            sourceSize: image.sourceSize,
+            isPartial: image.isPartial,
+            processorTime: processorTime
+        )
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        frameCount = try reader.integer()
-        loopCount = try reader.optional { reader throws(WireError) in try reader.integer(Int.self) }
-        sourceSize = PixelSize(width: try reader.integer(), height: try reader.integer())
-        isPartial = try reader.boolean()
-        processorTime = try reader.duration()
-        guard (1...ResultLayout.maximumFrameCount).contains(frameCount), loopCount ?? 0 >= 0, sourceSize.width > 0,
-            sourceSize.height > 0, sourceSize.width <= 1 << 32, sourceSize.height <= 1 << 32,
-            processorTime >= .zero
-        else { throw .unknownCase(type: "ResultDescription", value: UInt64(bitPattern: Int64(frameCount))) }
-    }
+    package static let layout = Layout(
+        Self.init,
+        Field(\.frameCount, .number(in: 1...ResultLayout.maximumFrameCount)),
+        Field(\.loopCount, .optional(.number())),
+        Field(\.sourceSize, .size(upTo: 1 << 32)),
+        Field(\.isPartial),
+        Field(\.processorTime, .value.validated { $0 >= .zero })
+    )
 }

@@ -28,98 +28,39 @@ package enum HelperRequest: Sendable, Equatable {
     /// Read the metadata of the bytes in the input memory into the memory of the packet's descriptor, of this capacity.
     case metadata(byteCount: Int, capacity: Int)
 
-    private enum Kind: UInt8 { case input, window, header, open, decode, keep, extend, frame, release, metadata }
-
     /// The largest number of decoders in one message.
     package static let maximumReleaseCount = 1_024
 }
 
-extension HelperRequest: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .input(let byteCount):
-            writer.append(Kind.input.rawValue)
-            writer.append(byteCount)
-        case .window(let byteCount):
-            writer.append(Kind.window.rawValue)
-            writer.append(byteCount)
-        case .header(let byteCount, let isComplete):
-            writer.append(Kind.header.rawValue)
-            writer.append(byteCount)
-            writer.append(isComplete)
-        case .open(let byteCount, let options, let limits, let immediateMemory):
-            writer.append(Kind.open.rawValue)
-            writer.append(byteCount)
-            writer.append(options)
-            writer.append(limits)
-            writer.append(immediateMemory)
-        case .decode(let layout, let isInWindow):
-            writer.append(Kind.decode.rawValue)
-            writer.append(layout)
-            writer.append(isInWindow)
-        case .keep(let options, let byteCount, let isComplete):
-            writer.append(Kind.keep.rawValue)
-            writer.append(options)
-            writer.append(byteCount)
-            writer.append(isComplete)
-        case .extend(let number, let byteCount, let isComplete):
-            writer.append(Kind.extend.rawValue)
-            writer.append(number)
-            writer.append(byteCount)
-            writer.append(isComplete)
-        case .frame(let number, let index, let layout, let isInWindow):
-            writer.append(Kind.frame.rawValue)
-            writer.append(number)
-            writer.append(index)
-            writer.append(layout)
-            writer.append(isInWindow)
-        case .release(let numbers):
-            writer.append(Kind.release.rawValue)
-            writer.append(list: numbers) { $0.append($1) }
-        case .metadata(let byteCount, let capacity):
-            writer.append(Kind.metadata.rawValue)
-            writer.append(byteCount)
-            writer.append(capacity)
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Kind.self) {
-        case .input: self = .input(byteCount: try reader.integer())
-        case .window: self = .window(byteCount: try reader.integer())
-        case .header: self = .header(byteCount: try reader.integer(), isComplete: try reader.boolean())
-        case .open:
-            self = .open(
-                byteCount: try reader.integer(),
-                options: try DecodeOptions(from: &reader),
-                limits: try DecodeLimits(from: &reader),
-                immediateMemory: try reader.integer()
-            )
-        case .decode: self = .decode(try ResultLayout(from: &reader), isInWindow: try reader.boolean())
-        case .keep:
-            self = .keep(
-                try KeptDecoderOptions(from: &reader),
-                byteCount: try reader.integer(),
-                isComplete: try reader.boolean()
-            )
-        case .extend:
-            self = .extend(
-                try reader.integer(),
-                byteCount: try reader.integer(),
-                isComplete: try reader.boolean()
-            )
-        case .frame:
-            self = .frame(
-                try reader.integer(),
-                index: try reader.integer(),
-                try ResultLayout(from: &reader),
-                isInWindow: try reader.boolean()
-            )
-        case .release:
-            self = .release(
-                try reader.list(limit: Self.maximumReleaseCount) { reader throws(WireError) in try reader.integer() }
-            )
-        case .metadata: self = .metadata(byteCount: try reader.integer(), capacity: try reader.integer())
-        }
-    }
+extension HelperRequest: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(0, input) { if case .input(let count) = $0 { count } else { nil } },
+        Case(1, window) { if case .window(let count) = $0 { count } else { nil } },
+        Case(2, header) { if case .header(let count, let isComplete) = $0 { (count, isComplete) } else { nil } },
+        Case(3, open) {
+            if case .open(let count, let options, let limits, let memory) = $0 {
+                (count, options, limits, memory)
+            } else {
+                nil
+            }
+        },
+        Case(4, decode) { if case .decode(let layout, let isInWindow) = $0 { (layout, isInWindow) } else { nil } },
+        Case(5, keep) {
+            if case .keep(let options, let count, let isComplete) = $0 { (options, count, isComplete) } else { nil }
+        },
+        Case(6, extend) {
+            if case .extend(let number, let count, let isComplete) = $0 { (number, count, isComplete) } else { nil }
+        },
+        Case(7, frame) {
+            if case .frame(let number, let index, let layout, let isInWindow) = $0 {
+                (number, index, layout, isInWindow)
+            } else {
+                nil
+            }
+        },
+        Case(8, release, .list(.value, limit: maximumReleaseCount)) {
+            if case .release(let numbers) = $0 { numbers } else { nil }
+        },
+        Case(9, metadata) { if case .metadata(let count, let capacity) = $0 { (count, capacity) } else { nil } }
+    )
 }

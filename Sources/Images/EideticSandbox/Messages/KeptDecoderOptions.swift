@@ -4,7 +4,7 @@ package import EideticCore
 /// A decoder that a process keeps between requests, whose encoded bytes grow at their end.
 package struct KeptDecoderOptions: Sendable, Equatable {
     /// The images that a decoder makes of the bytes.
-    package enum Kind: UInt8, Sendable { case animation, preview }
+    package enum Kind: UInt8, WireValue { case animation, preview }
 
     package var kind: Kind
     /// The number of the decoder, which no other one of the process has.
@@ -24,29 +24,23 @@ package struct KeptDecoderOptions: Sendable, Equatable {
         options: DecodeOptions,
         limits: DecodeLimits
     ) {
-        (self.kind, self.number, self.capacity) = (kind, number, capacity)
-        (self.maximumCopyBytes, self.options, self.limits) = (maximumCopyBytes, options, limits)
+        self.kind = kind
+        self.number = number
+        self.capacity = capacity
+        self.maximumCopyBytes = maximumCopyBytes
+        self.options = options
+        self.limits = limits
     }
 }
 
-extension KeptDecoderOptions: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(kind.rawValue)
-        writer.append(number)
-        writer.append(capacity)
-        writer.append(maximumCopyBytes)
-        writer.append(options)
-        writer.append(limits)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        self.init(
-            kind: try reader.enumeration(Kind.self),
-            number: try reader.integer(),
-            capacity: try reader.integer(),
-            maximumCopyBytes: try reader.integer(),
-            options: try DecodeOptions(from: &reader),
-            limits: try DecodeLimits(from: &reader)
-        )
-    }
+extension KeptDecoderOptions: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        \.kind,
+        \.number,
+        \.capacity,
+        \.maximumCopyBytes,
+        \.options,
+        \.limits
+    )
 }

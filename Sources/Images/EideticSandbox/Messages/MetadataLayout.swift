@@ -6,8 +6,6 @@ package struct MetadataLayout: Sendable, Hashable {
     /// The lengths of the EXIF block, the XMP packet and the profile; `nil` for one that the file lacks.
     package let lengths: [Int?]
 
-    package init(_ metadata: ImageMetadata) { lengths = Self.parts(of: metadata).map { $0?.count } }
-
     /// The bytes of all parts.
     package var byteCount: Int { lengths.reduce(0) { $0 + ($1 ?? 0) } }
 
@@ -37,19 +35,18 @@ package struct MetadataLayout: Sendable, Hashable {
     }
 }
 
-extension MetadataLayout: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        for length in lengths { writer.append(optional: length) { $0.append($1) } }
-    }
+extension MetadataLayout: WireRecord {
+    package init(_ metadata: ImageMetadata) { self.init(lengths: Self.parts(of: metadata).map { $0?.count }) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        var lengths: [Int?] = []
-        for _ in 0..<3 {
-            let length = try reader.optional { reader throws(WireError) in try reader.integer(Int.self) }
-            // Sums of numbers within this limit do not overflow.
-            guard (0...1 << 32).contains(length ?? 0) else { throw .unknownCase(type: "metadata", value: 0) }
-            lengths.append(length)
-        }
-        self.lengths = lengths
-    }
+    package static let layout = Layout(
+        { Self(lengths: [$0, $1, $2]) },
+        Field({ $0.lengths[0] }, .partLength),
+        Field({ $0.lengths[1] }, .partLength),
+        Field({ $0.lengths[2] }, .partLength)
+    )
+}
+
+extension Layout<Int?> {
+    /// The length of a part; sums of numbers within this limit do not overflow.
+    fileprivate static var partLength: Self { optional(.number(in: 0...1 << 32)) }
 }

@@ -30,21 +30,8 @@ package struct ResultLayout: Sendable, Hashable {
     package var byteCount: Int { recordOffset + Self.recordSize * frameCount }
 }
 
-extension ResultLayout: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(size.width)
-        writer.append(size.height)
-        writer.append(frameCount)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        let size = PixelSize(width: try reader.integer(), height: try reader.integer())
-        let frameCount: Int = try reader.integer()
-        guard let layout = ResultLayout(size: size, frameCount: frameCount) else {
-            throw .unknownCase(type: "ResultLayout", value: UInt64(bitPattern: Int64(frameCount)))
-        }
-        self = layout
-    }
+extension ResultLayout: WireRecord {
+    package static let layout = Layout<Self>(validating: Self.init, Field(\.size), Field(\.frameCount))
 }
 
 /// A frame in shared memory, as its record describes it.

@@ -74,7 +74,7 @@ extension FuzzTarget {
     }
 
     /// Returns a check that what was read can be passed on, and is read as the same bytes.
-    private static func check<Value: WireEncodable & WireDecodable>(_ type: Value.Type) -> ([UInt8]) -> Void {
+    private static func check<Value: WireValue>(_ type: Value.Type) -> ([UInt8]) -> Void {
         { bytes in
             guard let value = try? WireReader.decode(type, from: bytes) else { return }
             let written = WireWriter.encode(value)
