@@ -1,3 +1,4 @@
+import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 
