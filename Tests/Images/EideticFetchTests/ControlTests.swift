@@ -217,23 +217,23 @@ struct ControlTests {
     @Test("L20 the rate limit applies to all downloads together")
     func rate() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 2_000_000))] }
-        let time = ManualTime(), start = time.uptime, received = Guarded([Int](repeating: 0, count: 3))
+        let time = ManualTime(), start = time.uptime, record = RateRecord()
         var configuration = Downloader.Configuration()
         (configuration.maximumBytesPerSecond, configuration.time) = (4_000_000, time)
-        let downloader = Downloader(configuration), excess = Guarded<[Double]>([]), hasEnded = Guarded(false)
+        let downloader = Downloader(configuration)
         let downloads = Task {
-            defer { hasEnded.withLock { $0 = true } }
+            defer { record.hasEnded.withLock { $0 = true } }
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<3 {
                     group.addTask {
                         try await downloader.fetch(FetchRequest(url: "\(origin.url)/\(number)")) { progress in
-                            let all = received.withLock { received in
+                            let all = record.received.withLock { received in
                                 received[number] = progress.received
                                 return received.reduce(0, +)
                             }
                             // The tenth of a second in the bucket, and a chunk of each body.
                             let allowed = 4_000_000 * ((time.uptime - start).inSeconds + 0.1) + 3 * 65_536
-                            if Double(all) > allowed { excess.withLock { $0.append(Double(all) - allowed) } }
+                            if Double(all) > allowed { record.excess.withLock { $0.append(Double(all) - allowed) } }
                         }.bytes.count
                     }
                 }
@@ -242,10 +242,10 @@ struct ControlTests {
         }
         try await eventually("three downloads") {
             time.advance(by: .milliseconds(5))
-            return hasEnded.withLock { $0 }
+            return record.hasEnded.withLock { $0 }
         }
         try await downloads.value
-        #expect(excess.withLock { $0 } == [])
+        #expect(record.excess.withLock { $0 } == [])
     }
 
     @Test("L02 a thousand cancelled requests leave nothing behind")
@@ -266,4 +266,11 @@ struct ControlTests {
         #expect(downloader.counts == (waiting: 0, running: 0))
         #expect(origin.requests.count < 1_000)
     }
+}
+
+/// The bytes that three downloads have received, and those that were too early.
+private final class RateRecord: Sendable {
+    let received = Guarded([Int](repeating: 0, count: 3))
+    let excess = Guarded<[Double]>([])
+    let hasEnded = Guarded(false)
 }

@@ -13,8 +13,9 @@ enum ConvertCommand {
             count: 1...Int.max,
             completion: .files
         ),
-        options: RenderingOptions.all + EncodingOptions.all + FrameOptions.all + [outputDirectory.definition]
-            + SandboxOption.all,
+        options: RenderingOptions.all + EncodingOptions.all + FrameOptions.all + [
+            outputDirectory.definition, SandboxOption.definition, SandboxOption.omission,
+        ],
         notes: [
             "The format of OUT follows from its file extension, and is PNG for standard output. OUT is replaced only after "
                 + "the image is encoded. The image is upright and in sRGB, or with --metadata keep in its own colours.",

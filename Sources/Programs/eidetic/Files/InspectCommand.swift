@@ -15,7 +15,7 @@ enum InspectCommand {
             count: 1...Int.max,
             completion: .files
         ),
-        options: [hash] + SandboxOption.all + [CommonOptions.json],
+        options: [hash, SandboxOption.definition, SandboxOption.omission, CommonOptions.json],
         notes: [
             "Width and height are those stored in the file; for orientations 5 to 8, the upright image has them exchanged.",
             "In JSON, \"loop\" is the number of times that an animation plays (0: forever); \"error\" is null for a valid "
