@@ -1,6 +1,7 @@
 #include "CNettle.h"
 
 #include <nettle/hmac.h>
+#include <nettle/md5.h>
 #include <nettle/sha2.h>
 #include <nettle/version.h>
 
@@ -12,6 +13,17 @@ void eidetic_sha256(const uint8_t *bytes, size_t count, uint8_t *digest) {
     sha256_digest(&context, digest);
 #else
     sha256_digest(&context, SHA256_DIGEST_SIZE, digest);
+#endif
+}
+
+void eidetic_md5(const uint8_t *bytes, size_t count, uint8_t *digest) {
+    struct md5_ctx context;
+    md5_init(&context);
+    md5_update(&context, count, bytes);
+#if NETTLE_VERSION_MAJOR >= 4
+    md5_digest(&context, digest);
+#else
+    md5_digest(&context, MD5_DIGEST_SIZE, digest);
 #endif
 }
 

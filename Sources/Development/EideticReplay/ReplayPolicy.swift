@@ -8,13 +8,15 @@ package struct ReplayPolicy: Sendable, CustomStringConvertible {
     private let make: @Sendable (_ capacity: Int) -> any EvictionPolicy
 
     /// The default of memory caches.
-    package static let mostBytes = Self(.mostBytes)
+    package static let mostBytes = Self(description: "most-bytes") { _ in GreedyDual.mostBytes }
 
-    /// The public rule for caches in which each missing entry costs a round trip.
-    package static let mostEntries = Self(.mostEntries)
+    /// The rule of the disk cache, in which each missing entry costs a round trip, with a history of evicted entries.
+    package static let mostEntries = Self(description: "most-entries") { _ in
+        GreedyDual(useExponent: 1.5, sizeExponent: 0.7)
+    }
 
-    /// The public rule that most caches follow.
-    package static let leastRecentlyUsed = Self(.leastRecentlyUsed)
+    /// The rule that most caches follow, for comparison.
+    package static let leastRecentlyUsed = Self(description: "lru") { _ in LRU() }
 
     /// S3-FIFO, for comparison.
     package static let s3FIFO = Self(description: "s3fifo") { S3FIFO(capacity: $0) }
@@ -23,8 +25,6 @@ package struct ReplayPolicy: Sendable, CustomStringConvertible {
     package static let greedyDualSizeFrequency = Self(description: "gdsf-sqrt") { _ in
         GreedyDual(useExponent: 1, sizeExponent: 0.5, maximumUses: 255, remembersEvicted: false)
     }
-
-    private init(_ rule: EvictionRule) { self.init(description: rule.description) { _ in rule.makePolicy() } }
 
     private init(description: String, make: @escaping @Sendable (_ capacity: Int) -> any EvictionPolicy) {
         self.description = description

@@ -27,8 +27,28 @@ package struct Digest: Hashable, Sendable {
     }
 
     /// The bytes as 64 hexadecimal digits in lower case.
-    package var hexadecimal: String {
+    package var hexadecimal: String { bytes.hexadecimal }
+}
+
+/// The digest that names the files of the SDWebImage family of caches; not for security.
+///
+/// - SeeAlso: RFC 1321.
+package enum MD5 {
+    private static let size = 16
+
+    /// Returns the 32 hexadecimal digits of the digest of `bytes`.
+    package static func hexadecimal(_ bytes: [UInt8]) -> String {
+        [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            eidetic_md5(bytes, bytes.count, buffer.baseAddress)
+            count = size
+        }.hexadecimal
+    }
+}
+
+extension [UInt8] {
+    /// Two hexadecimal digits in lower case for each byte.
+    fileprivate var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The content of a `data:` URL.
 ///
 /// - SeeAlso: RFC 2397.
-struct DataURL {
+package struct DataURL {
     let bytes: [UInt8]
 
     init(_ url: String) throws(EideticError) {
@@ -13,7 +13,7 @@ struct DataURL {
         }
         let isBase64 = url[..<comma].lowercased().hasSuffix(";base64")
         let payload = url[url.index(after: comma)...]
-        guard let plain = Self.percentDecoded(payload) else {
+        guard let plain = Self.percentDecoded(payload.utf8) else {
             throw EideticError(.invalidURL, message: "a data URL has a percent sign without two hexadecimal digits")
         }
         guard isBase64 else {
@@ -28,23 +28,41 @@ struct DataURL {
         bytes = Array(decoded)
     }
 
-    private static func percentDecoded(_ text: Substring) -> [UInt8]? {
-        let source = Array(text.utf8)
+    /// Decodes percent-encoded bytes.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - isLenient: A Boolean value indicating whether a percent sign without two digits stands for itself.
+    /// - Returns: The bytes; `nil` if the text has such a sign, unless that is allowed.
+    package static func percentDecoded(_ text: Substring.UTF8View, isLenient: Bool = false) -> [UInt8]? {
+        let percent = UInt8(ascii: "%")
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(source.count)
-        var index = 0
-        while index < source.count {
-            if source[index] != UInt8(ascii: "%") {
-                bytes.append(source[index])
-                index += 1
-                continue
+        bytes.reserveCapacity(text.count)
+        var remaining = Array(text)[...]
+        while let byte = remaining.popFirst() {
+            let digits = remaining.prefix(2)
+            if byte == percent, digits.count == 2, digits.allSatisfy(\.isHexadecimalDigit),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                remaining = remaining.dropFirst(2)
+            } else {
+                guard byte != percent || isLenient else { return nil }
+                bytes.append(byte)
             }
-            guard index + 2 < source.count,
-                let byte = UInt8(String(decoding: source[index + 1...index + 2], as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-            index += 3
         }
         return bytes
+    }
+}
+
+extension UInt8 {
+    /// A Boolean value indicating whether the byte is a hexadecimal digit in ASCII.
+    fileprivate var isHexadecimalDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
     }
 }

@@ -87,8 +87,11 @@ extension Downloader {
         /// with an explicit lifetime.
         public var acceptableStatus = Set(200...299)
 
-        /// The largest number of redirects that are followed; 10 by default.
-        public var maximumRedirects = 10
+        /// The largest number of redirects that are followed; 20 by default.
+        public var maximumRedirects = standardMaximumRedirects
+
+        /// The largest number of redirects that browsers follow (Fetch standard, section 4.4).
+        package static let standardMaximumRedirects = 20
 
         /// The path of a PEM file with the certificate authorities to trust.
         ///

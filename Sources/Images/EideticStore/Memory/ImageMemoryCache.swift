@@ -35,14 +35,12 @@ public final class ImageMemoryCache: Sendable {
     ///   - costLimit: The largest number of bytes of pixels; by default (`nil`) 15 % of the memory that the process may
     ///     use, at most 512 MiB.
     ///   - countLimit: The largest number of images; no limit by default.
-    ///   - eviction: The rule that selects the images to evict.
     ///   - watermark: The memory that must stay available when an image from disk is inserted; 64 MiB by default.
     ///   - hooks: The functions that are called when images are inserted and removed.
     ///   - tier: The cache behind this one; none by default.
     public convenience init(
         costLimit: ByteCount? = nil,
         countLimit: Int = .max,
-        eviction: EvictionRule = .mostBytes,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
         tier: (any ImageMemoryTier)? = nil
@@ -50,7 +48,6 @@ public final class ImageMemoryCache: Sendable {
         self.init(
             costLimit: costLimit ?? MemoryLimits.standard,
             countLimit: countLimit,
-            eviction: eviction,
             watermark: watermark,
             hooks: hooks,
             tier: tier,
@@ -62,7 +59,6 @@ public final class ImageMemoryCache: Sendable {
     package convenience init(
         costLimit: ByteCount,
         countLimit: Int = .max,
-        eviction: EvictionRule = .mostBytes,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
         tier: (any ImageMemoryTier)? = nil,
@@ -71,7 +67,6 @@ public final class ImageMemoryCache: Sendable {
         let images = MemoryCache<Image>(
             costLimit: costLimit,
             countLimit: countLimit,
-            eviction: eviction,
             tracking: .images,
             hooks: hooks,
             time: time

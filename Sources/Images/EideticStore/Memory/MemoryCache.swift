@@ -25,28 +25,25 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - costLimit: The largest total cost of all values, in bytes.
     ///   - countLimit: The largest number of values; no limit by default.
-    ///   - eviction: The rule that selects the values to evict.
     ///   - hooks: The functions that are called when values are inserted and removed.
     public convenience init(
         costLimit: ByteCount,
         countLimit: Int = .max,
-        eviction: EvictionRule = .mostBytes,
         hooks: MemoryHooks<Value> = MemoryHooks()
     ) {
-        self.init(costLimit: costLimit, countLimit: countLimit, eviction: eviction, tracking: nil, hooks: hooks)
+        self.init(costLimit: costLimit, countLimit: countLimit, tracking: nil, hooks: hooks)
     }
 
     /// Creates an empty cache that finds evicted values again, or has another clock.
     package convenience init(
         costLimit: ByteCount,
         countLimit: Int = .max,
-        eviction: EvictionRule = .mostBytes,
         tracking: LiveValueTracking<Value>?,
         hooks: MemoryHooks<Value> = MemoryHooks(),
         time: any TimeSource = SystemTime()
     ) {
         self.init(
-            policy: eviction.makePolicy(),
+            policy: GreedyDual.mostBytes,
             costLimit: costLimit,
             countLimit: countLimit,
             tracking: tracking,

@@ -20,16 +20,31 @@ package enum MemoryLimits {
     ///
     /// - SeeAlso: The kernel's documentation, admin-guide/cgroup-v2 and admin-guide/cgroup-v1/memory.
     package static func usable(root: String = "", fileSystem: FileSystem = FileSystem()) -> ByteCount {
-        let groups = ControlGroups(root: root, fileSystem: fileSystem)
-        return ByteCount(min(physicalMemory, groups.limit ?? .max))
+        ByteCount(shares(root: root, fileSystem: fileSystem).map(\.limit).min() ?? physicalMemory)
     }
 
-    /// Returns the memory that is still available: the machine's `MemAvailable`, or less if a control group has less.
+    /// Returns the memory that is still available: the machine's `MemAvailable`, or less if a control group has less,
+    /// with the caches that the kernel can reclaim.
     ///
-    /// Reads some small files of the kernel, which takes about 100 µs.
+    /// Reads some small files of the kernel, which takes about 100 µs. It is the figure that memory pressure has.
     package static func available(root: String = "", fileSystem: FileSystem = FileSystem()) -> ByteCount {
-        let groups = ControlGroups(root: root, fileSystem: fileSystem)
-        return ByteCount(min(groups.availableOnMachine ?? .max, groups.available ?? .max))
+        let machine = text(of: "\(root)/proc/meminfo", in: fileSystem)
+        let available = MemoryPressureRules.value(named: "MemAvailable", in: machine) ?? .max
+        return ByteCount(shares(root: root, fileSystem: fileSystem).map(\.available).reduce(available, min))
+    }
+
+    /// Returns what the control groups of this process allow, as far as that is less than the machine has.
+    private static func shares(root: String, fileSystem: FileSystem) -> [MemoryShare] {
+        let mounts = MemoryControlGroup.standardMounts
+        let groups = MemoryControlGroup.all(
+            in: text(of: "\(root)/proc/self/cgroup", in: fileSystem),
+            mounts: (unified: mounts.unified.map { root + $0 }, memory: root + mounts.memory)
+        )
+        return groups.compactMap { $0.share(files: fileSystem, machineMemory: physicalMemory) }
+    }
+
+    private static func text(of path: String, in fileSystem: FileSystem) -> String {
+        String(decoding: (try? fileSystem.contents(of: path)) ?? [], as: UTF8.self)
     }
 
     private static var physicalMemory: Int {

@@ -47,6 +47,10 @@ package struct GreedyDual: EvictionPolicy {
         usePowers = (0...min(maximumUses, 255)).map { pow(Double($0), useExponent) }
     }
 
+    /// The policy of memory caches: the most bytes are found in the cache, because decoding takes time in proportion to
+    /// bytes.
+    package static var mostBytes: GreedyDual { GreedyDual(useExponent: 1.5, sizeExponent: 0.15) }
+
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         while nodes.count <= slot { nodes.append(Node()) }
         let hash = UInt32(truncatingIfNeeded: hash)

@@ -1,7 +1,7 @@
 /// A priority queue of slots, the lowest priority first.
 ///
 /// It is a heap with four children a node, which has half as many levels as a binary one. It takes twenty bytes a slot.
-struct PriorityHeap: Sendable {
+package struct PriorityHeap: Sendable {
     private struct Element: Sendable {
         var priority: Double
         var slot: Int32
@@ -11,28 +11,31 @@ struct PriorityHeap: Sendable {
     /// The index of each slot in `elements`; -1 for a slot that is not in the heap.
     private var positions: [Int32] = []
 
+    /// Creates an empty queue.
+    package init() {}
+
     /// The slot with the lowest priority.
-    var minimum: (slot: Int, priority: Double)? {
+    package var minimum: (slot: Int, priority: Double)? {
         elements.first.map { (Int($0.slot), $0.priority) }
     }
 
     /// The number of slots.
-    var count: Int { elements.count }
+    package var count: Int { elements.count }
 
     /// Inserts a slot that is not in the heap.
-    mutating func insert(_ slot: Int, priority: Double) {
+    package mutating func insert(_ slot: Int, priority: Double) {
         while positions.count <= slot { positions.append(-1) }
         elements.append(Element(priority: priority, slot: Int32(slot)))
         siftUp(Element(priority: priority, slot: Int32(slot)), from: elements.count - 1)
     }
 
     /// Changes the priority of a slot that is in the heap.
-    mutating func update(_ slot: Int, priority: Double) {
+    package mutating func update(_ slot: Int, priority: Double) {
         sift(Element(priority: priority, slot: Int32(slot)), at: Int(positions[slot]))
     }
 
     /// Removes a slot that is in the heap.
-    mutating func remove(_ slot: Int) {
+    package mutating func remove(_ slot: Int) {
         let index = Int(positions[slot])
         positions[slot] = -1
         let last = elements.removeLast()

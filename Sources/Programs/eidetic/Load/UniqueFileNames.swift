@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCore
 
 /// A generator of distinct file names from URLs; no name refers to another directory.
@@ -51,19 +52,7 @@ struct UniqueFileNames {
 
     /// Decodes percent-encoded characters; invalid UTF-8 becomes the replacement character.
     private static func percentDecoded(_ text: Substring.UTF8View) -> String {
-        var bytes: [UInt8] = []
-        var remaining = Array(text)[...]
-        while let byte = remaining.popFirst() {
-            if byte == UInt8(ascii: "%"), remaining.count >= 2,
-                let value = UInt8(String(decoding: remaining.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                remaining = remaining.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: DataURL.percentDecoded(text, isLenient: true) ?? [], as: UTF8.self)
     }
 
     /// Replaces characters that are invalid in file names or special in shells, and removes leading dots.

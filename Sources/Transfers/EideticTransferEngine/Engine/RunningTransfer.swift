@@ -56,7 +56,6 @@ class RunningTransfer: FileExchangeDelegate {
 
     /// The length of a period, and the bytes per second below which a transfer is slow.
     private static let leastRate = (period: Duration.seconds(10), bytesPerSecond: 16 << 10)
-    private static let redirectLimit = 20
     /// The largest body of a response that is dropped; a longer one ends the connection.
     private static let discardLimit = 65_536
     /// The time after which a small body is moved to its file.
@@ -201,11 +200,9 @@ class RunningTransfer: FileExchangeDelegate {
 
     // MARK: Redirects
     private func redirect(_ response: FileResponse) throws(EideticError) {
-        guard redirectCount < Self.redirectLimit else {
-            throw EideticError(
-                .badRedirect,
-                message: "\(target.text): more than \(Self.redirectLimit) redirects in a row"
-            )
+        let limit = Downloader.Configuration.standardMaximumRedirects
+        guard redirectCount < limit else {
+            throw EideticError(.badRedirect, message: "\(target.text): more than \(limit) redirects in a row")
         }
         let next = try target.redirected(to: response.redirectTarget)
         restrictAddresses(after: response)

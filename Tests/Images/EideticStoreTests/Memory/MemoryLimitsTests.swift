@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Memory limits")
 struct MemoryLimitsTests {
-    /// Returns the usable memory for the kernel's `files`, which a temporary directory contains.
-    private func usable(_ files: [String: String]) throws -> ByteCount {
+    /// Calls `body` with the path of a temporary directory that contains the kernel's `files`.
+    private func withRoot<Value>(_ files: [String: String], body: (String) -> Value) throws -> Value {
         let directory = try TemporaryDirectory()
         let fileSystem = FileSystem()
         for (path, text) in files {
@@ -15,7 +15,24 @@ struct MemoryLimitsTests {
             try fileSystem.makeDirectories("/" + parent)
             try Array(text.utf8).withUnsafeBytes { try fileSystem.replaceContents(of: fullPath, with: $0) }
         }
-        return MemoryLimits.usable(root: directory.path)
+        return body(directory.path)
+    }
+
+    private func usable(_ files: [String: String]) throws -> ByteCount {
+        try withRoot(files) { MemoryLimits.usable(root: $0) }
+    }
+
+    @Test("C22 C02 what a control group leaves counts with caches that can be reclaimed", arguments: ["", "/unified"])
+    func available(mount: String) throws {
+        let group = "/sys/fs/cgroup\(mount)/app"
+        let files = [
+            "/proc/self/cgroup": "0::/app\n", "/proc/meminfo": "MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n",
+            "\(group)/memory.max": "10485760\n", "\(group)/memory.current": "9437184\n",
+            "\(group)/memory.stat": "anon 1\ninactive_file 5242880\n",
+        ]
+        #expect(try withRoot(files) { MemoryLimits.available(root: $0) } == .mebibytes(6))
+        let machine = ["/proc/meminfo": "MemAvailable: 2048 kB\n"]
+        #expect(try withRoot(machine) { MemoryLimits.available(root: $0) } == .mebibytes(2))
     }
 
     @Test("C01 the lowest version 2 limit up to the root applies")
@@ -24,7 +41,9 @@ struct MemoryLimitsTests {
             "/proc/self/cgroup": "0::/user/app\n",
             "/sys/fs/cgroup/memory.max": "max\n",
             "/sys/fs/cgroup/user/memory.max": "1048576\n",
+            "/sys/fs/cgroup/user/memory.current": "4096\n",
             "/sys/fs/cgroup/user/app/memory.max": "4194304\n",
+            "/sys/fs/cgroup/user/app/memory.current": "4096\n",
         ])
         #expect(usable == .mebibytes(1))
     }
@@ -35,6 +54,7 @@ struct MemoryLimitsTests {
             "/proc/self/cgroup": "9:cpu:/x\n4:memory:/app\n0::/\n",
             "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
             "/sys/fs/cgroup/memory/app/memory.limit_in_bytes": "2097152\n",
+            "/sys/fs/cgroup/memory/app/memory.usage_in_bytes": "4096\n",
         ])
         #expect(usable == .mebibytes(2))
     }

@@ -1,3 +1,5 @@
+import EideticStore
+
 /// Eviction of the entry that was not used for the longest time.
 ///
 /// Time advances with each insertion; entries used between the same two insertions have the same age.

@@ -1,10 +1,9 @@
-package import EideticCore
-
 extension EideticError {
     /// A Boolean value indicating whether the transport failed: no response arrived, or only a part of one.
-    var isTransportFailure: Bool { isTransient && code != .httpStatus }
+    package var isTransportFailure: Bool { isTransient && code != .httpStatus }
 
-    /// A Boolean value indicating whether the failure is temporary, so that another attempt may succeed.
+    /// A Boolean value indicating whether the failure passes in the network or at the server, so that another attempt
+    /// may succeed.
     package var isTransient: Bool {
         switch code {
         case .hostNotFound, .connectionRefused, .connectionLost, .timedOut, .lengthMismatch: true
