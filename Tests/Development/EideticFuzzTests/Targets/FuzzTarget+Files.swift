@@ -22,7 +22,7 @@ extension FuzzTarget {
             }
         },
         FuzzTarget(name: "ledger", maximumLength: 2_048, seeds: { [ledger()] }, run: openCache),
-        FuzzTarget(name: "partial-file", maximumLength: 1 << 17, seeds: { [try partialFile()] }, run: resume),
+        FuzzTarget(name: "partial-file", maximumLength: 1 << 17, seeds: { [try partialFile().bytes] }, run: resume),
         FuzzTarget(name: "bundle", seeds: { texts(["https://a.test/b.jpg?c", "..\u{0}/x"]) }) { bytes in
             let key = String(decoding: bytes, as: UTF8.self), bundle = ImageBundle(directory: Place.directory)
             for path in bundle.paths(for: key) {
@@ -125,27 +125,33 @@ extension FuzzTarget {
         try? cache.blocking.removeAll()
     }
 
-    private static func partialFile() throws -> [UInt8] {
-        let path = Place.directory + "/seed", files = FileSystem()
-        let length = PartialBodyStore.minimumSize
-        try Place.write(Array(repeating: 7, count: length), to: path)
-        let part = PartialFile(path: path, length: length, fileSystem: files)
-        let body = PartialBody(file: part, validator: "\"a\"", totalLength: 2 * length)
-        try parts.insert(body, of: FetchRequest(url: "https://a.test/"), for: path + "-of")
-        return try files.contents(of: path + "-of" + PartialFileStore.suffix)
+    /// The file of a partial body as it is written, and its path.
+    private static func partialFile() throws -> (path: String, bytes: [UInt8]) {
+        let body = PartialBody(bytes: Array(repeating: 7, count: 65_536), validator: "\"a\"", totalLength: 131_072)
+        guard let store = partialBodies else { throw SystemError(.open, errorNumber: EINVAL, path: "partial") }
+        try store.insert(body, for: partialRequest())
+        let files = FileSystem()
+        let name = try files.entryNames(in: store.directory).first { $0.hasSuffix(".partial") } ?? ""
+        let path = "\(store.directory)/\(name)"
+        return (path, try files.contents(of: path))
     }
 
-    private static let parts = PartialFileStore(lifetime: .seconds(60), fileSystem: FileSystem(), time: SystemTime())
+    private static let partialPath = try? partialFile().path
+
+    private static func partialRequest() throws -> FetchRequest { try FetchRequest(url: "https://a.test/") }
+
+    private static let partialBodies: PartialBodyStore? = {
+        var configuration = Downloader.Configuration()
+        configuration.partialDirectory = Place.directory + "/partial"
+        return PartialBodyStore(configuration)
+    }()
 
     private static let resume: @Sendable ([UInt8]) -> Void = { bytes in
-        let path = Place.directory + "/part"
-        guard let request = try? FetchRequest(url: "https://a.test/"),
-            (try? Place.write(bytes, to: path + PartialFileStore.suffix)) != nil
+        guard let request = try? partialRequest(), let store = partialBodies, let path = partialPath,
+            (try? Place.write(bytes, to: path)) != nil, let body = store.remove(for: request)
         else { return }
-        guard let body = parts.remove(for: path, of: request) else { return }
-        require(body.count < bytes.count && body.count > 0, "\(body.count) of \(bytes.count) bytes")
+        require(body.bytes.count < bytes.count, "\(body.bytes.count) of \(bytes.count) bytes")
         require(!body.rangeHeaders.isEmpty, "no range")
-        body.file?.discard()
     }
 }
 
