@@ -73,7 +73,8 @@ func tests(
     of module: String? = nil,
     in kind: Kind,
     _ further: [Dependency] = [],
-    exclude: [String] = []
+    exclude: [String] = [],
+    settings: [SwiftSetting] = []
 ) -> Target {
     .testTarget(
         name: "\(name)Tests",
@@ -81,7 +82,7 @@ func tests(
             + (name == testSupport ? [] : [.byName(name: testSupport)]),
         path: "Tests/\(kind.rawValue)/\(name)Tests",
         exclude: exclude,
-        swiftSettings: strict
+        swiftSettings: strict + settings
     )
 }
 
@@ -321,7 +322,9 @@ let suites: [Target] = [
             "EideticTransfer", "EideticGTKProbe", "eidetic-probe", "eidetic", "eideticd", "eidetic-transferd",
             "BackgroundFetch", "Gallery", "ImageList",
         ],
-        exclude: ["Goldens"]
+        exclude: ["Goldens"],
+        // Its helpers are not Sendable: they stay with the test that calls them.
+        settings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
     ),
     tests("EideticTesting", in: .images),
     tests("EideticLifecycle", in: .background),

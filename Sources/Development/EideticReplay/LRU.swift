@@ -1,4 +1,4 @@
-import EideticStore
+package import EideticStore
 
 /// Eviction of the entry that was not used for the longest time.
 ///

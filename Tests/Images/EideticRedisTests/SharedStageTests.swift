@@ -139,10 +139,9 @@ struct SharedStageTests {
         var configuration = try RedisTier.Configuration(url: "redis://127.0.0.1:\(relay.port)")
         (configuration.timeout, configuration.retryInterval) = (.milliseconds(300), .milliseconds(10))
         let tier = try RedisTier(configuration), machine = try fleet.makeMachine { $0.sharedTier = tier }
-        var loadCount = 0
-        func load() async throws {
-            loadCount += 1
-            let request = ImageRequest("\(url)?\(loadCount)", options: .waitStoreCache)
+        let loadCount = LoadCount()
+        @Sendable func load() async throws {
+            let request = ImageRequest("\(url)?\(loadCount.next())", options: .waitStoreCache)
             #expect(try await machine.response(for: request).source == .network)
         }
         try await load()
@@ -197,3 +196,15 @@ struct SharedStageTests {
     }
 }
 #endif
+
+/// The number of loads, each of which has a URL of its own.
+private final class LoadCount: Sendable {
+    private let count = Guarded(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

@@ -25,7 +25,7 @@ struct DerivedImageQueueTests {
     /// Loads the image in widths from 1 on, and holds the write of the first.
     ///
     /// - Returns: A function that lets the write continue, and waits until none is left.
-    private func loadSizes(_ count: Int) async throws -> () async -> Void {
+    private func loadSizes(_ count: Int) async throws -> () async throws -> Void {
         let writing = Gate(), proceed = Gate()
         plan.before(.rename) {
             writing.open()
@@ -49,7 +49,7 @@ struct DerivedImageQueueTests {
     @Test("C23 at most 1,024 images wait for their write, further ones are not kept")
     func limit() async throws {
         let proceed = try await loadSizes(1_100)
-        await proceed()
+        try await proceed()
         // The first one does not wait any more.
         #expect(try derivedCount() == 1 + 1_024)
     }
@@ -58,7 +58,7 @@ struct DerivedImageQueueTests {
     func expiry() async throws {
         let proceed = try await loadSizes(20)
         environment.exhaust()
-        await proceed()
+        try await proceed()
         #expect(try derivedCount() == 1 && environment.openTasks == 0)
         _ = try await pipeline.image(for: ImageRequest(request.name, size: PixelSize(width: 50, height: 1)))
         try await eventually("the pipeline is idle") { pipeline.isIdle }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// A supervisor with a directory of its own, and the commands that control its applications.
-final class CommandSupervisor {
+final class CommandSupervisor: Sendable {
     private let directory: TemporaryDirectory
     private let daemon: Subprocess
     private static let programs = EideticProgram.path.split(separator: "/").dropLast().map { "/\($0)" }.joined()

@@ -148,27 +148,27 @@ extension ModelService {
             return false
         }
         let (kills, refusal, gate) = state.withLock { state in
-            state.commands.append(command.command)
-            let kills = state.killsBeforeReplying?(command.command) ?? false
-            return (kills, state.refusal, command.command.addsUploads ? state.uploadGate : nil)
+            state.commands.append(command.message)
+            let kills = state.killsBeforeReplying?(command.message) ?? false
+            return (kills, state.refusal, command.message.addsUploads ? state.uploadGate : nil)
         }
         if let gate {
             Thread.start(name: "copy") { [self] in
                 gate.block()
-                send(perform(command.command), number: command.number, to: socket)
+                send(perform(command.message), number: command.number, to: socket)
                 changes.continuation.yield()
             }
             changes.continuation.yield()
             return true
         }
-        let reply = refusal.map { .failed(code: "\($0.code)", message: $0.message) } ?? perform(command.command)
+        let reply = refusal.map { .failed(code: "\($0.code)", message: $0.message) } ?? perform(command.message)
         if kills {
             state.withLock { $0.killsBeforeReplying = nil }
             kill()
             return false
         }
         send(reply, number: command.number, to: socket)
-        if case .observe(let session) = command.command { startObservation(of: session, on: socket) }
+        if case .observe(let session) = command.message { startObservation(of: session, on: socket) }
         changes.continuation.yield()
         return true
     }
