@@ -47,7 +47,7 @@ struct DerivedImageLossTests {
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [url = url as String, path = path as String, call = call as String, position = position as Int] in
                 guard let call = SystemCall(rawValue: call) else { return }
-                await DerivedImageLossTests.loadUntilKilled(url, in: path, call: call, position: position)
+                try await DerivedImageLossTests.loadUntilKilled(url, in: path, call: call, position: position)
             }
             let pipeline = try Self.makePipeline(in: path)
             let disk = try #require(pipeline.configuration.diskCache)
