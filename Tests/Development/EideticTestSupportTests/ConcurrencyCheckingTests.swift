@@ -4,7 +4,7 @@ import Testing
 /// What the compiler checks is decided by the manifest and by attributes in sources.
 @Suite("Concurrency checking")
 struct ConcurrencyCheckingTests {
-    private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    private static let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
     /// Settings and attributes by which a target or a declaration evades the checks.
     private static let exemptions = [
         "swiftLanguageMode(", "swiftLanguageVersions", "-swift-version", "-strict-concurrency", "-disable-",

@@ -360,14 +360,14 @@ struct ResumeTests {
     }
 
     /// A condition under which the remainder is not loaded.
-    enum Obstacle: CaseIterable { case breaker, busy, offline, left }
+    enum Obstacle: CaseIterable { case busy, offline, left }
 
     @Test("L24 a partial body stays on disk while its remainder cannot be loaded", arguments: Obstacle.allCases)
     func stays(_ obstacle: Obstacle) async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let (image, half, count) = (image, half, Counter())
         let origin = try ScriptedOrigin { _ in
-            if count.next() > 0 { return obstacle == .breaker ? [.close] : [.response(503)] }
+            if count.next() > 0 { return [.response(503)] }
             return [
                 .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "\(image.count)"]),
                 .send(Array(image[..<half])),
@@ -384,13 +384,6 @@ struct ResumeTests {
         _ = await failure { () async throws(EideticError) in try await first.fetch(url: origin.url) }
         #expect(storedFiles(in: directory).count == 1)
         let second = Downloader(configuration)
-        if obstacle == .breaker {
-            for number in 0..<5 {
-                _ = await failure { () async throws(EideticError) in
-                    try await second.fetch(url: "\(origin.url)/\(number)")
-                }
-            }
-        }
         let requests = origin.requests.count
         var request = try FetchRequest(url: origin.url)
         request.ignoresFailureList = obstacle == .offline || obstacle == .left
@@ -405,13 +398,12 @@ struct ResumeTests {
         await isKept.wait()
         let expected: EideticError.Code =
             switch obstacle {
-            case .breaker: .connectionLost
             case .busy: .httpStatus
             case .offline: .offline
             case .left: .cancelled
             }
         #expect(error?.code == expected)
-        #expect(origin.requests.count == requests + (obstacle == .breaker ? 0 : 1))
+        #expect(origin.requests.count == requests + 1)
         #expect(storedFiles(in: directory).count == 1)
     }
 

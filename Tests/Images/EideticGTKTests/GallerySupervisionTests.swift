@@ -61,7 +61,7 @@ struct GallerySupervisionTests {
     }
 
     private static var entryPath: String {
-        let directory = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let directory = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
         return "\(directory)/Examples/Gallery/\(identifier).desktop"
     }
 

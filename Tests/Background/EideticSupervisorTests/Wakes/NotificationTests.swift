@@ -88,6 +88,11 @@ struct NotificationTests {
         try await harness.launch("one")
         try await harness.send("notify a 0 First", to: "one")
         #expect(await server.waitForOutput("title First"))
+        // When the server has answered with its number.
+        let isShown = await harness.daemon.waitForStatuses { _ in
+            (try? harness.why("one").contains { $0.hasPrefix("notifications: ") }) == false
+        }
+        #expect(isShown)
         try await harness.send("notify a 0 Second", to: "one")
         #expect(await server.waitForOutput("shows 1 replacing 1 title Second"), "\(server.outputSoFar)")
         await harness.finish()

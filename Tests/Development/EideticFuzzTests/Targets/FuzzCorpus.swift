@@ -5,7 +5,7 @@ import Glibc
 enum FuzzCorpus {
     /// The folder `Tests/Fuzz`, with a folder of found inputs for each target.
     static let foundDirectory: String = {
-        let own = #filePath.split(separator: "/").dropLast(3)
+        let own = #filePath.split(separator: "/").dropLast(4)
         return "/" + own.joined(separator: "/") + "/Fuzz"
     }()
 

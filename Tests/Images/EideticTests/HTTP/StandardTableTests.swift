@@ -7,7 +7,7 @@ import Testing
 @Suite("HTTP: table of the standards")
 struct StandardTableTests {
     /// The root of the repository.
-    private static let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+    private static let root = #filePath.split(separator: "/").dropLast(5).map { "/" + $0 }.joined()
 
     private func text(of path: String) throws -> String {
         String(decoding: try FileSystem().contents(of: "\(Self.root)/\(path)"), as: UTF8.self)

@@ -54,8 +54,16 @@ private struct HEICFile: ~Copyable {
     private let info: eidetic_heif_info
 
     init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        guard HEIFItemIndex(bytes)?.isEndless != true else {
-            throw EideticError(.corrupt, message: "heic: the image is made from itself, or from others too many times")
+        if let items = HEIFItemIndex(bytes) {
+            guard !items.isEndless else {
+                throw EideticError(
+                    .corrupt,
+                    message: "heic: the image is made from itself, or from others too many times"
+                )
+            }
+            guard !items.hasOversizedCanvas else {
+                throw EideticError(.corrupt, message: "heic: a canvas is larger than the image that is announced")
+            }
         }
         var outcome = eidetic_codec_outcome()
         var info = eidetic_heif_info()

@@ -86,6 +86,33 @@ struct HEIFItemIndex {
         return false
     }
 
+    /// A Boolean value indicating whether a grid or an overlay says that its canvas is more than four times as large as
+    /// the image that its properties announce: libheif 1.15 allocates it, and ends the process where it cannot.
+    var hasOversizedCanvas: Bool {
+        types.keys.contains { item in
+            guard let canvas = canvasSize(of: item) else { return false }
+            guard let announced = properties(of: item, named: "ispe").first,
+                let width = announced.bigEndian32(at: 4), let height = announced.bigEndian32(at: 8)
+            else { return true }
+            return Double(canvas.width) * Double(canvas.height) > 4 * Double(width) * Double(height)
+        }
+    }
+
+    /// The size that the data of a grid or of an overlay has (ISO/IEC 23008-12, 6.6.2); `nil` for another item.
+    private func canvasSize(of item: Int) -> (width: Int, height: Int)? {
+        let isGrid = isType("grid", item: item)
+        guard isGrid || isType("iovl", item: item), let data = data(of: item) else { return nil }
+        // Behind version and flags: the numbers of rows and columns, or four parts of a background colour.
+        let start = isGrid ? 4 : 10
+        return data.withUnsafeBytes { bytes in
+            let isLong = (bytes.uint8(at: 1) ?? 0) & 1 == 1
+            let width = isLong ? bytes.bigEndian32(at: start) : bytes.bigEndian16(at: start)
+            let height = isLong ? bytes.bigEndian32(at: start + 4) : bytes.bigEndian16(at: start + 2)
+            guard let width, let height else { return nil }
+            return (width, height)
+        }
+    }
+
     /// Returns the items with the alpha of an item.
     private func alphaItems(of item: Int) -> [Int] {
         (auxiliaries[item] ?? []).filter { properties(of: $0, named: "auxC").contains(where: HEIFItems.isAlpha) }
