@@ -13,7 +13,7 @@ struct CostTests {
         .disabled(if: Sanitizer.isActive, "skipped: a sanitizer makes calls of its own")
     )
     func noSystemCall() async throws {
-        let arguments = ["-f", "-o", "/dev/stderr", ProbeProcess.path, "--no-start", "--pairs", "200000"]
+        let arguments = ["-f", "-o", "/dev/stderr", ProbeProcess.path, "background", "--no-start", "--pairs", "200000"]
         let result = try await Subprocess.run("strace", arguments: arguments)
         #expect(result.status == .exited(0))
         let calls = result.errorText.split(separator: "\n").map(String.init)
@@ -31,7 +31,10 @@ struct CostTests {
         .disabled(if: Sanitizer.isActive, "skipped: a sanitizer keeps memory of its own")
     )
     func noLeak() async throws {
-        let result = try await Subprocess.run(ProbeProcess.path, arguments: ["--no-start", "--pairs", "1000000"])
+        let result = try await Subprocess.run(
+            ProbeProcess.path,
+            arguments: ["background", "--no-start", "--pairs", "1000000"]
+        )
         let words = result.outputText.split(whereSeparator: \.isWhitespace)
         func value(_ name: String) throws -> Int {
             let place = try #require(words.firstIndex { $0 == name }, "\(result.outputText)")

@@ -36,7 +36,7 @@ struct MemoryLimitTests {
         """
         group=\(kind.parent)/eidetic-test-$$
         mkdir $group && test -f $group/\(kind.limit) && echo \(mebibytes << 20) > $group/\(kind.limit) || exit 1
-        (echo $BASHPID > $group/cgroup.procs && exec \(ProbeProcess.path) --grow-from \(mebibytes * 5 / 8) \(arguments)) &
+        (echo $BASHPID > $group/cgroup.procs && exec \(ProbeProcess.command) --grow-from \(mebibytes * 5 / 8) \(arguments)) &
         probe=$!
         trap 'kill $probe' TERM
         # A signal ends a wait early; the one after the end gives the status again.

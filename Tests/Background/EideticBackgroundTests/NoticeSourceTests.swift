@@ -109,7 +109,7 @@ struct NoticeSourceTests {
     func terminatesDuringNotices() async throws {
         let settings = directory.path(of: "settings/app.conf"), terminal = try Terminal()
         let options = "--notice-work 60000 --settings \(settings) --observe settingsChanged"
-        terminal.type("\(ProbeProcess.path) \(options) >&3\n")
+        terminal.type("\(ProbeProcess.command) \(options) >&3\n")
         #expect(await terminal.shell.waitForOutput("state active"))
         terminal.type(TerminalTests.controlZ)
         #expect(await terminal.shell.waitForOutput("didEnterBackground"))
@@ -149,7 +149,7 @@ struct NoticeSourceTests {
         // signal returns its number instead of the process's status, so it is called again.
         let script = """
             ip link add eidetic0 type veth peer name eidetic1; ip link set eidetic0 up; ip link set eidetic1 up
-            \(ProbeProcess.path) --observe connectivityChanged & probe=$!
+            \(ProbeProcess.command) --observe connectivityChanged & probe=$!
             trap 'kill $probe; wait $probe || wait $probe; echo status $?; exit' TERM
             trap 'ip address add 192.0.2.1/24 dev eidetic0' USR1
             trap 'ip link set eidetic0 down' USR2

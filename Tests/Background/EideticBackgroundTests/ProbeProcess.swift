@@ -14,6 +14,9 @@ struct ProbeProcess {
         return "\(directory)/eidetic-probe"
     }
 
+    /// The program in a shell, before its options.
+    static var command: String { "\(path) background" }
+
     init(_ arguments: [String], environment: [String: String?] = [:]) throws(SystemError) {
         var environment = environment
         // The service manager of this machine must not receive the test's messages.

@@ -111,7 +111,7 @@ struct ProcessLifecycleTests {
 
     @Test("B17 a hangup that is ignored, as by nohup, ends nothing")
     func ignoredHangup() async throws {
-        let script = "trap '' HUP; exec \(ProbeProcess.path)"
+        let script = "trap '' HUP; exec \(ProbeProcess.command)"
         let process = try Subprocess("bash", arguments: ["-c", script])
         #expect(await process.waitForOutput("state active"))
         process.kill(SIGHUP)
@@ -329,7 +329,7 @@ struct ProcessLifecycleTests {
         let options = "--identifier org.example.probe --state-directory \(directory.path)"
         // The reader of the program's standard error has ended.
         let script = """
-            \(ProbeProcess.path) \(options) --task up=-1 --budget 100 --expiry-limit 100 --background --ignore-expiry \
+            \(ProbeProcess.command) \(options) --task up=-1 --budget 100 --expiry-limit 100 --background --ignore-expiry \
                 2> >(exec 0<&-) & wait $!; echo status $?
             """
         let result = try await Subprocess.run("bash", arguments: ["-c", script])

@@ -183,7 +183,7 @@ struct ServiceNamespace {
         trap 'systemctl --force --force poweroff' EXIT
         unit() {
             printf '%s\\n' '[Unit]' DefaultDependencies=no '[Service]' Type=notify NotifyAccess=all TimeoutStopSec=1 \\
-                KillMode=mixed "ExecStart=\(ProbeProcess.path) $2" StandardOutput=append:\(directory)/$1.log \\
+                KillMode=mixed "ExecStart=\(ProbeProcess.command) $2" StandardOutput=append:\(directory)/$1.log \\
                 StandardError=append:\(directory)/$1.log Environment=EIDETIC_LOG=info Environment=ASAN_OPTIONS=detect_leaks=0 "${@:3}" \\
                 > /run/systemd/system/$1.service
             systemctl daemon-reload

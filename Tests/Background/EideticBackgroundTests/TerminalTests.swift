@@ -26,7 +26,7 @@ struct TerminalTests {
     @Test("B17 Ctrl-Z waits for the task, then stops the job; fg resumes it; after Ctrl-C it exits with status 0")
     func stopAndForeground() async throws {
         let terminal = try Terminal()
-        terminal.type("\(ProbeProcess.path) --task up=300 >&3\n")
+        terminal.type("\(ProbeProcess.command) --task up=300 >&3\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
         await expect("done up", in: terminal)
@@ -45,7 +45,7 @@ struct TerminalTests {
     @Test("B17 a task that does not end expires before the job stops")
     func expiryBeforeStop() async throws {
         let terminal = try Terminal()
-        terminal.type("\(ProbeProcess.path) --task up=-1 --job-grace 200 >&3\n")
+        terminal.type("\(ProbeProcess.command) --task up=-1 --job-grace 200 >&3\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
         await expect("expired up", in: terminal)
@@ -58,7 +58,7 @@ struct TerminalTests {
     @Test("B17 after Ctrl-Z a task that does not end has 5 s by default")
     func defaultGracePeriod() async throws {
         let terminal = try Terminal()
-        terminal.type("sh -c 'echo process $$ >&3; exec \(ProbeProcess.path) --task up=-1 >&3'\n")
+        terminal.type("sh -c 'echo process $$ >&3; exec \(ProbeProcess.command) --task up=-1 >&3'\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
         await expect("remaining ", in: terminal)
@@ -72,7 +72,7 @@ struct TerminalTests {
     @Test("B17 bg resumes the job in the background, fg in the foreground")
     func background() async throws {
         let terminal = try Terminal()
-        terminal.type("\(ProbeProcess.path) >&3\n")
+        terminal.type("\(ProbeProcess.command) >&3\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
         await expect("didEnterBackground", in: terminal)
@@ -90,7 +90,7 @@ struct TerminalTests {
     @Test("B02 a job that is started in the background is launched there, and becomes active with fg")
     func startedInBackground() async throws {
         let terminal = try Terminal()
-        terminal.type("\(ProbeProcess.path) >&3 &\n")
+        terminal.type("\(ProbeProcess.command) >&3 &\n")
         await expect("didFinishLaunching background", in: terminal)
         await expect("state background", in: terminal)
         #expect(!terminal.shell.outputSoFar.contains("didBecomeActive"))
@@ -105,7 +105,7 @@ struct TerminalTests {
     @Test("B02 a program with windows is in the foreground when it is started with &")
     func startedWithWindows() async throws {
         let terminal = try Terminal()
-        terminal.type("\(ProbeProcess.path) --ignore-terminal >&3 &\n")
+        terminal.type("\(ProbeProcess.command) --ignore-terminal >&3 &\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type("kill %1\n")
         await expect("willTerminate", in: terminal)
@@ -116,7 +116,7 @@ struct TerminalTests {
     func startedByScript() async throws {
         let terminal = try Terminal()
         // Without job control the program stays in the process group of its script.
-        terminal.type("bash -c '\(ProbeProcess.path) >&3 & read line; kill $!; wait'\n")
+        terminal.type("bash -c '\(ProbeProcess.command) >&3 & read line; kill $!; wait'\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type("\nexit\n")
         await expect("willTerminate", in: terminal)

@@ -109,7 +109,7 @@ struct UnitTests {
         control enable --now eideticd 2>/dev/null
         retry test -S $run/control
         echo "started: $(control is-active eideticd)"
-        app launch one $programs/probe
+        app launch one $programs/probe supervised
         expect one active
         app background one
         expect one suspended

@@ -75,7 +75,7 @@ struct UserModeTests {
             >$home/output 2>&1 &
         keeper=$!
         retry test -S $run/control
-        app launch one $programs/probe
+        app launch one $programs/probe supervised
         expect one active
         app background one
         expect one suspended
