@@ -106,8 +106,8 @@ struct LoadFailureTests {
     )
     func diskIsFull() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
-        // The limit makes every write to a file fail, as on a full disk.
-        let script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" load --json --cache-dir \"$1\" \"$2\""
+        // The limit makes every write to a file fail, as on a full disk, and to memory that a decoding process shares.
+        let script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" load --no-sandbox --json --cache-dir \"$1\" \"$2\""
         let arguments = ["-c", script, EideticProgram.path, directory.path(of: "cache"), url]
         let result = try await Subprocess.run("bash", arguments: arguments)
         #expect(result.status == .exited(1))
