@@ -61,6 +61,9 @@ private struct HEICFile: ~Copyable {
                     message: "heic: the image is made from itself, or from others too many times"
                 )
             }
+            guard !items.hasMissingPart else {
+                throw EideticError(.corrupt, message: "heic: the image is made from an item that is no image")
+            }
             guard !items.hasOversizedCanvas else {
                 throw EideticError(.corrupt, message: "heic: a canvas is larger than the image that is announced")
             }

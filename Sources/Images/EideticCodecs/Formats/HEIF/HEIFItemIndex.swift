@@ -86,6 +86,16 @@ struct HEIFItemIndex {
         return false
     }
 
+    /// A Boolean value indicating whether an image is made from an item that does not exist, or is no image: libheif
+    /// 1.15 asserts that it does.
+    var hasMissingPart: Bool {
+        let derived: [Int] = [Self.code("grid"), Self.code("iden"), Self.code("iovl")]
+        let images = derived + [Self.code("hvc1"), Self.code("av01")]
+        return types.contains { item, type in
+            derived.contains(type) && !(parts[item] ?? []).allSatisfy { types[$0].map(images.contains) ?? false }
+        }
+    }
+
     /// A Boolean value indicating whether a grid or an overlay says that its canvas is more than four times as large as
     /// the image that its properties announce: libheif 1.15 allocates it, and ends the process where it cannot.
     var hasOversizedCanvas: Bool {
