@@ -49,17 +49,17 @@ struct StoppedTimeTests {
     }
 
     /// The limit that a stop exceeds, in milliseconds; longer where commands must start before the process is stopped.
-    private static func limit(_ means: Means) -> String { means == .signal ? "1200" : "2000" }
+    private static func limit(_ means: Means) -> String { means == .signal ? "2500" : "2000" }
 
     /// The milliseconds from the beginning of a limit to a moment after the stop, by a clock that goes on meanwhile.
-    private static func afterStop(_ means: Means) -> String { means == .signal ? "1700" : "2600" }
+    private static func afterStop(_ means: Means) -> String { means == .signal ? "3500" : "2600" }
 
     /// Stops the process for longer than the limit.
     private func stop(_ probe: ProbeProcess, by means: Means) async throws {
         if means == .signal {
             probe.process.kill(SIGSTOP)
             await probe.waitUntilStopped()
-            _ = try await Subprocess.run("sleep", arguments: ["1.5"])
+            _ = try await Subprocess.run("sleep", arguments: ["3"])
             return probe.process.kill(SIGCONT)
         }
         let script = "\(means.commands.stop); \(means == .debugger ? ":" : "sleep 2.3"); \(means.commands.resume)"
