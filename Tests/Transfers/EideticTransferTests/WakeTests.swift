@@ -81,11 +81,11 @@ struct WakeTests {
         }
         let lines = try supervised.why
         #expect(lines.contains { $0.contains("ended during 5 session wakes") }, "\(lines)")
+        #expect(supervised.output.ranges(of: "handle events of books").count == 5)
         unlink(supervised.place.directory.path(of: "fault"))
         try supervised.perform(.launch(identifier: SupervisedPlace.application, url: nil, inBackground: false))
         #expect(await supervisor.waitForOutput("finished 0 true"), "\(supervised.log)")
         #expect(try !supervised.why.contains { $0.contains("session wakes") })
-        #expect(supervised.output.ranges(of: "handle events of books").count == 5)
         await supervised.finish()
     }
 
