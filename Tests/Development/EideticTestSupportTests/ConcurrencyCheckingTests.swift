@@ -18,21 +18,26 @@ struct ConcurrencyCheckingTests {
     private static func exemptions(in text: String) -> [String] { exemptions.filter(text.contains) }
 
     /// Returns the declarations of Swift targets in a manifest that do not have the common settings.
-    private static func targetsWithOtherSettings(in manifest: String) -> [Substring] {
-        let kinds = ["        .target(", "        .executableTarget(", "        .testTarget("]
-        var targets: [Substring] = []
+    private static func targetsWithOtherSettings(in manifest: String) -> [String] {
+        let kinds = [".target(", "return .target(", ".executableTarget(", ".testTarget("]
+        var targets: [String] = []
+        // The indentation of the declaration that is read.
+        var declaration: Int?
         for line in manifest.split(separator: "\n") {
-            if kinds.contains(where: line.hasPrefix) {
-                targets.append(line)
-            } else if line.hasPrefix("            "), !targets.isEmpty {
-                targets[targets.count - 1] = Substring("\(targets[targets.count - 1]) \(line)")
+            let text = line.drop { $0 == " " }
+            let indentation = line.count - text.count
+            if kinds.contains(where: text.hasPrefix) {
+                targets.append(String(text))
+                declaration = text.hasSuffix("(") ? indentation : nil
+            } else if declaration != nil {
+                targets[targets.count - 1] += text
+                if indentation == declaration { declaration = nil }
             }
         }
-        // A target of C has no Swift settings, and a name that begins with C and another capital.
+        // A target of C has no Swift settings.
         return targets.filter { target in
-            let name = target.split(separator: "\"").dropFirst().first ?? ""
-            let isC = name.first == "C" && name.dropFirst().first?.isUppercase == true
-            return !isC && !target.contains("swiftSettings: strict")
+            !target.contains("cSettings: ") && !target.contains("swiftSettings: strict")
+                && !target.contains("swiftSettings: swiftSettings")
         }
     }
 
@@ -42,8 +47,8 @@ struct ConcurrencyCheckingTests {
         #expect(manifest.contains("\n    swiftLanguageModes: [.v6]\n"))
         #expect(Self.exemptions(in: manifest).isEmpty)
         #expect(Self.targetsWithOtherSettings(in: manifest).isEmpty)
-        let settings = "[\"EideticCore\"], swiftSettings: strict"
-        let weaker = manifest.replacing(settings, with: "[\"EideticCore\"]", maxReplacements: 1)
+        #expect(manifest.contains("\nlet swiftSettings =\n    strict + "))
+        let weaker = manifest.replacing("swiftSettings: swiftSettings", with: "sources: []", maxReplacements: 1)
         #expect(Self.targetsWithOtherSettings(in: weaker).count == 1)
     }
 
