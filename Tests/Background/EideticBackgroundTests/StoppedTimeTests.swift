@@ -29,7 +29,7 @@ struct StoppedTimeTests {
         /// Commands that stop and continue the process `$1`.
         var commands: (stop: String, resume: String) {
             switch self {
-            case .signal: ("", "")
+            case .signal: ("kill -STOP $1", "kill -CONT $1")
             case .freezer:
                 (
                     "g=/sys/fs/cgroup/freezer/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo FROZEN > $g/freezer.state",
@@ -48,20 +48,14 @@ struct StoppedTimeTests {
         }
     }
 
-    /// The limit that a stop exceeds, in milliseconds; longer where commands must start before the process is stopped.
-    private static func limit(_ means: Means) -> String { means == .signal ? "2500" : "2000" }
+    /// The limit that a stop exceeds, in milliseconds.
+    private static let limit = "2000"
 
     /// The milliseconds from the beginning of a limit to a moment after the stop, by a clock that goes on meanwhile.
-    private static func afterStop(_ means: Means) -> String { means == .signal ? "3500" : "2600" }
+    private static let afterStop = "2600"
 
     /// Stops the process for longer than the limit.
     private func stop(_ probe: ProbeProcess, by means: Means) async throws {
-        if means == .signal {
-            probe.process.kill(SIGSTOP)
-            await probe.waitUntilStopped()
-            _ = try await Subprocess.run("sleep", arguments: ["3"])
-            return probe.process.kill(SIGCONT)
-        }
         let script = "\(means.commands.stop); \(means == .debugger ? ":" : "sleep 2.3"); \(means.commands.resume)"
         let arguments = ["-c", "set -e; \(script)", "sh", "\(probe.process.identifier)"]
         let result = try await Subprocess.run("bash", arguments: arguments)
@@ -70,8 +64,8 @@ struct StoppedTimeTests {
 
     @Test("B05 a callback is not charged for the time in which the process was stopped", arguments: Means.available)
     func callback(_ means: Means) async throws {
-        let hang = "didEnterBackground=\(Self.afterStop(means))"
-        let arguments = ["--hang", hang, "--background-limit", Self.limit(means)]
+        let hang = "didEnterBackground=\(Self.afterStop)"
+        let arguments = ["--hang", hang, "--background-limit", Self.limit]
         let probe = try ProbeProcess(arguments)
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
@@ -90,7 +84,7 @@ struct StoppedTimeTests {
         ]
     )
     func eachCallback(name: String, limit: String) async throws {
-        let hang = ["--hang", "\(name)=\(Self.afterStop(.signal))", limit, Self.limit(.signal)]
+        let hang = ["--hang", "\(name)=\(Self.afterStop)", limit, Self.limit]
         let probe = try ProbeProcess(["--background", "--foreground"] + hang)
         if name == "willTerminate" {
             await probe.expectOutput("didBecomeActive", times: 2)
@@ -108,10 +102,10 @@ struct StoppedTimeTests {
 
     @Test(
         "B03 budget and grace are not charged for it",
-        arguments: [["--background", "--budget", limit(.signal)], ["--grace", limit(.signal)]]
+        arguments: [["--background", "--budget", limit], ["--grace", limit]]
     )
     func budget(arguments: [String]) async throws {
-        let probe = try ProbeProcess(arguments + Self.timer(.signal) + ["--task", "up=-1"])
+        let probe = try ProbeProcess(arguments + Self.timer + ["--task", "up=-1"])
         await probe.expectOutput("didBecomeActive")
         if arguments[0] == "--grace" { probe.process.kill(SIGTERM) }
         await probe.expectOutput("didEnterBackground")
@@ -120,7 +114,7 @@ struct StoppedTimeTests {
     }
 
     /// A task that ends after the stop, and after the end of a limit that the stop is charged to.
-    private static func timer(_ means: Means) -> [String] { ["--task", "timer=\(afterStop(means))"] }
+    private static let timer = ["--task", "timer=\(afterStop)"]
 
     /// Expects the end of the timer before another line.
     private func expectTimerFirst(_ probe: ProbeProcess, before line: String) async {
@@ -137,8 +131,8 @@ struct StoppedTimeTests {
         arguments: Means.freezers
     )
     func frozen(_ means: Means) async throws {
-        let budget = ["--background", "--budget", Self.limit(means)]
-        let probe = try ProbeProcess(budget + ["--task", "up=-1"] + Self.timer(means))
+        let budget = ["--background", "--budget", Self.limit]
+        let probe = try ProbeProcess(budget + ["--task", "up=-1"] + Self.timer)
         await probe.expectOutput("didEnterBackground")
         try await stop(probe, by: means)
         await expectTimerFirst(probe, before: "expired up")
@@ -149,8 +143,8 @@ struct StoppedTimeTests {
         let probe = try ProbeProcess(
             [
                 "--background", "--budget", "100", "--task", "a=-1", "--ignore-expiry", "--expiry-limit",
-                Self.limit(.signal),
-            ] + Self.timer(.signal)
+                Self.limit,
+            ] + Self.timer
         )
         await probe.expectOutput("expired a")
         try await stop(probe, by: .signal)

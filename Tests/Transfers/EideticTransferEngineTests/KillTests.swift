@@ -79,7 +79,7 @@ struct KillTests {
         "B14 after kills at random every file is one version of the server, and every event came and was acknowledged"
     )
     func filesAndEventsSurviveKills() async throws {
-        let killGoal = Torture.repetitions(12, full: 1_000)
+        let killGoal = Torture.repetitions(6, full: 1_000)
         var (kills, round) = (0, 0)
         var generator = SeededNumbers(seed: 7)
         while kills < killGoal {

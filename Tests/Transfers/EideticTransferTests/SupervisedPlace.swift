@@ -111,7 +111,8 @@ final class SupervisedPlace: Sendable {
         waitForEnd(of: supervisor)
     }
 
-    private func waitForEnd(of process: Subprocess) {
+    /// Waits for the end of a process whose output others may keep open.
+    func waitForEnd(of process: Subprocess) {
         var status = siginfo_t()
         waitid(P_PID, id_t(process.identifier), &status, Int32(WEXITED | WNOWAIT))
     }

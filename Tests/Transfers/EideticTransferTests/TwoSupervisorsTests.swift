@@ -40,6 +40,9 @@ struct TwoSupervisorsTests {
         await supervised.killSupervisor()
         #expect(await other.waitForOutput("the transfer process runs"), "\(other.errorsSoFar)")
         other.kill(SIGTERM)
+        supervised.waitForEnd(of: other)
+        // It outlives its supervisor until it is idle, and keeps the output open.
+        supervised.place.killService()
         #expect(await other.waitUntilExit().status == .exited(0))
         await supervised.finish()
     }
