@@ -302,7 +302,7 @@ let development: [Target] = [
     program("EideticGTKProbe", in: .development, ["EideticGTK", "EideticBackgroundGTK", "EideticTestSupport"]),
 ]
 
-/// What reads the bytes of others: replayed by its tests, fuzzed by script/fuzz.
+/// The modules that read the bytes of others, which EideticFuzzTests replay and script/fuzz fuzzes.
 let fuzzed: [Dependency] = ["EideticSupervisor", "EideticTransferEngine"]
 
 // Tests may import what their module imports.
