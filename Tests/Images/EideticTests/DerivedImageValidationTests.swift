@@ -163,17 +163,4 @@ struct DerivedImageValidationTests {
         let next = try nextRun(fixture, .both, freshness: .maximumAge)
         #expect(try await load(small, by: next).image.size == size)
     }
-
-    @Test("C18 C23 the entry of a request with credentials is private also under a key of its own")
-    func privateEntry() async throws {
-        let fixture = try await server()
-        for (name, isPrivate) in [("a.png", true), ("b.png", false)] {
-            var request = try fixture.serve(name, width: 40, height: 30)
-            if isPrivate { request.headers["Authorization"] = "Bearer secret" }
-            request.cacheKey = name
-            _ = try await load(request, by: try nextRun(fixture, .both))
-        }
-        let entries = try nextRun(fixture).configuration.diskCache?.blocking.entries() ?? []
-        #expect(entries.filter(\.isOfPrivateRequest).map(\.key) == ["a.png"] && entries.count == 2)
-    }
 }

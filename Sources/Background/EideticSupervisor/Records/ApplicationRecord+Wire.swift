@@ -13,7 +13,7 @@ extension ApplicationRecord: WireRecord {
         NumberedField(6, \.waitingWakes),
         NumberedField(7, \.waitingURLs),
         NumberedField(8, optional: \.waitingLaunch),
-        NumberedField(10, \.wakeCrashCounts, .crashCounts)
+        NumberedField(10, \.wakeCrashCounts, as: .crashCounts)
     )
     // The number of the format, not of its fields.
     .preceded(by: 5 as UInt8)
@@ -24,7 +24,7 @@ extension ApplicationRecord.ProcessRecord: WireRecord {
         from: Self.init,
         NumberedField(1, \.identifier),
         NumberedField(2, \.startTime),
-        NumberedField(3, \.freezer, .freezer),
+        NumberedField(3, \.freezer, as: .freezer),
         NumberedField(4, optional: \.state),
         NumberedField(5, \.isBackgroundLaunch),
         NumberedField(6, \.assertions),
@@ -34,7 +34,7 @@ extension ApplicationRecord.ProcessRecord: WireRecord {
         NumberedField(10, optional: \.groupPath),
         NumberedField(11, \.intention),
         NumberedField(12, \.memoryPriorities),
-        NumberedField(13, \.progressNumbers, .dictionary(by: <))
+        NumberedField(13, \.progressNumbers, as: .dictionary(by: <))
     )
 }
 

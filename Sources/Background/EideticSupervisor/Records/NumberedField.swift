@@ -8,7 +8,7 @@ struct NumberedField<Record>: Sendable {
     private let readValue: @Sendable (inout Record, inout WireReader) throws(WireError) -> Void
 
     /// Creates a field from a property and its layout.
-    init<Value>(_ number: UInt8, _ path: any WritableKeyPath<Record, Value> & Sendable, _ layout: Layout<Value>) {
+    init<Value>(_ number: UInt8, _ path: any WritableKeyPath<Record, Value> & Sendable, as layout: Layout<Value>) {
         self.number = number
         writeValue = { record, writer in
             layout.write(record[keyPath: path], to: &writer)
@@ -21,7 +21,7 @@ struct NumberedField<Record>: Sendable {
     init<Value>(
         _ number: UInt8,
         optional path: any WritableKeyPath<Record, Value?> & Sendable,
-        _ layout: Layout<Value>
+        as layout: Layout<Value>
     ) {
         self.number = number
         writeValue = { record, writer in
@@ -33,11 +33,11 @@ struct NumberedField<Record>: Sendable {
     }
 
     init<Value: WireValue>(_ number: UInt8, _ path: any WritableKeyPath<Record, Value> & Sendable) {
-        self.init(number, path, .value)
+        self.init(number, path, as: .value)
     }
 
     init<Value: WireValue>(_ number: UInt8, optional path: any WritableKeyPath<Record, Value?> & Sendable) {
-        self.init(number, optional: path, .value)
+        self.init(number, optional: path, as: .value)
     }
 
     /// Appends the number, the length and the value.
@@ -60,7 +60,10 @@ extension Layout {
     ///
     /// A field that the message lacks has the value that it has in `empty`; one that this version does not know is left
     /// out.
+    ///
+    /// - Precondition: No two fields have the same number.
     init(from empty: @escaping @Sendable () -> Value, _ fields: NumberedField<Value>...) {
+        precondition(Set(fields.map(\.number)).count == fields.count, "two fields of \(Value.self) have one number")
         self.init(
             write: { record, writer in
                 for field in fields { field.write(record, to: &writer) }

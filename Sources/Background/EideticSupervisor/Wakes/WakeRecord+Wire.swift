@@ -11,8 +11,8 @@ extension WakeRecord: WireRecord {
         NumberedField(4, \.notifications.delivered),
         NumberedField(5, \.notifications.badge),
         NumberedField(6, \.throttle),
-        NumberedField(7, optional: \.messageToken, .path),
-        NumberedField(8, optional: \.messageAddress, .path),
+        NumberedField(7, optional: \.messageToken, as: .path),
+        NumberedField(8, optional: \.messageAddress, as: .path),
         NumberedField(9, \.wantsLocation),
         NumberedField(10, \.wasForceQuit),
         NumberedField(11, \.crashes)
@@ -33,9 +33,9 @@ extension WakeSchedule: WireRecord {
         from: { WakeSchedule(at: ScheduleTime(steady: 0, local: 0)) },
         NumberedField(1, \.fetchInterval),
         NumberedField(2, \.habits),
-        NumberedField(3, \.quota.charges, .list(.value, limit: 4_096)),
+        NumberedField(3, \.quota.charges, as: .list(.value, limit: 4_096)),
         NumberedField(4, \.score),
-        NumberedField(5, \.tasks, .list(.value, limit: 64)),
+        NumberedField(5, \.tasks, as: .list(.value, limit: 64)),
         NumberedField(6, optional: \.lastFetch),
         NumberedField(7, optional: \.fetchPlan),
         NumberedField(8, \.isFetching),
@@ -67,21 +67,21 @@ extension WakeQuota.Charge: WireRecord {
 extension WakeScore: WireRecord {
     package static let layout = Layout(
         from: Self.init,
-        NumberedField(1, \.value, .number(in: 0.1...1)),
-        NumberedField(2, \.averageSeconds, .number(in: 0...Double.greatestFiniteMagnitude)),
-        NumberedField(3, \.failureCount, .number(in: 0...Int(UInt32.max)))
+        NumberedField(1, \.value, as: .number(in: 0.1...1)),
+        NumberedField(2, \.averageSeconds, as: .number(in: 0...Double.greatestFiniteMagnitude)),
+        NumberedField(3, \.failureCount, as: .number(in: 0...Int(UInt32.max)))
     )
 }
 
 extension UsageHabits: WireRecord {
     package static let layout = Layout(
         from: Self.init,
-        NumberedField(1, \.workingDays, .bins),
-        NumberedField(2, \.weekends, .bins),
-        NumberedField(3, \.workingDayCount, .number()),
-        NumberedField(4, \.weekendCount, .number()),
+        NumberedField(1, \.workingDays, as: .bins),
+        NumberedField(2, \.weekends, as: .bins),
+        NumberedField(3, \.workingDayCount, as: .number()),
+        NumberedField(4, \.weekendCount, as: .number()),
         NumberedField(5, optional: \.lastDay),
-        NumberedField(6, \.binsOfLastDay, .binNumbers),
+        NumberedField(6, \.binsOfLastDay, as: .binNumbers),
         NumberedField(7, \.observedDayCount)
     )
 }
@@ -102,9 +102,9 @@ extension Layout<Set<UInt8>> {
 extension PushThrottle: WireRecord {
     package static let layout = Layout(
         from: Self.init,
-        NumberedField(1, \.tokens, .number(in: 0...burst)),
+        NumberedField(1, \.tokens, as: .number(in: 0...burst)),
         NumberedField(2, optional: \.lastTime),
-        NumberedField(3, optional: \.waiting, .bytes(limit: PushPayload.lengthLimit))
+        NumberedField(3, optional: \.waiting, as: .bytes(limit: PushPayload.lengthLimit))
     )
 }
 

@@ -93,7 +93,6 @@ extension ImageDataLoader {
         if load.request.resource.isStoredOnDisk { retention.timeToLive = disk?.configuration.maximumAge }
         guard let origin else { return retention }
         retention.record.status = response.status
-        retention.record.isPrivate = load.request.hidesPrivateIdentity
         (retention.record.requestTime, retention.record.responseTime) = (response.requestTime, response.responseTime)
         retention.place = place(of: response, redirects: redirects, target: origin.target, for: load)
         retention.removesEntry = !CacheControl(load.policy.cacheFields).noStore

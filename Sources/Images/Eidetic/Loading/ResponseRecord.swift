@@ -29,8 +29,6 @@ struct ResponseRecord: Sendable, Hashable {
     var placeholder: ImagePlaceholder?
     /// The time at which the bytes replaced others; `nil` if the disk knew none.
     var replacementTime: Timestamp?
-    /// A Boolean value indicating whether the request had header fields or credentials that its key does not contain.
-    var isPrivate = false
 
     private static let marker = "eidetic-http-1"
 
@@ -48,7 +46,6 @@ struct ResponseRecord: Sendable, Hashable {
         (requestTime, responseTime) = (Self.time(request), Self.time(response))
         redirectLifetime = Int64(parts[4]).map { .nanoseconds($0) }
         (mustRevalidateRedirects, dependsOnHooks) = (parts[5].contains("m"), parts[5].contains("h"))
-        isPrivate = parts[5].contains("p")
         (self.effectiveURL, self.variants, selectingDigest) = (effectiveURL, variants, parts[8])
         placeholder = ImagePlaceholder(word: parts[9])
         replacementTime = parts.count == 11 ? Int64(parts[10]).flatMap(Self.time) : nil
@@ -62,7 +59,7 @@ struct ResponseRecord: Sendable, Hashable {
     /// The record as the extended data of an entry.
     var encoded: [UInt8] {
         let flags =
-            (mustRevalidateRedirects ? "m" : "") + (dependsOnHooks ? "h" : "") + (isPrivate ? "p" : "") + "-"
+            (mustRevalidateRedirects ? "m" : "") + (dependsOnHooks ? "h" : "") + "-"
         let lifetime = redirectLifetime.map { "\($0.inNanoseconds)" } ?? "-"
         let parts =
             [
@@ -107,9 +104,4 @@ struct StoredEntry: Sendable {
     }
 
     var fields: [HTTPField] { entry.metadata.headers }
-}
-
-extension DiskCache.EntryInfo {
-    /// A Boolean value indicating whether the entry was requested with header fields or credentials.
-    package var isOfPrivateRequest: Bool { isPrivate || ResponseRecord(metadata).isPrivate }
 }

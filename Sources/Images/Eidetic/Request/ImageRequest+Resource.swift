@@ -138,11 +138,3 @@ extension ImageRequest.Resource {
         return url + SecretKeyPart.text(for: secret)
     }
 }
-
-extension ImageRequest {
-    /// A Boolean value indicating whether the request has header fields or credentials that its `cacheKey` does not
-    /// contain, so that the key does not tell that the image is private.
-    var hidesPrivateIdentity: Bool {
-        cacheKey != nil && SecretKeyPart.isPart(of: resource.identity(ignoringQueryItems: ignoredQueryItems))
-    }
-}

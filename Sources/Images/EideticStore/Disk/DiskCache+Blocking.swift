@@ -88,12 +88,6 @@ extension DiskCache.Blocking {
     ) throws(EideticError) -> Bool {
         try cache.covered { () throws(EideticError) in try cache.replaceStoredMetadata(of: entry, with: metadata) }
     }
-
-    /// Copies the entries of another cache's directory; see ``DiskCache/importEntries(from:)``.
-    @discardableResult
-    package func importEntries(from directory: String) throws(EideticError) -> Int {
-        try cache.covered { () throws(EideticError) in try cache.copyEntries(from: directory) }
-    }
 }
 
 // MARK: Removing

@@ -53,22 +53,6 @@ struct DiskCacheFeatureTests {
         #expect(log.withLock { $0 } == ["+a 2", "=a 2", "-a", "!a", "-b", "+c 1", "all"])
     }
 
-    @Test("C16 a directory of a hundred entries is imported without damaged, expired and existing ones")
-    func migration() throws {
-        let source = try DiskFixture()
-        for index in 0..<100 { try source.cache.blocking.insert(pattern(index), for: "\(index)") }
-        try source.cache.blocking.insert([1], for: "old", metadata: .init(expirationTime: source.time.now))
-        let damaged = source.cache.path(for: "7")
-        try FileSystem().truncate(try FileSystem().open(damaged, flags: O_WRONLY), to: 20)
-        let target = try DiskFixture()
-        try target.cache.blocking.insert([9], for: "5")
-        #expect(try target.cache.blocking.importEntries(from: source.cache.configuration.directory) == 98)
-        #expect(try target.cache.blocking.read("5")?.bytes == [9])
-        #expect(try target.cache.blocking.read("99")?.bytes == pattern(99))
-        #expect(try target.cache.blocking.read("7") == nil)
-        #expect(try source.measuredUsage().entryCount == 101)
-    }
-
     @Test("C10 a sweep removes entries older than the age, then the oldest down to half of the size")
     func classicSweep() throws {
         let fixture = try DiskFixture()
@@ -117,9 +101,9 @@ struct DiskCacheFeatureTests {
         #expect(try await cache.usage == DiskCache.Usage())
     }
 
-    @Test("C08 values, descriptions, verification, sweeps and imports have asynchronous forms")
+    @Test("C08 values, descriptions, verification and sweeps have asynchronous forms")
     func furtherAsynchronousForms() async throws {
-        let (fixture, target) = (try DiskFixture(), try DiskFixture())
+        let fixture = try DiskFixture()
         let cache = fixture.cache, note = Note(text: "a", numbers: [1, 2])
         try await cache.insert(note, for: "note", with: .json)
         #expect(try await cache.value(for: "note", with: DiskCache.Serializer<Note>.json) == note)
@@ -128,11 +112,9 @@ struct DiskCacheFeatureTests {
         let verification = try await cache.verify()
         #expect(verification.checked == 1)
         #expect(verification.damaged.isEmpty)
-        #expect(try await target.cache.importEntries(from: cache.configuration.directory) == 1)
         #expect(try await cache.sweep(olderThan: .seconds(1 << 32)) == DiskCache.SweepResult())
         #expect(try await cache.removeEntries(storedBefore: Timestamp(nanoseconds: .max)) == 1)
         #expect(try await cache.usage == DiskCache.Usage())
-        #expect(try await target.cache.usage.entryCount == 1)
     }
 
     @Test("C07 a read in a cancelled task throws cancelled")

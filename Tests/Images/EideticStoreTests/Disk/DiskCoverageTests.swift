@@ -12,8 +12,6 @@ struct DiskCoverageTests {
     func runsOut() async throws {
         let environment = RecordingEnvironment(), observer = CoverageObserver(environment)
         let directory = try TemporaryDirectory(named: "coverage")
-        let other = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "other")))
-        try other.blocking.insert([1], for: "imported")
         var configuration = DiskCache.Configuration(directory: directory.path(of: "cache"))
         configuration.sizeLimit = .kibibytes(256)
         configuration.ageBasis = .access
@@ -28,7 +26,7 @@ struct DiskCoverageTests {
             await withTaskGroup(of: Void.self) { group in
                 for thread in 0..<4 {
                     group.addTask {
-                        let writer = Writer(cache: cache, number: thread, round: round, other: other)
+                        let writer = Writer(cache: cache, number: thread, round: round)
                         try? await pool.run { _ in writer.run() }
                         try? await cache.insert(pattern(900), for: "asynchronous \(thread)")
                     }
@@ -85,19 +83,17 @@ private struct Writer: Sendable {
     let cache: DiskCache
     let number: Int
     let round: Int
-    let other: DiskCache
 
     func run() {
         let key = "\(number) \(round % 20)", disk = cache.blocking
         try? disk.insert(pattern(2_000, seed: round), for: key)
         if let entry = try? disk.read(key) { _ = try? disk.replaceMetadata(of: entry, with: DiskCache.Metadata()) }
         _ = disk.usage
-        switch (number + round) % 6 {
+        switch (number + round) % 5 {
         case 0: damage(key)
         case 1: _ = try? disk.remove(key)
         case 2: _ = try? disk.trim(toSize: .kibibytes(64))
         case 3: _ = try? disk.sweep(olderThan: .seconds(60), downTo: .kibibytes(128))
-        case 4: _ = try? disk.importEntries(from: other.configuration.directory)
         default: _ = try? disk.removeExpired()
         }
         // A large file is written between two transactions.

@@ -89,15 +89,6 @@ struct DiskSecretTests {
         #expect((try? FileSystem().status(of: fixture.cache.configuration.directory + "/key")) == nil)
     }
 
-    @Test("C18 private entries are not copied to another cache, where no key leads to them")
-    func copied() throws {
-        let fixture = try DiskFixture(), other = try DiskFixture()
-        try fixture.cache.blocking.insert([1], for: key)
-        try fixture.cache.blocking.insert([2], for: "public")
-        #expect(try other.cache.blocking.importEntries(from: fixture.cache.configuration.directory) == 1)
-        #expect(try other.cache.blocking.entries().map(\.key) == ["public"])
-    }
-
     @Test("C18 without a directory key nothing with a secret is written")
     func fullDisk() throws {
         let fixture = try DiskFixture()

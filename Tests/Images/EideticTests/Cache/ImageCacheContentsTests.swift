@@ -124,19 +124,6 @@ struct ImageCacheContentsTests {
         #expect(fixture.cache.blocking.diskUsage.entryCount == 0)
     }
 
-    @Test("C16 a directory of a hundred images is imported")
-    func migration() async throws {
-        let old = try ImageCacheFixture(), new = try ImageCacheFixture()
-        for index in 0..<100 {
-            try old.cache.blocking.insert(bytes: try TestImage.png(width: 1 + index, height: 2), for: "\(index)")
-        }
-        #expect(try new.disk.blocking.importEntries(from: old.disk.configuration.directory) == 100)
-        for index in 0..<100 {
-            #expect(try await new.cache.image(for: "\(index)")?.size.width == 1 + index)
-        }
-        #expect(new.cache.blocking.diskUsage.entryCount == 100)
-    }
-
     @Test("C04 an image of an SDWebImage directory is decoded within the limits of pixels", arguments: [19, 20, 21])
     func foreignLimits(pixels: Int) async throws {
         var limits = ImageCache.Configuration()
