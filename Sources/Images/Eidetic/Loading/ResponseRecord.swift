@@ -1,7 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticHTTP
-package import EideticStore
+import EideticStore
 
 /// The facts about a stored response that are not in its header fields, as the disk stores them.
 ///
