@@ -131,16 +131,16 @@ struct FleetTests {
         done
         leases() { redis-cli -h 10.77.0.1 --scan --pattern '*:lease' | wc -l; }
         kill -STOP $nginx
-        ip netns exec machine1 \(probe) redis://10.77.0.1 \(directory)/victim < list > /dev/null 2>&1 &
+        ip netns exec machine1 \(probe) fleet redis://10.77.0.1 \(directory)/victim < list > /dev/null 2>&1 &
         victim=$!
-        until [ "$(leases)" = 8 ]; do :; done
+        until [ "$(leases)" = 8 ]; do kill -0 $victim; done
         kill -KILL $victim
         wait $victim || true
         echo "leases left: $(leases)"
         kill -CONT $nginx
         status=0
         for n in 1 2 3 4 5 6 7 8; do
-            ip netns exec machine$n \(probe) redis://10.77.0.1 \(directory)/machine$n < list > output$n 2>&1 &
+            ip netns exec machine$n \(probe) fleet redis://10.77.0.1 \(directory)/machine$n < list > output$n 2>&1 &
             machines="$machines $!"
         done
         for machine in $machines; do wait $machine || status=1; done
