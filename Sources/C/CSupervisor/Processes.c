@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +63,9 @@ static int become_program(const struct eidetic_launch *launch, int *report) {
     if (socket < 0) close(3);
     // Before the calls that may hang: the supervisor's end must be seen by its peers although this process lives.
     close_from(report_place + 1);
+    // The supervisor has recorded this process, or has ended and closed its end.
+    char permission;
+    if (read(*report, &permission, 1) != 1) return ECANCELED;
     if (launch->directory && chdir(launch->directory) != 0) return errno;
     execve(launch->path, launch->arguments, launch->environment);
     return errno;
@@ -69,7 +73,8 @@ static int become_program(const struct eidetic_launch *launch, int *report) {
 
 int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor, int *report_descriptor) {
     int report[2];
-    if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0) return -errno;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0) return -errno;
+    fcntl(report[0], F_SETFL, O_NONBLOCK);
     int descriptor = -1;
     struct clone_args arguments = {
         .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (launch->group >= 0 ? CLONE_INTO_CGROUP : 0),
@@ -81,7 +86,7 @@ int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor,
     if (identifier == 0) {
         int report_copy = report[1];
         int error = become_program(launch, &report_copy);
-        (void)!write(report_copy, &error, sizeof error);
+        (void)!send(report_copy, &error, sizeof error, MSG_NOSIGNAL);
         _exit(127);
     }
     int error = identifier < 0 ? errno : 0;
@@ -98,9 +103,13 @@ int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor,
 int eidetic_read_report(int descriptor, int *error) {
     ssize_t count = read(descriptor, error, sizeof *error);
     if (count == sizeof *error) return 1;
+    // The process was killed before it had read the permission.
+    if (count < 0 && errno == ECONNRESET) count = 0;
     if (count == 0) *error = 0;
     return count == 0 ? 1 : 0;
 }
+
+void eidetic_permit_launch(int descriptor) { (void)!send(descriptor, "", 1, MSG_NOSIGNAL); }
 
 int eidetic_fork(void) { return fork(); }
 

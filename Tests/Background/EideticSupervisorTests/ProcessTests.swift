@@ -35,6 +35,19 @@ struct ProcessTests {
         }
     }
 
+    @Test("B05 a process that its supervisor had not recorded when it was killed does not start the program")
+    func neverPermitted() async throws {
+        let directory = try TemporaryDirectory(named: "launch")
+        var launch = ProgramDescription(executable: "/bin/sh")
+        launch.arguments = ["-c", "touch \(directory.path(of: "started"))"]
+        let handle = try {
+            // The report closes as that of a supervisor that ends.
+            try ProgramLaunch(launch).begin(at: .init()).process
+        }()
+        #expect(await end(of: handle) == .exited(127))
+        #expect(access(directory.path(of: "started"), F_OK) != 0)
+    }
+
     @Test("a process is found by number and start, and no other process by that number")
     func identity() async throws {
         let handle = try start("exec sleep 100")

@@ -19,6 +19,9 @@ extension SupervisedApplication {
                 self.readStartReport(of: process)
             }
             process.start = (report, watch)
+            // A successor finds the process by its number before it runs the program, and starts no second one.
+            saveRecord()
+            report.permitStart()
         } catch {
             reportStartFailure("\(error)")
             handle(.processDidNotStart(identity))

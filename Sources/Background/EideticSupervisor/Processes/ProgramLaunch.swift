@@ -26,7 +26,8 @@ package struct ProgramLaunch {
         package var isSubreaper = false
     }
 
-    /// Starts a process that executes the program, without waiting for it; throws with the error of `clone3`.
+    /// Starts a process that executes the program when its report permits that, without waiting for it; throws with the
+    /// error of `clone3`.
     package func begin(at places: Places) throws(SystemError) -> (process: ProcessHandle, report: StartReport) {
         let arguments = CStringList([program.executable] + program.arguments)
         let environment = CStringList(program.environment)
@@ -53,6 +54,7 @@ package struct ProgramLaunch {
     /// Starts the program and waits until it runs; throws with the error of `clone3`, `chdir` or `execve`.
     package func start(at places: Places) throws(SystemError) -> ProcessHandle {
         let (process, report) = try begin(at: places)
+        report.permitStart()
         while true {
             var polled = pollfd(fd: report.rawValue, events: Int16(POLLIN), revents: 0)
             poll(&polled, 1, -1)

@@ -21,6 +21,9 @@ package final class StartReport {
         case failed(Int32)
     }
 
+    /// Lets the process execute the program, once it is recorded; it ends without having done so if this process ends.
+    package func permitStart() { eidetic_permit_launch(rawValue) }
+
     /// Reads the report, once; `nil` if there is none yet.
     package func take() -> Outcome? {
         var error: Int32 = 0

@@ -78,6 +78,7 @@ final class TransferProcessLink {
             var places = ProgramLaunch.Places()
             places.socket = inherited.rawValue
             let (process, report) = try ProgramLaunch(program).begin(at: places)
+            report.permitStart()
             self.process = process
             watch = poller.watch(process.rawValue) { [unowned self] in self.processDidEnd() }
             let birthWatch = poller.watch(report.rawValue) { [unowned self] in self.readBirthReport() }
