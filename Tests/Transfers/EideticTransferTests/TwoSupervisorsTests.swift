@@ -16,7 +16,7 @@ struct TwoSupervisorsTests {
         let other = try supervised.makeSupervisor(runtimeDirectory: "other", transferSocket: "other-socket")
         let path = place.directory.path(of: "service/supervisor")
         #expect(await other.waitForOutput("\(path), which another supervisor has"), "\(other.errorsSoFar)")
-        #expect(place.processes == processes)
+        #expect(place.processes == processes, "\(supervised.supervisor?.errorsSoFar ?? "")\(other.errorsSoFar)")
         #expect(try await session.allTasks.isEmpty)
         // The first one starts it again; the second one still does not.
         place.killService()

@@ -103,7 +103,7 @@ struct AnimatedSlotTests {
         while display.pixels.last?.allBytes != expected { await display.wait(forImages: display.pixels.count + 1) }
         #expect(slot.player == nil)
         first.open()
-        while slot.player == nil { await display.wait(forImages: display.pixels.count + 1) }
+        try await eventually("the animation plays") { slot.player != nil }
         let animation = try #require(slot.player?.animation)
         #expect(animation.frameCount == 1 && !animation.isComplete)
         gate.open()
