@@ -308,12 +308,12 @@ let fuzzed: [Dependency] = ["EideticSupervisor", "EideticTransferEngine"]
 // Tests may import what their module imports.
 let suites: [Target] = [
     tests("EideticCore", in: .images),
-    tests("EideticCodecs", in: .images, ["CBareJPEG"]),
+    tests("EideticCodecs", in: .images, ["CBareJPEG", "CDeflate"]),
     tests("EideticHTTP", in: .images),
     tests("EideticStore", in: .images, ["EideticReplay", "EideticDiskWorker"]),
     tests("EideticFetch", in: .images),
     tests("EideticSandbox", in: .images, ["EideticDecodeProbe", "eidetic-decode"]),
-    tests("Eidetic", in: .images, ["eidetic-decode"]),
+    tests("Eidetic", in: .images, ["eidetic-decode", "CDeflate"]),
     tests("EideticRedis", in: .images, ["Eidetic", "eidetic-probe"]),
     tests(
         "EideticGTK",

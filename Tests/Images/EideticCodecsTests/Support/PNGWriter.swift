@@ -1,3 +1,5 @@
+import CDeflate
+
 /// A writer of PNG files, chunk by chunk, for valid and invalid files.
 struct PNGWriter {
     private(set) var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -38,18 +40,12 @@ struct PNGWriter {
 
     /// Returns a zlib stream of stored blocks.
     static func zlibStream(of content: [UInt8]) -> [UInt8] {
-        var low = 1, high = 0
-        for byte in content {
-            low = (low + Int(byte)) % 65_521
-            high = (high + low) % 65_521
-        }
+        let sum = content.withUnsafeBytes { libdeflate_adler32(1, $0.baseAddress, $0.count) }
         return [0x78, 0x01] + storedBlocks(of: content)
-            + [high >> 8, high, low >> 8, low].map { UInt8(truncatingIfNeeded: $0) }
+            + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }
     }
 
     static func checksum(of bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~0) { crc, byte in
-            (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xedb8_8320 : crc >> 1 }
-        }
+        bytes.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
     }
 }

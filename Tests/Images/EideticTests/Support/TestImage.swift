@@ -1,20 +1,39 @@
+import CDeflate
 import Eidetic
 
 /// Images for tests, made without the encoders, which have tests of their own.
 enum TestImage {
     /// Pixels whose colour is their position: (x, y, 7) modulo 256.
     static func pixels(width: Int, height: Int) throws -> PixelBuffer {
-        let rows = self.rows(width: width, height: height)
-        return try PixelBuffer(size: PixelSize(width: width, height: height), alpha: .opaque) { pixels, bytesPerRow in
-            for (y, row) in rows.enumerated() {
-                for (offset, value) in row.enumerated() { pixels[y * bytesPerRow + offset] = value }
+        try PixelBuffer(size: PixelSize(width: width, height: height), alpha: .opaque) { pixels, bytesPerRow in
+            for y in 0..<height {
+                for x in 0..<width {
+                    let pixel = y * bytesPerRow + 4 * x
+                    pixels[pixel] = UInt8(truncatingIfNeeded: x)
+                    pixels[pixel + 1] = UInt8(truncatingIfNeeded: y)
+                    pixels[pixel + 2] = 7
+                    pixels[pixel + 3] = 255
+                }
             }
         }
     }
 
     /// The same pixels as a PNG whose data is stored, not compressed.
     static func png(width: Int, height: Int) throws -> [UInt8] {
-        let raw: [UInt8] = rows(width: width, height: height).flatMap { row -> [UInt8] in [0] + row }
+        let row = 1 + 4 * width
+        let raw = [UInt8](unsafeUninitializedCapacity: row * height) { bytes, count in
+            for y in 0..<height {
+                bytes[y * row] = 0
+                for x in 0..<width {
+                    let pixel = y * row + 1 + 4 * x
+                    bytes[pixel] = UInt8(truncatingIfNeeded: x)
+                    bytes[pixel + 1] = UInt8(truncatingIfNeeded: y)
+                    bytes[pixel + 2] = 7
+                    bytes[pixel + 3] = 255
+                }
+            }
+            count = row * height
+        }
         let header = bigEndian(UInt32(width)) + bigEndian(UInt32(height)) + [8, 6, 0, 0, 0]
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
             + chunk(named: "IHDR", data: header) + chunk(named: "IDAT", data: zlibStored(raw))
@@ -41,12 +60,6 @@ enum TestImage {
         withUnsafeBytes(of: number.littleEndian) { Array($0) }
     }
 
-    private static func rows(width: Int, height: Int) -> [[UInt8]] {
-        (0..<height).map { y in
-            (0..<width).flatMap { x -> [UInt8] in [UInt8(truncatingIfNeeded: x), UInt8(truncatingIfNeeded: y), 7, 255] }
-        }
-    }
-
     private static func zlibStored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var remaining = bytes[...]
@@ -58,12 +71,7 @@ enum TestImage {
             for number in [length, ~length] { stream += [UInt8(number & 255), UInt8(number >> 8)] }
             stream += block
         } while !remaining.isEmpty
-        var (low, high): (UInt32, UInt32) = (1, 0)
-        for byte in bytes {
-            low = (low + UInt32(byte)) % 65_521
-            high = (high + low) % 65_521
-        }
-        return stream + bigEndian(high << 16 | low)
+        return stream + bigEndian(bytes.withUnsafeBytes { libdeflate_adler32(1, $0.baseAddress, $0.count) })
     }
 
     static func chunk(named name: String, data: [UInt8]) -> [UInt8] {
@@ -73,12 +81,7 @@ enum TestImage {
 
     /// The checksum of a chunk's name and data.
     static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        var sum: UInt32 = .max
-        for byte in bytes {
-            sum ^= UInt32(byte)
-            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xedb8_8320 : sum >> 1 }
-        }
-        return ~sum
+        bytes.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
     }
 
     private static func bigEndian(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
