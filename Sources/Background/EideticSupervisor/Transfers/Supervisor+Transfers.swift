@@ -13,6 +13,8 @@ extension Supervisor {
             self.context.heldTransferNames = []
             for application in self.applications.values { application.sendTransferHold() }
         }
+        // A client that found no socket would start a transfer process of its own.
+        context.transfers?.handleDeadlines()
     }
 
     private func wakeApplication(named name: String, session: String) {

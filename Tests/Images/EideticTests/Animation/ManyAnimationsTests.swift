@@ -36,13 +36,18 @@ struct ManyAnimationsTests {
         return try ImageEncoder.encode(Image(frames: images, loopCount: nil, format: .gif, sourceSize: size), as: .gif)
     }
 
-    /// Returns the GIF with another duration of its frames, in hundredths of a second.
-    private static func gif(_ bytes: [UInt8], duration: UInt8) -> [UInt8] {
-        var bytes = bytes
-        for index in bytes.indices.dropLast(8) where bytes[index...].starts(with: [0x21, 0xf9, 4]) {
-            bytes[index + 4] = duration
+    /// Returns the GIF with each of the durations of its frames, in hundredths of a second.
+    private static func gifs(_ bytes: [UInt8]) -> [[UInt8]] {
+        var places: [Int] = [], index = 0
+        while index < bytes.count - 8 {
+            if bytes[index] == 0x21 && bytes[index + 1] == 0xf9 && bytes[index + 2] == 4 { places.append(index + 4) }
+            index += 1
         }
-        return bytes
+        return durations.map { duration in
+            var copy = bytes
+            for place in places { copy[place] = duration }
+            return copy
+        }
     }
 
     private static let durations = (0..<50).map { UInt8(5 + $0 % 8) }
@@ -50,8 +55,7 @@ struct ManyAnimationsTests {
     /// Returns 50 animations, which the queue decodes.
     private func animations(frames: Int, queue: ManualQueue) throws -> [AnimatedImage] {
         let bytes = try Self.gif(frames: frames)
-        return try Self.durations.map { duration in
-            let bytes = Self.gif(bytes, duration: duration)
+        return try Self.gifs(bytes).map { bytes in
             let source = try #require(
                 try AnimationDecoder(bytes, isComplete: true, options: DecodeOptions(), limits: .standard)
             )
@@ -91,8 +95,8 @@ struct ManyAnimationsTests {
         let bytes = try Self.gif(frames: 40), pipeline = ImagePipeline(.init())
         let displays = (0..<50).map { _ in CountingDisplay(limit: 5) }
         let slots = displays.map { ImageSlot(display: $0, pipeline: pipeline, gate: DisplayGate()) }
-        for (number, slot) in slots.enumerated() {
-            slot.load(ImageRequest(.bytes(Self.gif(bytes, duration: Self.durations[number]) + [UInt8(number)])))
+        for (number, (slot, bytes)) in zip(slots, Self.gifs(bytes)).enumerated() {
+            slot.load(ImageRequest(.bytes(bytes + [UInt8(number)])))
         }
         for display in displays { await display.isDone.wait() }
         #expect(slots.allSatisfy { $0.player != nil })
