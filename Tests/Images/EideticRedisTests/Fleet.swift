@@ -46,11 +46,12 @@ struct Fleet {
     static func png(width: Int, height: Int, isNoisy: Bool = false) throws -> [UInt8] {
         let size = PixelSize(width: width, height: height)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { target, _ throws(EideticError) in
-            for index in target.indices {
-                let (x, y) = (index / 4 % width, index / 4 / width)
-                let noise = UInt8(truncatingIfNeeded: (index &* 2_654_435_761) >> 13)
-                let colour = isNoisy ? noise : UInt8(truncatingIfNeeded: y)
-                target[index] = [UInt8(truncatingIfNeeded: x), colour, isNoisy ? noise &* 31 : 7, 255][index % 4]
+            for pixel in 0..<width * height {
+                let noise = UInt8(truncatingIfNeeded: (pixel &* 2_654_435_761) >> 13)
+                target[4 * pixel] = UInt8(truncatingIfNeeded: pixel % width)
+                target[4 * pixel + 1] = isNoisy ? noise : UInt8(truncatingIfNeeded: pixel / width)
+                target[4 * pixel + 2] = isNoisy ? noise &* 31 : 7
+                target[4 * pixel + 3] = 255
             }
         }
         return try ImageEncoder.encode(Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size), as: .png)

@@ -6,7 +6,11 @@ enum Fixture {
     /// Returns `count` bytes that begin with the PNG signature.
     static func image(length count: Int = 1_000) -> [UInt8] {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-        return signature + (0..<max(0, count - signature.count)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let rest = [UInt8](unsafeUninitializedCapacity: max(0, count - signature.count)) { bytes, initializedCount in
+            for index in 0..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 31 >> 3) }
+            initializedCount = bytes.count
+        }
+        return signature + rest
     }
 
     /// Returns the bytes of `image(length:)` from `start` on.

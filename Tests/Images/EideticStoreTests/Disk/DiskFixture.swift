@@ -33,7 +33,11 @@ struct DiskFixture {
 
 /// Returns bytes that depend on their position, their number and a seed.
 func pattern(_ count: Int, seed: Int = 0) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8) ^ count ^ (seed &* 131)) }
+    [UInt8](unsafeUninitializedCapacity: count) { bytes, initializedCount in
+        let base = count ^ (seed &* 131)
+        for index in 0..<count { bytes[index] = UInt8(truncatingIfNeeded: (index &* 31) ^ (index >> 8) ^ base) }
+        initializedCount = count
+    }
 }
 
 /// Returns the code of the error that `body` throws, or `nil` if it throws none.
