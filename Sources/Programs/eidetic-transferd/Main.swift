@@ -1,6 +1,7 @@
 import CAllocation
 import EideticCLI
 import EideticCore
+import EideticFetch
 import EideticTransferEngine
 import Glibc
 
@@ -31,6 +32,24 @@ enum Main {
         help: "the certificate authorities that servers are verified against",
         completion: .files
     )
+    private static let proxy = TypedOption<Downloader.Proxy>(
+        "proxy",
+        placeholder: "URL",
+        expecting: "a URL such as http://host:8080, or none",
+        help: "the proxy of all transfers, or none (default: the environment's proxy)",
+        parse: { $0 == "none" ? Downloader.Proxy.none : $0.contains("://") ? .url($0) : nil }
+    )
+    private static let pinned = TypedOption<(host: String, key: String)>(
+        "pin",
+        placeholder: "HOST=HASH",
+        expecting: "a host and the hash of its public key, such as example.org=sha256//…",
+        help: "a public key that a host may have, as sha256//… in base64; can be repeated",
+        parse: { text in
+            guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
+            let key = String(text[text.index(after: sign)...])
+            return key.hasPrefix("sha256//") ? (String(text[..<sign]), key) : nil
+        }
+    )
     private static let replace = Option(name: "replace", help: "end another process on the directory first")
     private static let noSandbox = Option(name: "no-sandbox", help: "do not restrict the process")
 
@@ -39,7 +58,7 @@ enum Main {
         summary: "perform background transfers for the applications of one user",
         options: [
             directory.definition, socket.definition, supervisor.definition, idleExit.definition,
-            certificates.definition, replace, noSandbox,
+            certificates.definition, proxy.definition, pinned.definition, replace, noSandbox,
         ],
         notes: [
             "It is given its sockets: by systemd (LISTEN_FDS), by a client (a listening socket), or by the supervisor.",
@@ -71,7 +90,9 @@ enum Main {
         options.listeners = arguments.values(of: socket)
         options.supervisor = arguments[supervisor]
         if let limit = arguments[idleExit] { options.idleLimit = limit == .seconds(Int64.max) ? nil : limit }
-        options.certificateAuthorityFile = arguments[certificates]
+        options.connections.certificateAuthorityFile = arguments[certificates]
+        if let proxy = arguments[proxy] { options.connections.proxy = proxy }
+        for (host, keys) in arguments.values(of: pinned) { options.connections.pin([host: [keys]]) }
         options.isSandboxed = !arguments.contains(noSandbox)
         options.replacesOther = arguments.contains(replace)
         options.addPassedListeners()

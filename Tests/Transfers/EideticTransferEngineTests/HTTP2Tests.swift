@@ -35,7 +35,7 @@ struct HTTP2Tests {
         let bodies = (0..<40).map { Body.bytes($0 * 10_007, seed: UInt64($0 + 1)) }
         for (number, body) in bodies.enumerated() { try server.addFile(body, at: "\(number)") }
         let url = try #require(server.secureURL)
-        let fixture = try await ServiceFixture { $0.certificateAuthorityFile = server.authorityFile }
+        let fixture = try await ServiceFixture { $0.connections.certificateAuthorityFile = server.authorityFile }
         let requests = bodies.indices.map { number -> TransferRequest in
             var request = TransferRequest(download: "\(url)/\(number)")
             request.note = [UInt8(number)]
@@ -51,6 +51,35 @@ struct HTTP2Tests {
         let all = try lines(of: log)
         #expect(all.count == bodies.count && all.allSatisfy { $0.contains("HTTP/2.0 200") }, "\(all.prefix(3))")
         withExtendedLifetime(place) {}
+    }
+
+    @Test("B14 L20 a host of transfers must present its pinned key, in any spelling of the host")
+    func pinnedKeys() async throws {
+        let (server, _, place) = try await startServer()
+        try server.addFile([1], at: "a")
+        let url = try #require(server.secureURL), wrong = "sha256//" + String(repeating: "A", count: 43) + "="
+        let fixture = try await ServiceFixture {
+            $0.connections.certificateAuthorityFile = server.authorityFile
+            $0.connections.pin(["LOCALHOST": [wrong]])
+        }
+        _ = try await fixture.service.add([TransferRequest(download: "\(url)/a")], to: "s")
+        let event = try #require(await fixture.log.waitForEvents(1).first)
+        guard case .failed(let code, _) = event.outcome else { throw UnexpectedOutcome(event: event) }
+        #expect(code == EideticError.Code.tlsFailure.description)
+        await fixture.close()
+        await server.stop()
+        withExtendedLifetime(place) {}
+    }
+
+    @Test("B14 transfers go through their proxy")
+    func proxy() async throws {
+        let proxy = try ScriptedOrigin { _ in [.response(200, headers: [:], body: [1, 2, 3])] }
+        let fixture = try await ServiceFixture { $0.connections.proxy = .url(proxy.url) }
+        _ = try await fixture.service.add([TransferRequest(download: "http://example.invalid/a")], to: "s")
+        let event = try #require(await fixture.log.waitForEvents(1).first)
+        #expect(try fixture.finished(event).bytes == [1, 2, 3])
+        #expect(proxy.requests.first?.path == "http://example.invalid/a")
+        await fixture.close()
     }
 
     @Test("B14 a download over HTTP/2 whose process is killed continues where it was")
@@ -92,7 +121,7 @@ struct HTTP2Tests {
         )
         let body = Body.bytes(5_000_003)
         let path = try place.write(body, to: "file")
-        let fixture = try await ServiceFixture { $0.certificateAuthorityFile = server.authorityFile }
+        let fixture = try await ServiceFixture { $0.connections.certificateAuthorityFile = server.authorityFile }
         _ = try await fixture.add(TransferRequest(upload: path, to: "\(try #require(server.secureURL))/put/a"))
         let (response, _) = try fixture.finished(await fixture.log.waitForEvents(1)[0])
         #expect(response.status == 201)

@@ -36,7 +36,7 @@ struct ClientExchange: Sendable {
             (message.headers, message.credentials) = (request.headers, request.credentials)
             // Conditions are among the header fields; caches are asked by the downloader alone.
             (message.conditions, message.redirectEntries, message.modifications) = (HTTPHeaders(), nil, nil)
-            if message.headers["User-Agent"] == nil { message.headers["User-Agent"] = options.userAgent }
+            if message.headers["User-Agent"] == nil { message.headers["User-Agent"] = options.curl.userAgent }
             return message
         }
     }

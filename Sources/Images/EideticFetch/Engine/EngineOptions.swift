@@ -3,12 +3,7 @@ import EideticCore
 /// The options that all exchanges of an engine have in common.
 struct EngineOptions: Sendable {
     var threadName = "eidetic-fetch"
-    let certificateAuthorityFile: String?
-    let userAgent: String
-    /// The pinned public keys by normalised host.
-    let pinnedPublicKeys: [String: [String]]
-    let proxy: Downloader.Proxy
-    let addressFamily: Downloader.AddressFamily
+    let curl: CurlConfiguration
     let refusesPrivateNetworks: Bool
     let maximumBytesPerSecond: Int?
     let observesNetwork: Bool
@@ -21,12 +16,13 @@ struct EngineOptions: Sendable {
 
     init(_ configuration: Downloader.Configuration, bodyBudget: BodyBudget) {
         self.bodyBudget = bodyBudget
-        certificateAuthorityFile = configuration.certificateAuthorityFile
-        userAgent = configuration.userAgent
-        let keys = configuration.pinnedPublicKeys.map { (ParsedURL.normalisedHost($0.key), $0.value) }
-        pinnedPublicKeys = Dictionary(keys, uniquingKeysWith: +)
-        proxy = configuration.proxy
-        addressFamily = configuration.addressFamily
+        var curl = CurlConfiguration(userAgent: configuration.userAgent)
+        curl.certificateAuthorityFile = configuration.certificateAuthorityFile
+        curl.pin(configuration.pinnedPublicKeys)
+        curl.proxy = configuration.proxy
+        curl.addressFamily = configuration.addressFamily
+        curl.acknowledgementLimit = .seconds(10)
+        self.curl = curl
         refusesPrivateNetworks = configuration.refusesPrivateNetworks
         maximumBytesPerSecond = configuration.maximumBytesPerSecond
         observesNetwork = configuration.observesNetwork

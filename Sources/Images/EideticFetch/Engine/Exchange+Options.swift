@@ -3,11 +3,6 @@ import EideticCore
 import EideticHTTP
 
 extension Exchange {
-    /// The time without an acknowledgement after which the kernel closes a connection.
-    ///
-    /// - SeeAlso: RFC 5482; tcp(7), `TCP_USER_TIMEOUT`.
-    private static let tcpUserTimeout: Duration = .seconds(10)
-
     var isSecure: Bool { request.origin.scheme == "https" }
 
     /// Returns a Boolean value indicating whether the request needs no options of its own, so that its handle can be
@@ -15,7 +10,7 @@ extension Exchange {
     private func hasOnlyCommonOptions(_ options: EngineOptions) -> Bool {
         !request.fetchRequest.usesCookies && !request.fetchRequest.allowsInvalidCertificates
             && request.credentials == nil && request.redirect.method == "GET"
-            && options.pinnedPublicKeys[request.origin.host] == nil
+            && !options.curl.isPinned(request.origin.host)
     }
 
     /// Sets all options of the handle.
@@ -25,11 +20,15 @@ extension Exchange {
     ///   - cookieJar: The cookies, for requests that use them.
     ///   - lastHeaderList: The header fields of the previous exchange, reused if they are equal.
     func configure(with options: EngineOptions, cookieJar: CookieJar, lastHeaderList: inout HeaderList?) {
-        setCommonOptions(options)
+        options.curl.apply(to: handle, host: request.origin.host)
+        setReadAhead(options)
         handle.hasOnlyCommonOptions = hasOnlyCommonOptions(options)
         set(CURLOPT_URL, to: request.url)
         set(CURLOPT_PIPEWAIT, to: isSecure ? 1 : 0)
-        if !handle.hasOnlyCommonOptions { setTLSOptions(options) }
+        if request.fetchRequest.allowsInvalidCertificates {
+            set(CURLOPT_SSL_VERIFYPEER, to: 0)
+            set(CURLOPT_SSL_VERIFYHOST, to: 0)
+        }
         setCredentials()
         setMethod()
         setHeaders(reusing: &lastHeaderList)
@@ -50,56 +49,9 @@ extension Exchange {
     /// Makes libcurl close the connection after its last exchange instead of reusing it.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, to: 1) }
 
-    /// Sets the options common to all exchanges of an engine.
-    private func setCommonOptions(_ options: EngineOptions) {
-        set(CURLOPT_PROTOCOLS_STR, to: "http,https")
-        set(CURLOPT_NOSIGNAL, to: 1)
-        // A slow name server must not block the engine when an exchange is cancelled.
-        set(CURLOPT_QUICK_EXIT, to: 1)
-        // The engine measures time-outs with its own clock; libcurl's would count stops of the process.
-        set(CURLOPT_CONNECTTIMEOUT_MS, to: 86_400_000)
-        // libcurl allocates one buffer for each running exchange; larger ones were not faster.
-        set(CURLOPT_BUFFERSIZE, to: 65_536)
-        // libcurl would decode all bytes of a read at once, and any number of codings.
-        set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
-        set(CURLOPT_TCP_KEEPALIVE, to: 1)
-        eidetic_curl_set_user_timeout(easy, UInt32(Self.tcpUserTimeout.inMilliseconds))
-        set(CURLOPT_HTTP_VERSION, to: CURL_HTTP_VERSION_2TLS)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
-        set(CURLOPT_USERAGENT, to: options.userAgent)
-        // Debian's libcurl has a default CApath, with which it parses all certificates again in every handshake.
-        eidetic_curl_set_string(easy, CURLOPT_CAPATH, nil)
-        if let file = options.certificateAuthorityFile { set(CURLOPT_CAINFO, to: file) }
-        eidetic_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorBuffer)
-        setConnectionOptions(options)
-        setReadAhead(options)
-    }
-
-    /// Sets the options that differ from libcurl's defaults, which verify the certificate and its host name.
-    private func setTLSOptions(_ options: EngineOptions) {
-        set(CURLOPT_SSL_VERIFYPEER, to: request.fetchRequest.allowsInvalidCertificates ? 0 : 1)
-        set(CURLOPT_SSL_VERIFYHOST, to: request.fetchRequest.allowsInvalidCertificates ? 0 : 2)
-        if let keys = options.pinnedPublicKeys[request.origin.host] {
-            set(CURLOPT_PINNEDPUBLICKEY, to: keys.joined(separator: ";"))
-        }
-    }
-
-    private func setConnectionOptions(_ options: EngineOptions) {
-        switch options.proxy {
-        case .environment: break
-        case .none: set(CURLOPT_PROXY, to: "")
-        case .url(let url): set(CURLOPT_PROXY, to: url)
-        }
-        switch options.addressFamily {
-        case .any: break
-        case .ipv4: set(CURLOPT_IPRESOLVE, to: Int(CURL_IPRESOLVE_V4))
-        case .ipv6: set(CURLOPT_IPRESOLVE, to: Int(CURL_IPRESOLVE_V6))
-        }
-        if options.refusesPrivateNetworks { set(CURLOPT_PROXY, to: "") }
-    }
-
     private func setReadAhead(_ options: EngineOptions) {
-        switch options.proxy {
+        if options.refusesPrivateNetworks { set(CURLOPT_PROXY, to: "") }
+        switch options.curl.proxy {
         case _ where options.refusesPrivateNetworks: eidetic_curl_set_read_ahead(easy, 0)
         case .none: eidetic_curl_set_read_ahead(easy, 0)
         case .environment: eidetic_curl_set_read_ahead(easy, 1)
@@ -155,9 +107,7 @@ extension Exchange {
         eidetic_curl_set_list(easy, CURLOPT_HTTPHEADER, list.pointer)
     }
 
-    private func set(_ option: CURLoption, to value: Int) { eidetic_curl_set_long(easy, option, value) }
+    private func set(_ option: CURLoption, to value: Int) { handle.set(option, to: value) }
 
-    private func set(_ option: CURLoption, to value: String) {
-        _ = value.withCString { eidetic_curl_set_string(easy, option, $0) }
-    }
+    private func set(_ option: CURLoption, to value: String) { handle.set(option, to: value) }
 }

@@ -7,9 +7,10 @@ extension FileExchange {
     private var easy: UnsafeMutableRawPointer { handle.pointer }
 
     /// Sets all options of the handle.
-    func configure(with options: FileTransferLoop.Options, cookies: CookieJar?) {
+    func configure(with configuration: CurlConfiguration, cookies: CookieJar?) {
         curl_easy_reset(easy)
-        setCommonOptions(options)
+        configuration.apply(to: handle, host: (try? TransferURL(request.url))?.origin.host ?? "")
+        set(CURLOPT_UPLOAD_BUFFERSIZE, to: 65_536)
         set(CURLOPT_URL, to: request.url)
         set(CURLOPT_PIPEWAIT, to: request.url.hasPrefix("https:") ? 1 : 0)
         setMethod()
@@ -19,25 +20,6 @@ extension FileExchange {
             eidetic_curl_set_pointer(easy, CURLOPT_SHARE, cookies.handle)
         }
         setCallbacks()
-    }
-
-    private func setCommonOptions(_ options: FileTransferLoop.Options) {
-        set(CURLOPT_PROTOCOLS_STR, to: "http,https")
-        set(CURLOPT_NOSIGNAL, to: 1)
-        set(CURLOPT_QUICK_EXIT, to: 1)
-        // The loop measures times without a byte itself.
-        set(CURLOPT_CONNECTTIMEOUT_MS, to: 86_400_000)
-        set(CURLOPT_BUFFERSIZE, to: 65_536)
-        set(CURLOPT_UPLOAD_BUFFERSIZE, to: 65_536)
-        // Offsets of files are those of the body as it is sent.
-        set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
-        set(CURLOPT_TCP_KEEPALIVE, to: 1)
-        set(CURLOPT_HTTP_VERSION, to: CURL_HTTP_VERSION_2TLS)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
-        set(CURLOPT_USERAGENT, to: options.userAgent)
-        eidetic_curl_set_string(easy, CURLOPT_CAPATH, nil)
-        if let file = options.certificateAuthorityFile { set(CURLOPT_CAINFO, to: file) }
-        eidetic_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorBuffer)
     }
 
     private func setMethod() {
@@ -69,11 +51,9 @@ extension FileExchange {
         eidetic_curl_set_socket_opener(easy, openPublicSocket, context)
     }
 
-    private func set(_ option: CURLoption, to value: Int) { eidetic_curl_set_long(easy, option, value) }
+    private func set(_ option: CURLoption, to value: Int) { handle.set(option, to: value) }
 
-    private func set(_ option: CURLoption, to value: String) {
-        _ = value.withCString { eidetic_curl_set_string(easy, option, $0) }
-    }
+    private func set(_ option: CURLoption, to value: String) { handle.set(option, to: value) }
 }
 
 private func exchange(_ context: UnsafeMutableRawPointer) -> FileExchange {

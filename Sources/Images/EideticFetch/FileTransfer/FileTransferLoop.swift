@@ -6,18 +6,9 @@ import Glibc
 ///
 /// All functions except ``wakeUp()`` are called on one thread.
 package final class FileTransferLoop {
-    /// The options common to all exchanges.
-    package struct Options: Sendable {
-        package var userAgent = "Eidetic"
-        /// The path of a file with trusted certificates; `nil` for those of the system.
-        package var certificateAuthorityFile: String?
-
-        package init() {}
-    }
-
     private let multiHandle = MultiHandle()
     private var multi: UnsafeMutableRawPointer { multiHandle.pointer }
-    private let options: Options
+    private let configuration: CurlConfiguration
     private var handles = EasyHandlePool()
     private var cookieJars: [Int: CookieJar] = [:]
     private let clock: () -> Duration
@@ -28,10 +19,11 @@ package final class FileTransferLoop {
     /// Creates a loop.
     ///
     /// - Parameters:
-    ///   - options: The options of all exchanges.
+    ///   - configuration: The options of all exchanges.
     ///   - clock: A function that returns the time for ``FileExchange/lastActivity``.
-    package init(options: Options, clock: @escaping () -> Duration) {
-        (self.options, self.clock) = (options, clock)
+    package init(configuration: CurlConfiguration, clock: @escaping () -> Duration) {
+        self.configuration = configuration
+        self.clock = clock
     }
 
     deinit { for exchange in exchanges.values { curl_multi_remove_handle(multi, exchange.handle.pointer) } }
@@ -45,7 +37,7 @@ package final class FileTransferLoop {
     ) throws(EideticError) -> FileExchange {
         guard let handle = handles.acquire() else { throw Self.outOfMemory(request) }
         let exchange = FileExchange(request, delegate: delegate, handle: handle, clock: clock)
-        exchange.configure(with: options, cookies: request.cookieJar.map(cookieJar))
+        exchange.configure(with: configuration, cookies: request.cookieJar.map(cookieJar))
         guard curl_multi_add_handle(multi, handle.pointer) == CURLM_OK else { throw Self.outOfMemory(request) }
         exchanges[ObjectIdentifier(exchange)] = exchange
         return exchange

@@ -1,4 +1,5 @@
 package import EideticCore
+package import EideticFetch
 
 /// The settings of a ``TransferEngine``.
 package struct TransferEngineConfiguration: Sendable {
@@ -14,8 +15,8 @@ package struct TransferEngineConfiguration: Sendable {
     package var diskLimit: Int?
     /// The bytes of the file system that transfers leave free; 64 MiB by default.
     package var reservedBytes = 64 << 20
-    /// The path of a file with trusted certificates; `nil` for those of the system.
-    package var certificateAuthorityFile: String?
+    /// What all connections have in common: certificates, proxy, pinned keys.
+    package var connections = CurlConfiguration(userAgent: "Eidetic/\(Version.current)")
     /// The number of bytes after which a part file is synchronised; 8 MiB by default.
     package var markInterval = 8 << 20
     /// The identifier of the boot; `nil` for that of the kernel.

@@ -83,10 +83,7 @@ package final class TransferEngine {
         )
         let clock = ActiveClock(uptime: SystemTime().uptime)
         self.clock = clock
-        var options = FileTransferLoop.Options()
-        options.userAgent = "Eidetic/\(Version.current)"
-        options.certificateAuthorityFile = configuration.certificateAuthorityFile
-        loop = FileTransferLoop(options: options) { clock.now }
+        loop = FileTransferLoop(configuration: configuration.connections) { clock.now }
         syncWorker = SyncWorker(name: "transfer-sync", fileSystem: configuration.fileSystem)
         fileWorker = SyncWorker(name: "transfer-files", fileSystem: configuration.fileSystem)
         copyWorkers = CopyWorkers(fileSystem: configuration.fileSystem)

@@ -1,5 +1,6 @@
 import CLinux
 package import EideticCore
+import EideticFetch
 import Glibc
 
 /// The restrictions of the transfer process, which cannot be removed again.
@@ -48,7 +49,7 @@ package enum Sandbox {
         if restrictsFiles(landlockVersion: Landlock.version) {
             let readable =
                 readablePaths + linkedDirectories(of: linkedPaths)
-                + (options.certificateAuthorityFile.map { [$0] } ?? [])
+                + (options.connections.certificateAuthorityFile.map { [$0] } ?? [])
             try require(Landlock.restrict(readable: readable, writable: [options.directory]), of: "Landlock")
         } else {
             Log.write(

@@ -1,4 +1,5 @@
 package import EideticCore
+package import EideticFetch
 import Glibc
 
 /// The options of the transfer process.
@@ -7,7 +8,7 @@ package struct ServiceOptions: Sendable {
     package var listeners: [Int32] = []
     package var supervisor: Int32?
     package var idleLimit: Duration? = .seconds(30)
-    package var certificateAuthorityFile: String?
+    package var connections = TransferEngineConfiguration(directory: "").connections
     package var isSandboxed = true
     /// A Boolean value indicating whether another process on the directory is ended, as by SIGTERM.
     package var replacesOther = false

@@ -21,7 +21,7 @@ package enum TransferDaemon {
         if options.isSandboxed { try Sandbox.enter(options) }
         var configuration = TransferEngineConfiguration(directory: options.directory)
         configuration.isReplaceable = true
-        configuration.certificateAuthorityFile = options.certificateAuthorityFile
+        configuration.connections = options.connections
         let inbox = EngineInbox()
         stopOnSignals(inbox)
         let engine = try TransferEngine(configuration, inbox: inbox)
