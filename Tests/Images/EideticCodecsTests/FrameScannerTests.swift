@@ -71,7 +71,7 @@ struct FrameScannerTests {
         }
     }
 
-    @Test("L10 F07 each byte is parsed once, however many pieces and frames there are, or the limit of this test ends it")
+    @Test("L10 F07 each byte is parsed once, however many pieces there are, or the limit of this test ends it")
     func linear() throws {
         var bytes = GIFWriter.head(width: 8, height: 8)
         for index in 0..<10_000 { bytes += GIFWriter.frame(x: 1, y: 2, colour: UInt8(index % 4)) }

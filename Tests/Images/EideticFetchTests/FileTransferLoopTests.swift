@@ -41,7 +41,8 @@ private struct Outcome: Sendable {
     }
 
     private static func run(_ request: FileExchangeRequest) throws(EideticError) -> Outcome {
-        let loop = FileTransferLoop(configuration: CurlConfiguration(userAgent: "Eidetic")) { SystemTime().uptime }, receiver = Receiver()
+        let loop = FileTransferLoop(configuration: CurlConfiguration(userAgent: "Eidetic")) { SystemTime().uptime },
+            receiver = Receiver()
         _ = try loop.start(request, delegate: receiver)
         loop.run()
         var descriptors: [PollDescriptor] = []

@@ -1,7 +1,7 @@
 import CCurl
 import EideticCore
 
-/// What every connection of libcurl has in common, those of images and those of transfers.
+/// The options that all connections of libcurl have in common, those of images and those of transfers.
 package struct CurlConfiguration: Sendable {
     /// The value of `User-Agent`.
     package var userAgent: String
@@ -30,7 +30,9 @@ package struct CurlConfiguration: Sendable {
 
     /// Sets the options of a handle that has none.
     ///
-    /// - Parameter host: The normalised host of the request.
+    /// - Parameters:
+    ///   - handle: The handle.
+    ///   - host: The normalised host of the request.
     func apply(to handle: EasyHandle, host: String) {
         handle.set(CURLOPT_PROTOCOLS_STR, to: "http,https")
         handle.set(CURLOPT_NOSIGNAL, to: 1)
@@ -40,8 +42,8 @@ package struct CurlConfiguration: Sendable {
         handle.set(CURLOPT_CONNECTTIMEOUT_MS, to: 86_400_000)
         // libcurl allocates one buffer for each running exchange; larger ones were not faster.
         handle.set(CURLOPT_BUFFERSIZE, to: 65_536)
-        // libcurl would decode all bytes of a read at once, and any number of codings; offsets of files are those of the
-        // body as it is sent.
+        // libcurl would decode all bytes of a read at once, and any number of codings; offsets of files are those of
+        // the body as it is sent.
         handle.set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
         handle.set(CURLOPT_TCP_KEEPALIVE, to: 1)
         if let limit = acknowledgementLimit {

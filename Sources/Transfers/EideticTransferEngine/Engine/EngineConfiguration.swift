@@ -15,7 +15,7 @@ package struct TransferEngineConfiguration: Sendable {
     package var diskLimit: Int?
     /// The bytes of the file system that transfers leave free; 64 MiB by default.
     package var reservedBytes = 64 << 20
-    /// What all connections have in common: certificates, proxy, pinned keys.
+    /// The options that all connections have in common: certificates, proxy, pinned keys.
     package var connections = CurlConfiguration(userAgent: "Eidetic/\(Version.current)")
     /// The number of bytes after which a part file is synchronised; 8 MiB by default.
     package var markInterval = 8 << 20

@@ -6,7 +6,7 @@ import Glibc
 enum TestImages {
     /// Returns soft gradients with noise and a hard edge, which exercise every part of a codec.
     static func photo(width: Int, height: Int, alpha: PixelBuffer.Alpha = .opaque) throws -> PixelBuffer {
-        // Debug builds: nothing in the loop is generic, and nothing is computed for each pixel that a row or a column has.
+        // For debug builds: nothing in the loop is generic, or computed for each pixel though a row or column has it.
         let columns = (0..<width).map { 100 * sin(Double($0) / 17) }, rows = (0..<height).map { cos(Double($0) / 23) }
         return try PixelBuffer(size: PixelSize(width: width, height: height), alpha: alpha) { pixels, stride in
             var noise = UInt32(1), y = 0
