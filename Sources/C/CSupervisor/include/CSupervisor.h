@@ -27,8 +27,9 @@ struct eidetic_launch {
 /// hang. Returns the negative error number if the process cannot start.
 ///
 /// The process executes its program when `eidetic_permit_launch` is called with the second descriptor, and ends if that
-/// is closed before. The descriptor becomes readable when the program has started or cannot start. Swift's Glibc imports
-/// neither `clone3` nor `fork`.
+/// is closed before. The descriptor becomes readable when the program has started or cannot start.
+///
+/// Swift's Glibc imports neither `clone3` nor `fork`.
 int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor, int *report_descriptor);
 
 /// Lets the process of a launch execute its program; once.
