@@ -55,14 +55,14 @@ struct BatchConversion: Sendable {
         } catch {
             failure = error
         }
-        let text = progress.withLock { progress in
+        if let failure { Diagnostics.report(failure.message) }
+        progress.withLock { progress in
             progress.finished += 1
             progress.failed += failure == nil ? 0 : 1
             progress.bytes = progress.bytes + written
-            return "\r\u{1b}[J\(progress.finished) of \(count)"
+            // Within the lock, so that no earlier number is shown behind a later one, or behind the last line.
+            if showsProgress { TextStream.errors.write(Array("\r\u{1b}[J\(progress.finished) of \(count)".utf8)) }
         }
-        if let failure { Diagnostics.report(failure.message) }
-        if showsProgress { TextStream.errors.write(Array(text.utf8)) }
         progress.signal()
     }
 

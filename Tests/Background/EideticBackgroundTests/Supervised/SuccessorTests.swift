@@ -75,9 +75,11 @@ struct SuccessorTests {
         await probe.expectOutput("state active")
         probe.process.kill(SIGTERM)
         let next = try await successor()
-        try await next.greet()
+        let hello = try await next.greet()
         let hidden = PresentationMessage(isVisible: false, isFocused: true)
-        var expected: Set<ApplicationMessage> = [.leaving, .presentation(hidden)]
+        var expected: Set<ApplicationMessage> = [.leaving]
+        // The greeting has it already if the window was hidden before.
+        if hello.presentation != hidden { expected.insert(.presentation(hidden)) }
         while !expected.isEmpty, let message = try await next.next() { expected.remove(message) }
         #expect(expected.isEmpty)
         probe.process.kill(SIGKILL)
