@@ -20,6 +20,7 @@ struct eidetic_inflater {
     void *brotli_state;
     brotli_functions brotli;
     int has_ended;
+    int has_all_data;
 };
 
 static brotli_functions find_brotli(void) {
@@ -83,27 +84,41 @@ static int starts_member(const eidetic_inflater *inflater, const uint8_t *input,
     return inflater->coding == EIDETIC_INFLATE_GZIP && count >= 2 && input[0] == 0x1f && input[1] == 0x8b;
 }
 
-static int run_once(z_stream *zlib, const uint8_t *input, size_t count, uint8_t *output, size_t capacity) {
+// Decodes block by block, to see the end of the last one: data_type has 64 in the last block and 128 behind a block.
+static int run_once(eidetic_inflater *inflater, const uint8_t *input, size_t count, uint8_t *output, size_t capacity) {
+    z_stream *zlib = &inflater->zlib;
     zlib->next_in = (Bytef *)input;
     zlib->avail_in = (uInt)count;
     zlib->next_out = output;
     zlib->avail_out = (uInt)capacity;
-    return inflate(zlib, Z_NO_FLUSH);
+    int result;
+    do {
+        result = inflate(zlib, Z_BLOCK);
+        inflater->has_all_data = result == Z_STREAM_END || inflater->has_all_data ||
+                                 (result == Z_OK && (zlib->data_type & 192) == 192);
+    } while (result == Z_OK && zlib->avail_in > 0 && zlib->avail_out > 0);
+    return result;
+}
+
+// Prepares for another member of a gzip file.
+static int restart(eidetic_inflater *inflater) {
+    inflater->has_all_data = 0;
+    return inflateReset(&inflater->zlib) == Z_OK;
 }
 
 static eidetic_inflate_status run_zlib(eidetic_inflater *inflater, const uint8_t *input, size_t count,
                                        size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
     z_stream *zlib = &inflater->zlib;
     int is_start = zlib->total_in == 0;
-    int result = run_once(zlib, input, count, output, capacity);
+    int result = run_once(inflater, input, count, output, capacity);
     if (result == Z_DATA_ERROR && is_start && inflater->coding == EIDETIC_INFLATE_DEFLATE &&
         inflateReset2(zlib, -MAX_WBITS) == Z_OK)
-        result = run_once(zlib, input, count, output, capacity);
+        result = run_once(inflater, input, count, output, capacity);
     *consumed = count - zlib->avail_in;
     *written = capacity - zlib->avail_out;
     switch (result) {
     case Z_STREAM_END:
-        return starts_member(inflater, zlib->next_in, zlib->avail_in) && inflateReset(zlib) == Z_OK
+        return starts_member(inflater, zlib->next_in, zlib->avail_in) && restart(inflater)
                    ? EIDETIC_INFLATE_HAS_OUTPUT
                    : EIDETIC_INFLATE_END;
     case Z_MEM_ERROR: return EIDETIC_INFLATE_OUT_OF_MEMORY;
@@ -118,11 +133,15 @@ eidetic_inflate_status eidetic_inflater_run(eidetic_inflater *inflater, const ui
                                             size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
     *consumed = *written = 0;
     // Other bytes behind the end are ignored, as browsers do.
-    if (inflater->has_ended && !(starts_member(inflater, input, count) && inflateReset(&inflater->zlib) == Z_OK))
+    if (inflater->has_ended && !(starts_member(inflater, input, count) && restart(inflater)))
         return EIDETIC_INFLATE_END;
     eidetic_inflate_status status =
         (inflater->coding == EIDETIC_INFLATE_BROTLI ? run_brotli : run_zlib)(inflater, input, count, consumed, output,
                                                                              capacity, written);
     inflater->has_ended = status == EIDETIC_INFLATE_END;
     return status;
+}
+
+int eidetic_inflater_has_all_data(const eidetic_inflater *inflater) {
+    return inflater->has_ended || inflater->has_all_data;
 }

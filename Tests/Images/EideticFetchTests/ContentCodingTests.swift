@@ -20,15 +20,69 @@ struct ContentCodingTests {
     }
 
     @Test(
-        "C18 more than one content coding is refused at the end of the head, also of error pages and redirects",
-        arguments: ["200 OK", "404 Not Found", "302 Found\r\nLocation: /"],
-        ["Content-Encoding: gzip, gzip\r\n", "content-encoding: br\r\nContent-Encoding: x-gzip\r\n"]
+        "C18 more than five content codings are refused at the end of the head, also of error pages and redirects",
+        arguments: ["200 OK", "404 Not Found", "302 Found\r\nLocation: /"]
     )
-    func severalCodings(status: String, lines: String) async throws {
+    func tooManyCodings(status: String) async throws {
+        let lines = String(repeating: "Content-Encoding: gzip, x-gzip\r\n", count: 3)
         let error = try await failure(status, lines: lines)
         #expect(error?.code == .badResponse)
-        #expect(error?.message.contains("2 content codings") == true)
-        #expect(error?.httpStatus == Int(status.prefix(3)))
+    }
+
+    /// RFC 9110, section 8.4: codings are listed in the order of their application.
+    @Test(
+        "L20 several codings are decoded, the last one first, also of several fields",
+        arguments: ["Content-Encoding: gzip, X-GZIP", "content-encoding: deflate,\r\nContent-Encoding: gzip, gzip"]
+    )
+    func severalCodings(lines: String) async throws {
+        let image = Fixture.image(length: 300_000)
+        var body = image
+        if lines.contains("deflate") {
+            let command = "import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read()))"
+            body = try await Subprocess.run("python3", arguments: ["-c", command], input: body).output
+        }
+        for _ in 0..<2 { body = try await gzipped(body) }
+        let head = "HTTP/1.1 200 OK\r\n\(lines)\r\nContent-Length: \(body.count)\r\n\r\n"
+        let origin = try ScriptedOrigin { [body] _ in [.send(Array(head.utf8) + body)] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+        let half = "HTTP/1.1 200 OK\r\n\(lines)\r\nContent-Length: \(body.count / 2)\r\n\r\n"
+        let cut = try ScriptedOrigin { [body] _ in [.send(Array(half.utf8) + body[..<(body.count / 2)])] }
+        let error = await EideticFetchTests.failure { () async throws(EideticError) in
+            try await Downloader().fetch(url: cut.url)
+        }
+        #expect(error?.code == .badResponse)
+    }
+
+    @Test("C18 the limit of bytes holds between two codings")
+    func byteLimitBetweenCodings() async throws {
+        // Many members without content: twenty bytes each, which are no byte at the end.
+        let empty = try await gzipped([])
+        let members = Array(repeatElement(empty, count: 40_000).joined())
+        let body = try await gzipped(members + gzipped(Fixture.image(length: 1_000)))
+        let origin = try ScriptedOrigin { _ in
+            [.response(200, headers: ["Content-Encoding": "gzip, gzip"], body: body)]
+        }
+        for (limit, code) in [(ByteCount.mebibytes(1), nil), (200_000, .limitExceeded)]
+            as [(ByteCount, EideticError.Code?)]
+        {
+            var request = try FetchRequest(url: origin.url)
+            request.byteLimit = limit
+            let error = await EideticFetchTests.failure { [request] () async throws(EideticError) in
+                try await Downloader().fetch(request)
+            }
+            #expect(error?.code == code)
+        }
+    }
+
+    /// Chromium, Firefox and curl take the body as it is (reports of images behind upload tools).
+    @Test(
+        "L20 a name that is no coding is ignored",
+        arguments: ["aws-chunked", "UTF-8", "utf8", "binary", "base64", "z\u{1b}std", "gzip, utf-8"]
+    )
+    func unknownCoding(name: String) async throws {
+        let image = Fixture.image(length: 1_000)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": name], body: image)] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == image)
     }
 
     @Test(
@@ -89,24 +143,33 @@ struct ContentCodingTests {
         }
     }
 
-    @Test("C18 an unsupported coding is refused by its name, without its control characters")
-    func unsupported() async throws {
-        let error = try await failure("200 OK", lines: "Content-Encoding: z\u{1b}std\r\n")
+    @Test(
+        "C18 a registered coding that cannot be decoded is refused by its name",
+        arguments: ["compress", "gzip, DCZ"]
+    )
+    func unsupported(name: String) async throws {
+        let error = try await failure("200 OK", lines: "Content-Encoding: \(name)\r\n")
         #expect(error?.code == .badResponse)
-        #expect(error?.message.contains("z?std is not supported") == true)
+        let last = name.split(separator: " ").last?.lowercased() ?? ""
+        #expect(error?.message.contains("\(last) is not supported") == true)
     }
 
-    @Test("L20 a body that ends before its coded end is refused, and bytes behind that are ignored")
+    /// Browsers ignore the trailer of gzip (RFC 1952, section 2.3.1: eight bytes).
+    @Test(
+        "L20 a body that ends within its coded data is refused; its checksum may be missing, and bytes behind it are ignored"
+    )
     func ends() async throws {
         let body = try await gzipped(Fixture.image(length: 5_000)), lines = "Content-Encoding: gzip\r\n"
-        for cut in [1, 8, body.count / 2] {
+        for cut in [9, 10, body.count / 2, body.count - 5] {
             let error = try await failure("200 OK", lines: lines, body: Array(body.dropLast(cut)))
             #expect(error?.code == .badResponse)
             #expect(error?.message.contains("ends before its end as gzip") == true)
         }
-        let longer = body + [1, 2, 3]
-        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: longer)] }
-        #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 5_000))
+        for other in [body.dropLast(1), body.dropLast(8), body + [1, 2, 3]].map(Array.init) {
+            let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: other)]
+            }
+            #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 5_000))
+        }
     }
 
     @Test("L20 the limit of bytes holds while a body is decoded: at it, and one above", arguments: [0, 1])

@@ -80,7 +80,7 @@ struct ResponseFreshnessTests {
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=-60"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=60.5"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=1h"),
-        Lifetime(seconds: 0, lines: "Cache-Control: max-age= 60"),
+        Lifetime(seconds: 60, lines: "Cache-Control: max-age= 60"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=\"60"),

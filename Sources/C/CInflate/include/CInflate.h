@@ -40,4 +40,7 @@ void eidetic_inflater_destroy(eidetic_inflater *inflater);
 eidetic_inflate_status eidetic_inflater_run(eidetic_inflater *inflater, const uint8_t *input, size_t count,
                                             size_t *consumed, uint8_t *output, size_t capacity, size_t *written);
 
+/// Returns 1 if all data have been decoded, though the checksum behind them may be missing.
+int eidetic_inflater_has_all_data(const eidetic_inflater *inflater);
+
 #endif

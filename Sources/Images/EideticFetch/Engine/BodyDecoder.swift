@@ -1,7 +1,9 @@
 import CInflate
 import EideticCore
 
-/// A decoder of one body's content coding, which works in steps of bounded size.
+/// A decoder of one body's content codings, which works in steps of bounded size.
+///
+/// Each coding has a decoder, which passes its bytes to that of the coding applied before.
 ///
 /// It is used on the engine's thread only.
 final class BodyDecoder {
@@ -24,6 +26,21 @@ final class BodyDecoder {
             }
         }
 
+        /// Codings that are registered, but not decoded here.
+        private static let others: Set = ["br", "compress", "x-compress", "zstd", "dcb", "dcz", "exi", "pack200-gzip"]
+
+        /// The codings of a list of names, in the order of their application.
+        ///
+        /// As in Chromium, a list with an unregistered name is ignored, because it is no coding of the body, but the
+        /// name of a character set or of anything else.
+        /// - Returns: The codings, and the first name that is registered, but not supported.
+        static func codings(named names: [String]) -> (codings: [Coding], unsupported: String?) {
+            let codings = names.compactMap(Coding.init(name:))
+            if codings.count == names.count { return (codings, nil) }
+            let unknown = names.filter { Coding(name: $0) == nil }
+            return ([], unknown.allSatisfy(others.contains) ? unknown.first : nil)
+        }
+
         /// The codings that requests accept by default.
         static let accepted = eidetic_inflate_supports(EIDETIC_INFLATE_BROTLI) != 0 ? "gzip, br" : "gzip"
     }
@@ -31,24 +48,34 @@ final class BodyDecoder {
     /// The largest number of bytes that a step decodes.
     static let outputSize = 65_536
 
+    /// The largest number of codings of a body, as in libcurl.
+    static let maximumCodings = 5
+
     let coding: Coding
     /// The number of encoded bytes received.
     private(set) var receivedBytes = 0
-    /// A Boolean value indicating whether the end of the encoded bytes was decoded.
-    private(set) var isComplete = false
+    /// The largest number of bytes that a decoder received.
+    var largestReceivedBytes: Int { max(receivedBytes, next?.largestReceivedBytes ?? 0) }
+    /// A Boolean value indicating whether all data were decoded; as in browsers, the checksum behind them may be missing.
+    var hasAllData: Bool { eidetic_inflater_has_all_data(inflater) != 0 && next?.hasAllData ?? true }
     /// A Boolean value indicating whether a step may decode more bytes without more input.
-    private(set) var hasPendingBytes = false
+    var hasPendingBytes: Bool { hasOwnPendingBytes || next?.hasPendingBytes ?? false }
 
+    private var isComplete = false
+    private var hasOwnPendingBytes = false
+    private let next: BodyDecoder?
     private let inflater: OpaquePointer
     private var input: [UInt8] = []
     private var position = 0
     private let output = UnsafeMutablePointer<UInt8>.allocate(capacity: outputSize)
 
-    /// Creates a decoder; `nil` without memory.
-    init?(_ coding: Coding) {
-        guard let inflater = eidetic_inflater_create(coding.value) else { return nil }
+    /// Creates a decoder for codings in the order of their application; `nil` without one, or without memory.
+    init?(_ codings: [Coding]) {
+        guard let coding = codings.last, let inflater = eidetic_inflater_create(coding.value) else { return nil }
         self.coding = coding
         self.inflater = inflater
+        next = codings.count > 1 ? BodyDecoder(codings.dropLast()) : nil
+        if next == nil, codings.count > 1 { return nil }
     }
 
     deinit {
@@ -64,14 +91,26 @@ final class BodyDecoder {
         isComplete = false
         input.replaceSubrange(0..<input.count, with: chunk)
         position = 0
-        hasPendingBytes = true
+        hasOwnPendingBytes = true
     }
 
     /// Decodes up to `outputSize` bytes.
     ///
-    /// - Returns: The bytes, which are valid until the next step, and the number of encoded bytes consumed; `nil` if
-    ///   the bytes are not coded in this way, or memory is exhausted.
-    func decodeStep() -> (bytes: UnsafeRawBufferPointer, consumed: Int)? {
+    /// - Returns: The bytes, which are valid until the next step, and the number of bytes that the decoders consumed and
+    ///   wrote; `nil` if the bytes are not coded in this way, or memory is exhausted.
+    func decodeStep() -> (bytes: UnsafeRawBufferPointer, work: Int)? {
+        guard let next else { return ownStep() }
+        var work = 0
+        if !next.hasPendingBytes {
+            guard let step = ownStep() else { return nil }
+            work = step.work
+            if !step.bytes.isEmpty { next.append(step.bytes) }
+            guard next.hasPendingBytes else { return (UnsafeRawBufferPointer(start: nil, count: 0), work) }
+        }
+        return next.decodeStep().map { ($0.bytes, $0.work + work) }
+    }
+
+    private func ownStep() -> (bytes: UnsafeRawBufferPointer, work: Int)? {
         var consumed = 0, written = 0
         let status = input.withUnsafeBufferPointer { input in
             let start = input.baseAddress.map { $0 + position }
@@ -81,7 +120,7 @@ final class BodyDecoder {
         position += consumed
         guard status != EIDETIC_INFLATE_FAILED, status != EIDETIC_INFLATE_OUT_OF_MEMORY else { return nil }
         isComplete = status == EIDETIC_INFLATE_END
-        hasPendingBytes = status == EIDETIC_INFLATE_HAS_OUTPUT
-        return (UnsafeRawBufferPointer(start: output, count: written), consumed)
+        hasOwnPendingBytes = status == EIDETIC_INFLATE_HAS_OUTPUT
+        return (UnsafeRawBufferPointer(start: output, count: written), consumed + written)
     }
 }

@@ -15,19 +15,22 @@ extension Exchange {
             return refuse(head, fault: "the response has a transfer coding that was not requested")
         }
         guard head.status >= 200 else { return true }
-        guard codings.count <= 1 else {
-            return refuse(head, fault: "the response has \(codings.count) content codings; at most one is accepted")
+        guard codings.count <= BodyDecoder.maximumCodings else {
+            let fault = "the response has \(codings.count) content codings; \(BodyDecoder.maximumCodings) are accepted"
+            return refuse(head, fault: fault)
         }
-        guard let name = codings.first, keepsBody else { return true }
-        guard let coding = BodyDecoder.Coding(name: name) else {
+        guard keepsBody, !codings.isEmpty else { return true }
+        let known = BodyDecoder.Coding.codings(named: codings)
+        if let name = known.unsupported {
             guard request.accepts(head) else {
                 keepsBody = false
                 return true
             }
-            return refuse(head, fault: "the content coding \(name.prefix(40).printable) is not supported")
+            return refuse(head, fault: "the content coding \(name) is not supported")
         }
-        decoder = BodyDecoder(coding)
-        if decoder == nil { fail(EideticError(.outOfMemory, message: "\(request.url): no memory to decode \(name)")) }
+        guard !known.codings.isEmpty else { return true }
+        decoder = BodyDecoder(known.codings)
+        if decoder == nil { fail(EideticError(.outOfMemory, message: "\(request.url): no memory to decode the body")) }
         return decoder != nil
     }
 
@@ -73,7 +76,10 @@ extension Exchange {
             guard let step = decoder.decodeStep() else {
                 return refuseBody(decodingError("the body is not coded as \(decoder.coding.rawValue)"))
             }
-            decodedInTurn += step.consumed + step.bytes.count
+            decodedInTurn += step.work
+            guard decoder.largestReceivedBytes <= request.fetchRequest.byteLimit.bytes else {
+                return refuseBody(bodyTooLong("the body is longer than the limit between two of its codings"))
+            }
             if !step.bytes.isEmpty, !deliver(step.bytes) { return false }
             if !keepsBody { return true }
         }
@@ -81,11 +87,11 @@ extension Exchange {
         return true
     }
 
-    /// Checks that a complete body has the end of its encoded bytes.
+    /// Checks that a complete body has all its encoded data.
     ///
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func finishDecoding() -> Bool {
-        guard let decoder, decoder.receivedBytes > 0, !decoder.isComplete else { return true }
+        guard let decoder, decoder.receivedBytes > 0, !decoder.hasAllData else { return true }
         return refuseBody(decodingError("the body ends before its end as \(decoder.coding.rawValue)"))
     }
 

@@ -18,7 +18,8 @@ final class HeaderList {
         for field in headers.fields {
             // "Name:" would remove a field; "Name;" sends one with an empty value.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-            pointer = curl_slist_append(pointer, line) ?? pointer
+            let bytes = line.fieldBytes.map(CChar.init(bitPattern:)) + [0]
+            pointer = curl_slist_append(pointer, bytes) ?? pointer
         }
         for name in removedNames { pointer = curl_slist_append(pointer, "\(name):") ?? pointer }
         self.pointer = pointer

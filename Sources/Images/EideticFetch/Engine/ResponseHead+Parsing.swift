@@ -26,7 +26,7 @@ extension UnsafeRawBufferPointer {
         var (first, last) = (first, last)
         while first < last, Self.isWhitespace(self[first]) { first += 1 }
         while first < last, Self.isWhitespace(self[last - 1]) { last -= 1 }
-        return String(decoding: UnsafeRawBufferPointer(rebasing: self[first..<last]), as: UTF8.self)
+        return String(fieldBytes: UnsafeRawBufferPointer(rebasing: self[first..<last]))
     }
 
     /// A Boolean value indicating whether all bytes are white space.

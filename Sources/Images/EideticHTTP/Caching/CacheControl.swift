@@ -76,7 +76,9 @@ private struct Directives {
         let values = fields.values(of: "cache-control")
         for directive in values.flatMap(\.httpListMembers) {
             let parts = directive.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let argument = parts.count == 2 ? parts[1].httpUnquoted ?? parts[1] : nil
+            // Browsers allow white space behind the equals sign.
+            let text = parts.count == 2 ? parts[1].trimmingOptionalWhitespace : nil
+            let argument = text.map { $0.httpUnquoted ?? $0 }
             argumentsByName[parts[0].lowercasedASCII, default: []].append(argument)
         }
         if values.isEmpty,

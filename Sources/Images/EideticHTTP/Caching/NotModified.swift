@@ -13,16 +13,17 @@ package enum NotModified {
     /// neither confirms the one response whose validators were sent. Entity tags are compared weakly, because servers
     /// that compress on the fly send a weak tag with the body and a strong one with the 304 response.
     package static func confirms(_ response: [HTTPField], stored: [HTTPField]) -> Bool {
-        if !response.values(of: "etag").isEmpty {
-            guard let tag = Validators(response).entityTag, let storedTag = Validators(stored).entityTag else {
-                return false
-            }
-            return tag.weaklyMatches(storedTag)
+        let tags = response.values(of: "etag").map { EntityTag($0) }
+        if !tags.isEmpty {
+            let storedTags = stored.values(of: "etag").map { EntityTag($0) }
+            return tags.count == storedTags.count && zip(tags, storedTags).allSatisfy { $0.weaklyMatches($1) }
         }
         guard let date = Validators(response).lastModified, let storedDate = Validators(stored).lastModified else {
             return true
         }
-        return storedDate == date
+        if storedDate.hasSameBytes(as: date) { return true }
+        guard let time = HTTPDate.parse(date) else { return false }
+        return time == HTTPDate.parse(storedDate)
     }
 
     /// Returns the stored header fields, updated from a 304 response: its fields replace those of the same name.

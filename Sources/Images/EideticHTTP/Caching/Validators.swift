@@ -8,9 +8,9 @@ package struct Validators: Sendable, Hashable {
     /// - SeeAlso: RFC 9110, section 8.8.2.2.
     private static let strongDateMargin = Duration.seconds(60)
 
-    /// The `ETag`, if there is exactly one and it is well-formed.
+    /// The `ETag`, if there is exactly one; `nil` for an empty one and for `*`, which as a condition is any tag.
     package let entityTag: EntityTag?
-    /// The `Last-Modified` field value, if it is a valid date.
+    /// The `Last-Modified` field value as it was received, which need not be a date.
     package let lastModified: String?
     /// A Boolean value indicating whether the date identifies the bytes: it is at least a minute older than the
     /// response.
@@ -20,17 +20,17 @@ package struct Validators: Sendable, Hashable {
     /// Extracts the validators of a response.
     package init(_ response: [HTTPField]) {
         let tags = response.values(of: "etag")
-        entityTag = tags.count == 1 ? EntityTag(tags[0]) : nil
+        entityTag = tags.count == 1 && !["", "*"].contains(tags[0]) ? EntityTag(tags[0]) : nil
         hasEntityTagField = !tags.isEmpty
-        let text = response.values(of: "last-modified").first
-        let changed = text.flatMap { HTTPDate.parse($0) }
-        lastModified = changed == nil ? nil : text
+        lastModified = response.values(of: "last-modified").first { !$0.isEmpty }
+        let changed = lastModified.flatMap { HTTPDate.parse($0) }
         let date = response.values(of: "date").first.flatMap { HTTPDate.parse($0) }
         isLastModifiedStrong = if let changed, let date { date - changed >= Self.strongDateMargin } else { false }
     }
 
     /// The header fields of a conditional request that validates the response; none without a validator.
     ///
+    /// Validators are sent back byte for byte: only their server knows what they mean.
     /// - SeeAlso: RFC 9111, section 4.3.1.
     package var conditionalFields: [HTTPField] {
         var fields: [HTTPField] = []
@@ -44,7 +44,7 @@ package struct Validators: Sendable, Hashable {
     /// It is the value of `If-Range` for resuming a partial body.
     /// - SeeAlso: RFC 9110, sections 8.8 and 13.1.5.
     package var strongValidator: String? {
-        if hasEntityTagField { return entityTag.flatMap { $0.isWeak ? nil : $0.text } }
+        if hasEntityTagField { return entityTag.flatMap { $0.isWellFormed && !$0.isWeak ? $0.text : nil } }
         return isLastModifiedStrong ? lastModified : nil
     }
 }

@@ -82,11 +82,11 @@ extension FuzzTarget {
         )
     }
 
-    /// Decodes a coded body; the first byte selects the coding.
+    /// Decodes a coded body; the first byte selects the coding, and whether it was applied twice.
     private static let decodeBody: @Sendable ([UInt8]) -> Void = { bytes in
         let names = ["gzip", "deflate", "br"]
         guard let first = bytes.first, let coding = BodyDecoder.Coding(name: names[Int(first) % 3]),
-            let decoder = BodyDecoder(coding)
+            let decoder = BodyDecoder(first < 128 ? [coding] : [coding, coding])
         else { return }
         var total = 0
         for part in [bytes[1..<(bytes.count + 1) / 2], bytes[max(1, (bytes.count + 1) / 2)...]] {
