@@ -64,11 +64,6 @@ final class DecodeStage: Sendable {
     func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
         try decodePolicies.standard.resolved(isFromNetwork: false).header(of: bytes, in: sandbox)
     }
-
-    /// Starts the first process of the sandbox if a load needs it, while its bytes are fetched; returns at once.
-    func prepareSandbox(for load: Load) {
-        if decodePolicies.policy(for: load.request).isSandboxed { sandbox.prepare() }
-    }
 }
 
 // MARK: Threads
