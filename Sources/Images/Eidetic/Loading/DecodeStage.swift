@@ -115,7 +115,7 @@ extension DecodeStage {
         of encodedImage: EncodedImage,
         by policy: RenditionPolicy
     ) -> Rendition {
-        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
+        encodedImage.storage?.commit(isDecoded: true) { [self, bytes = encodedImage.bytes] in
             await placeholder(of: bytes, by: policy)
         }
         let image = preview.complete.recording(encodedImage.provenance), note = image.streamed?.note ?? ""
@@ -148,7 +148,7 @@ extension DecodeStage {
         }
         let image = decoded.image
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
-        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
+        encodedImage.storage?.commit(isDecoded: true) { [self, bytes = encodedImage.bytes] in
             // The first frame of an animation may be transformed already.
             let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
             guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }

@@ -31,7 +31,7 @@ extension ImageLoader {
         } decodeShared: { [self] image throws(EideticError) in
             try await decodedTogether(image, from: held, for: load, by: policy)
         }
-        data.storeOnce(isDecoded: false)
+        data.storage?.commit(isDecoded: false)
         let step = timer.step(.decode, detail: "left until it is used: \(image.decodeSummary)")
         return ImageResponse(
             image.recording(data.provenance),

@@ -11,7 +11,7 @@ extension ImageJob {
         guard let disk = loader.derived.disk, mayUseDerivedImages else { return nil }
         try await loader.gate.waitUntilOpen(for: context)
         let timer = StepTimer(context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
-        let budget = dataLoader.source.downloader.bodyBudget
+        let budget = dataLoader.disk.downloader.bodyBudget
         try await budget.waitForRoom(for: context)
         guard let entry = try? await disk.derivedEntry(for: key, from: original, context: context),
             let known = usable(entry)
@@ -20,7 +20,7 @@ extension ImageJob {
         let share = budget.makeCompleteShare(of: entry.entry.bytes, for: context)
         defer { share.release() }
         if usable.record == nil {
-            guard let stored = try? await dataLoader.storedEntry(entry.entry, context: context) else { return nil }
+            guard let stored = try? await dataLoader.disk.storedEntry(entry.entry, context: context) else { return nil }
             usable.bytes = stored.bytes
         }
         let step = timer.step(.disk, detail: usable.detail)
@@ -60,12 +60,12 @@ extension ImageJob {
     ///
     /// One that the application has stored is used until the bytes are replaced.
     private func usable(_ derived: DiskCache.DerivedEntry) -> Found? {
-        let dataLoader = loader.dataLoader
+        let rules = loader.dataLoader.disk.rules
         let (entry, original) = (derived.entry, derived.original)
         let record = DerivedImageRecord(entry.metadata)
         guard let original else {
             guard record == nil else { return nil }
-            return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
+            return Found(bytes: entry.bytes, record: nil, timeToLive: rules.timeToLive(of: entry.metadata))
         }
         if let record {
             let hasFrames = record.isStill || !load.request.options.needsFrames
@@ -75,8 +75,8 @@ extension ImageJob {
             let replacementTime = ResponseRecord(original.metadata).replacementTime
             guard replacementTime.map({ entry.metadata.storageTime >= $0 }) ?? true else { return nil }
         }
-        switch dataLoader.reuse(of: original.metadata, isExpired: original.isExpired, for: load) {
-        case .allowed(let timeToLive): return Found(bytes: entry.bytes, record: record, timeToLive: timeToLive)
+        switch rules.use(ofImagesFrom: original.metadata, isExpired: original.isExpired, for: load) {
+        case .allowed(_, let timeToLive, _): return Found(bytes: entry.bytes, record: record, timeToLive: timeToLive)
         case .refused: return nil
         }
     }

@@ -50,14 +50,14 @@ final class ImageJob: Sendable {
     func storedResponse() async throws(EideticError) -> ImageResponse {
         if let response = try await derivedResponse() { return response }
         let data = try await loader.dataLoader.encodedImage(for: load, context: context, onUpdate: nil)
-        defer { data.releaseShare() }
+        defer { data.storage?.releaseShare() }
         var response = try await recordingFailure(of: data) { () async throws(EideticError) in
             try await deferredResponse(from: data)
         }
         response.data = nil
-        if let error = try await data.waitForStorage() { throw error }
-        guard data.isStorable || data.isFromDisk || !load.request.resource.isStoredOnDisk else {
-            let reason = loader.dataLoader.disk == nil ? "there is no disk cache" : "it must not be stored"
+        if let error = try await data.storage?.waitUntilStored() { throw error }
+        guard data.storage?.isStorable == true || data.isFromDisk || !load.request.resource.isStoredOnDisk else {
+            let reason = loader.dataLoader.disk.disk == nil ? "there is no disk cache" : "it must not be stored"
             throw EideticError(.refused, message: "\(load.request.name): not prefetched to disk: \(reason)")
         }
         return response
@@ -100,7 +100,7 @@ extension ImageJob {
         } catch  where error.indicatesBrokenImage && !data.isValidated {
             guard data.isFromCache else { throw error }
             await loader.dataLoader.discard(data, for: load.request)
-            guard load.policy.tiers.allowsSource else { throw ImageDataLoader.cacheMiss(for: load.request) }
+            guard load.policy.tiers.allowsSource else { throw EideticError.cacheMiss(of: load.request) }
             let job = ImageJob(
                 load.from(.sourceOnly),
                 displaying: displayed,
@@ -143,10 +143,10 @@ extension ImageJob {
         from data: EncodedImage,
         playing animation: Image?
     ) async throws(EideticError) -> ImageResponse {
-        defer { data.releaseShare() }
+        defer { data.storage?.releaseShare() }
         if let displayed, displayed.encodedChecksum == data.provenance.checksum {
             // The disk has no entry, or other bytes, or has to forget what it has.
-            if !data.isConfirmed { data.storeOnce(isDecoded: true) }
+            if !data.isConfirmed { data.storage?.commit(isDecoded: true) }
             var response = ImageResponse(displayed, source: data.source, data: data, steps: [])
             response.isUnchanged = true
             return response
@@ -155,7 +155,8 @@ extension ImageJob {
         return try await recordingFailure(of: data) { () async throws(EideticError) in
             guard !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
             let rendition = try await rendition(of: data, playing: animation)
-            data.storeOnce(isDecoded: true)
+            // Another job may have decoded the same bytes.
+            data.storage?.commit(isDecoded: true)
             token.insert(rendition.image, for: load.request, from: data.source, timeToLive: data.timeToLive)
             loader.derived.store(rendition, of: data, for: load)
             return ImageResponse(rendition.image, source: data.source, data: data, steps: rendition.steps)

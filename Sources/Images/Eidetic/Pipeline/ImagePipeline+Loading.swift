@@ -64,7 +64,7 @@ extension ImagePipeline {
         try request.resource.validate()
         var request = request
         if case .file(let file) = request.resource, file.version == nil {
-            let examined = try await dataLoader.source.examined(file)
+            let examined = try await dataLoader.source.source.examined(file)
             localFiles.record(examined)
             request.resource = .file(examined)
         }
@@ -164,8 +164,8 @@ extension ImagePipeline {
             return
         }
         let timer = StepTimer()
-        response.storeError = try await data.waitForStorage()
-        guard data.isStorable else { return }
+        response.storeError = try await data.storage?.waitUntilStored()
+        guard data.storage?.isStorable == true else { return }
         let outcome = response.storeError.map { "failed: \($0)" } ?? "stored"
         response.trace.steps.append(timer.step(.store, detail: outcome))
     }

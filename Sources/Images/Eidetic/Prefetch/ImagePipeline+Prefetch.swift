@@ -23,7 +23,7 @@ extension ImagePipeline {
         context: JobContext
     ) async throws(EideticError) -> ImageResponse {
         let request = load.request
-        guard let transferredImages = dataLoader.transferredImages else {
+        guard let transferredImages = dataLoader.disk.transferredImages else {
             throw EideticError(.refused, message: "\(request.name): the pipeline has no transfers, or no disk cache")
         }
         let isOnDisk = (try? await configuration.diskCache?.contains(request.resourceKey)) ?? false
