@@ -166,7 +166,7 @@ extension ImageCache {
         let plain = ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB, scale: key.rendering.scale)
         let rendering = isRendered ? plain : key.rendering
         let policy = stage.policy(for: rendering, options: key.options, name: key.text)
-        let encodedImage = EncodedImage(bytes: entry.bytes, source: .disk, steps: [])
+        let encodedImage = EncodedImage(entry.bytes, from: .disk)
         return try stage.rendition(of: encodedImage, by: policy, note: "of a cache", context: context).image
     }
 }

@@ -119,7 +119,7 @@ public final class ImageCache: Sendable {
         configuration.scaleDownLimit = pipeline.scaleDownLimit
         configuration.decodePolicy = pipeline.decodePolicy
         configuration.maximumConcurrentDecodes = pipeline.maximumConcurrentDecodes
-        let (disk, stage, dataLoader) = (pipeline.diskCache, loader.stage, loader.dataLoader)
+        let (disk, stage, rules) = (pipeline.diskCache, loader.stage, loader.dataLoader.disk.rules)
         self.init(
             memory: memory,
             disk: disk,
@@ -127,7 +127,7 @@ public final class ImageCache: Sendable {
             stage: stage,
             renditions: loader.renditions
         ) { metadata in
-            dataLoader.timeToLive(of: metadata)
+            rules.timeToLive(of: metadata)
         }
     }
 }

@@ -64,11 +64,6 @@ final class DecodeStage: Sendable {
     func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
         try decodePolicies.standard.resolved(isFromNetwork: false).header(of: bytes, in: sandbox)
     }
-
-    /// Starts the first process of the sandbox if a load needs it, while its bytes are fetched; returns at once.
-    func prepareSandbox(for load: Load) {
-        if decodePolicies.policy(for: load.request).isSandboxed { sandbox.prepare() }
-    }
 }
 
 // MARK: Threads
@@ -120,7 +115,7 @@ extension DecodeStage {
         of encodedImage: EncodedImage,
         by policy: RenditionPolicy
     ) -> Rendition {
-        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
+        encodedImage.storage?.commit(isDecoded: true) { [self, bytes = encodedImage.bytes] in
             await placeholder(of: bytes, by: policy)
         }
         let image = preview.complete.recording(encodedImage.provenance), note = image.streamed?.note ?? ""
@@ -153,7 +148,7 @@ extension DecodeStage {
         }
         let image = decoded.image
         let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
-        encodedImage.storeOnce(isDecoded: true) { [self, bytes = encodedImage.bytes] in
+        encodedImage.storage?.commit(isDecoded: true) { [self, bytes = encodedImage.bytes] in
             // The first frame of an animation may be transformed already.
             let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
             guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }

@@ -8,7 +8,7 @@ extension ImageDataSource {
     func download(
         from server: FetchRequest,
         on terms: Terms,
-        job: ImageDataLoader.Job
+        job: DataJob
     ) async throws(EideticError) -> Response {
         var request = job.load.policy.transport.applied(to: server)
         (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
@@ -36,7 +36,7 @@ extension ImageDataSource {
         after data: PartialData,
         of request: FetchRequest,
         for server: FetchRequest,
-        job: ImageDataLoader.Job
+        job: DataJob
     ) async throws(EideticError) -> FetchResponse {
         // A hook may make another response of it.
         let isShown = downloader.configuration.responseModifier == nil
@@ -70,7 +70,7 @@ extension ImageDataSource {
         of stream: FetchStream,
         into data: PartialData,
         from server: FetchRequest,
-        job: ImageDataLoader.Job,
+        job: DataJob,
         timer: StepTimer
     ) async throws(EideticError) -> Response {
         let throttle = downloader.makeProgressThrottle()

@@ -44,7 +44,7 @@ struct ImageDataSource: Sendable {
     /// - Returns: The response.
     /// - Throws: The errors of the download, the file or the function.
     func response(
-        for job: ImageDataLoader.Job,
+        for job: DataJob,
         conditions: HTTPHeaders = [:],
         redirectEntries: RedirectEntries? = nil
     ) async throws(EideticError) -> Response {

@@ -26,13 +26,6 @@ struct Load: Sendable {
         return load
     }
 
-    /// Returns the load of another file with the same tiers and form of delivery.
-    func replacingRequest(with request: ImageRequest) -> Load {
-        var load = Load(request).from(policy.tiers)
-        (load.policy.defersDecoding, load.policy.showsPreviews) = (policy.defersDecoding, policy.showsPreviews)
-        return load
-    }
-
     /// The request to the server as it is sent; `nil` if no server is needed.
     var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
 }
@@ -52,6 +45,8 @@ struct LoadPolicy: Sendable {
     let includesBytes: Bool
     /// A Boolean value indicating whether the response waits until the bytes are on disk.
     let waitsForStorage: Bool
+    /// A Boolean value indicating whether a background task covers the load.
+    let continuesInBackground: Bool
     /// A Boolean value indicating whether only an animation is accepted.
     let requiresAnimation: Bool
     /// A Boolean value indicating whether partial images are delivered.
@@ -79,7 +74,8 @@ struct LoadPolicy: Sendable {
             && !isOnlyIfCached
         allowsRefresh = !options.contains(.fromCacheOnly)
         includesBytes = options.contains(.queryMemoryData)
-        waitsForStorage = Self.waitsForStorage(options)
+        waitsForStorage = options.contains(.waitStoreCache)
+        continuesInBackground = options.contains(.continueInBackground)
         requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
         defersDecoding = request.defersDecoding
@@ -91,17 +87,29 @@ struct LoadPolicy: Sendable {
         cacheFields = request.cacheFields
     }
 
+    /// Returns whether an image is what the options require: an animation.
+    func accepts(_ image: Image) -> Bool { !requiresAnimation || image.isAnimated }
+
     /// Checks that an image is animated if the options require it.
     func check(_ image: Image) throws(EideticError) {
-        if requiresAnimation { try Self.checkIsAnimated(image) }
-    }
-
-    private static func checkIsAnimated(_ image: Image) throws(EideticError) {
-        guard !image.isAnimated else { return }
+        guard !accepts(image) else { return }
         throw EideticError(
             .unsupportedFormat,
             message: "an animated image was requested, and this \(image.format) has one frame"
         )
+    }
+}
+
+// MARK: Loads without a suspension
+extension LoadPolicy {
+    /// Returns whether an image in memory may be the whole response to a request with these options.
+    static func mayEndInMemory(_ options: ImageOptions) -> Bool {
+        options.isDisjoint(with: [.fromLoaderOnly, .queryMemoryData, .refreshCached])
+    }
+
+    /// Returns whether an image is what these options require.
+    static func accepts(_ image: Image, options: ImageOptions) -> Bool {
+        !options.contains(.matchAnimatedImage) || image.isAnimated
     }
 }
 
@@ -213,38 +221,4 @@ struct RenditionPolicy: Sendable {
         }
         return transform
     }
-}
-
-// MARK: Loads without a suspension
-extension LoadPolicy {
-    /// The options with which a load is more than a look-up in memory, even if memory has the image.
-    private static let beyondMemory: ImageOptions = [
-        .fromLoaderOnly, .queryMemoryData, .refreshCached, .waitStoreCache, .matchAnimatedImage, .continueInBackground,
-    ]
-
-    /// Returns whether an image in memory is the whole response to a request.
-    static func isMemoryEnough(for request: ImageRequest) -> Bool {
-        request.allowsMemory && request.options.isDisjoint(with: beyondMemory)
-    }
-
-    /// Returns whether memory is searched before a load starts.
-    static func searchesMemory(for request: ImageRequest) -> Bool {
-        !request.options.contains(.fromLoaderOnly) && request.allowsMemory
-    }
-
-    /// Checks that an image in memory is animated if the options require it.
-    static func check(_ image: Image, for request: ImageRequest) throws(EideticError) {
-        if request.options.contains(.matchAnimatedImage) { try checkIsAnimated(image) }
-    }
-
-    /// Returns whether a load with these options may be completed before its call returns.
-    static func allowsSynchronousResponse(_ options: ImageOptions) -> Bool {
-        options.isDisjoint(with: [.queryMemoryData, .refreshCached])
-    }
-
-    /// Returns whether a response waits until the bytes are on disk.
-    static func waitsForStorage(_ options: ImageOptions) -> Bool { options.contains(.waitStoreCache) }
-
-    /// Returns whether a background task covers a load.
-    static func continuesInBackground(_ options: ImageOptions) -> Bool { options.contains(.continueInBackground) }
 }

@@ -93,8 +93,8 @@ final class PreviewGenerator: Sendable {
     private let report: @Sendable (Image) -> Void
 
     /// Creates the generator of a job's previews, which it reports.
-    init(for job: ImageLoader.Job, stage: DecodeStage) {
-        let context = job.context, report = job.report, policy = stage.policy(for: job.load)
+    init(for job: ImageJob) {
+        let context = job.context, report = job.report, policy = job.policy, stage = job.loader.stage
         (self.stage, self.context, self.policy) = (stage, context, policy)
         self.report = { report(.preview($0)) }
         state = Guarded(

@@ -71,6 +71,17 @@ struct ResponseRecord: Sendable, Hashable {
         return Array(parts.joined(separator: " ").utf8)
     }
 
+    /// Returns the record of a confirmation with those facts of the confirmed entry that do not change.
+    func keepingEntry(of stored: ResponseRecord) -> ResponseRecord {
+        var record = self
+        record.variants = stored.variants
+        record.selectingDigest = stored.selectingDigest
+        record.dependsOnHooks = dependsOnHooks || stored.dependsOnHooks
+        record.placeholder = stored.placeholder
+        record.replacementTime = stored.replacementTime
+        return record
+    }
+
     /// The limit that the redirects set to the use of the response.
     var limit: ResponseFreshness.Limit? {
         redirectLifetime.map { .init(lifetime: $0, mustRevalidate: mustRevalidateRedirects) }
@@ -104,4 +115,7 @@ struct StoredEntry: Sendable {
     }
 
     var fields: [HTTPField] { entry.metadata.headers }
+
+    /// The response as a cache sees it.
+    var response: ResponseFreshness.Response { record.response(entry.metadata) }
 }

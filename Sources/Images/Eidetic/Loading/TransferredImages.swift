@@ -55,7 +55,7 @@ final class TransferredImages: Sendable {
 
     /// Waits until the disk has an image that has come; returns `false` if there is none.
     func waitForArrival(of request: ImageRequest) async -> Bool {
-        guard LoadPolicy.continuesInBackground(request.options), !isUnresponsive.withLock({ $0 }),
+        guard request.options.contains(.continueInBackground), !isUnresponsive.withLock({ $0 }),
             let key = try? disk.storedKeyForWriting(request.resourceKey)
         else { return false }
         return await withTaskGroup(of: Bool?.self) { [provider] group in

@@ -31,7 +31,7 @@ extension ImagePipeline {
 
     /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
     private func handOver(_ request: ImageRequest) async {
-        guard let transferredImages = dataLoader.transferredImages, dataLoader.activeImages[request.dataKey] == nil
+        guard let transferredImages = dataLoader.disk.transferredImages, dataLoader.activeImages[request.dataKey] == nil
         else { return }
         do throws(EideticError) {
             try await transferredImages.handOver(Load(request), downloader: configuration.downloader)

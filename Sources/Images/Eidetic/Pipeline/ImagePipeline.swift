@@ -87,7 +87,18 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func image(for request: ImageRequest) async throws(EideticError) -> Image {
-        if isPlain, let image = imageAtOnce(for: request) { return image }
+        if isPlain, !Task.isCancelled {
+            let timer = StepTimer()
+            if let image = completingHit(for: request) {
+                counters.countMemoryHit(image, after: timer.elapsed)
+                Log.write(
+                    .info,
+                    category: .pipeline,
+                    message: "\(request.name): \(image.size) from \(ImageSource.memory)"
+                )
+                return image
+            }
+        }
         return try await response(for: request).image
     }
 
@@ -95,7 +106,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        try await run(prepare(request), context: JobContext(priority: request.priority))
+        try await load(prepare(request), context: JobContext(priority: request.priority))
     }
 
     /// A Boolean value indicating whether the user scrolls or drags.

@@ -35,6 +35,14 @@ public struct ImageResponse: Sendable {
     /// A Boolean value indicating whether the disk had the image in its size and transformed.
     var isDerived = false
 
+    /// A Boolean value indicating whether the image is the displayed one, which is still valid.
+    var isUnchanged = false
+
+    /// The bytes, until the load ends: they may still be on their way to the disk.
+    ///
+    /// `nil` if the image was in memory, or made from another one.
+    var data: EncodedImage?
+
     /// The result of revalidating a cached image with its server.
     public enum Revalidation: Sendable {
         /// The cached image is still valid.
@@ -60,6 +68,27 @@ extension ImageResponse {
             byteCount: encodedBytes.map { ByteCount($0.count) } ?? image.encodedSize,
             encodedBytes: encodedBytes,
             trace: LoadTrace(steps: [])
+        )
+    }
+}
+
+extension ImageResponse {
+    /// Creates the response for an image that was made by these steps, from `data` if they were needed.
+    init(
+        _ image: Image,
+        source: ImageSource,
+        data: EncodedImage? = nil,
+        steps: [LoadTrace.Step],
+        header: ImageHeader? = nil
+    ) {
+        self.init(
+            image: image,
+            header: header,
+            source: source,
+            byteCount: image.encodedSize,
+            encodedBytes: data?.bytes,
+            trace: LoadTrace(steps: (data?.steps ?? []) + steps),
+            data: data
         )
     }
 }

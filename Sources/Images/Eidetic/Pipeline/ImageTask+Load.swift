@@ -86,7 +86,7 @@ extension ImagePipeline {
         report: @escaping @Sendable (ImageTask.Event) -> Void
     ) async -> ImageTask.Event {
         do throws(EideticError) {
-            return .finished(try await run(load, context: context, report: report))
+            return .finished(try await self.load(load, context: context, report: report))
         } catch {
             return .failed(error)
         }

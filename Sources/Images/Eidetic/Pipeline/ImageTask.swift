@@ -281,6 +281,6 @@ extension ImagePipeline {
     ) -> ImageTask {
         let handlers = ImageTask.Handlers(cached: cached, preview: preview, progress: progress, completion: completion)
         let prepared = prepare(request)
-        return ImageTask(for: prepared, in: self, hit: synchronousResponse(for: prepared), handlers: handlers)
+        return ImageTask(for: prepared, in: self, hit: completingResponse(to: prepared), handlers: handlers)
     }
 }

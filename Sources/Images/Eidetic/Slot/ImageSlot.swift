@@ -155,7 +155,7 @@ extension ImageSlot {
         (request, presentation, task) = (load.request, load.presentation, nil)
         (state, pipeline) = (.loading, load.pipeline)
         // Request processors may have restored the option to defer decoding.
-        let hit = load.pipeline.synchronousResponse(for: load.prepared).flatMap { $0.image.isDecoded ? $0 : nil }
+        let hit = load.pipeline.completingResponse(to: load.prepared).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedImageShown = false
         if hit == nil { showStart(of: load) }
         // So may the display, when it shows the placeholder.
@@ -174,7 +174,8 @@ extension ImageSlot {
     private func canContinue(_ earlier: ImageRequest, for load: Load) -> Bool {
         let request = load.request
         return earlier == request && earlier.hasSameSource(as: request) && pipeline === load.pipeline
-            && !request.options.contains(.avoidAutoCancel) && !load.pipeline.respondsSynchronously(to: load.prepared)
+            && !request.options.contains(.avoidAutoCancel)
+            && load.prepared.withRequest { load.pipeline.completingHit(for: $0) } == nil
     }
 
     /// Continues the active load with the priority, the presentation and the handlers of a new one.

@@ -22,12 +22,6 @@ extension Downloader {
         var stream: FetchStream.Source?
     }
 
-    /// The outcome of an exchange; for a body that is still arriving it has the head alone.
-    struct ExchangeResult: Sendable {
-        let outcome: ExchangeOutcome
-        var stream: FetchStream.Source?
-    }
-
     /// Performs the exchanges of one attempt: the first one, and one for each redirect.
     ///
     /// - Parameters:
@@ -45,7 +39,7 @@ extension Downloader {
         var plan = ExchangePlan(redirect: Redirect(download.key), download: download, partialBody: partialBody)
         var knownOutcome = firstOutcome
         while true {
-            let result = try await exchange(plan, knownOutcome: knownOutcome), outcome = result.outcome
+            let (outcome, stream) = try await exchange(plan, knownOutcome: knownOutcome)
             knownOutcome = nil
             guard let head = outcome.head else { throw Failure(error: .noResponse(url: plan.redirect.url)) }
             if plan.partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
@@ -64,7 +58,7 @@ extension Downloader {
                 )
             }
             guard let next = try redirect(after: head, outcome: outcome, plan: plan) else {
-                let reply = Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: result.stream)
+                let reply = Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: stream)
                 return plan.download.isStreamed ? reply : try await modified(reply, isResumed: plan.partialBody != nil)
             }
             plan.redirect = next
@@ -137,36 +131,42 @@ extension Downloader {
     }
 
     /// Performs one exchange, if the circuit of the origin admits it.
+    ///
+    /// - Returns: The outcome, and the stream of a body that is still arriving; it then has the head alone.
     private func exchange(
         _ plan: ExchangePlan,
         knownOutcome: ExchangeOutcome?
-    ) async throws(Failure) -> ExchangeResult {
+    ) async throws(Failure) -> (ExchangeOutcome, FetchStream.Source?) {
         let redirect = plan.redirect
-        let result: ExchangeResult
+        var stream: FetchStream.Source?
+        let outcome: ExchangeOutcome
         do throws(EideticError) {
             if let knownOutcome {
-                result = ExchangeResult(outcome: knownOutcome)
+                outcome = knownOutcome
             } else {
                 let isProbe = try state.admit(redirect)
-                result =
-                    plan.download.isStreamed
-                    ? await performStreamed(plan, isProbe: isProbe) : await perform(plan, isProbe: isProbe)
+                if plan.download.isStreamed {
+                    let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
+                    outcome = await perform(plan, isProbe: isProbe, streamingTo: source)
+                    stream = source
+                } else {
+                    outcome = await perform(plan, isProbe: isProbe)
+                }
             }
         } catch {
             throw Failure(error: error, partialBody: plan.partialBody)
         }
         // A streamed exchange is recorded at its end.
-        if result.stream == nil { state.recordExchange(redirect, outcome: result.outcome) }
-        let outcome = result.outcome
+        if stream == nil { state.recordExchange(redirect, outcome: outcome) }
         if outcome.head == nil, let error = outcome.error {
             throw Failure(error: error, partialBody: plan.partialBody, wasStopped: outcome.wasStopped)
         }
-        return result
+        return (outcome, stream)
     }
 
-    private func perform(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeResult {
+    private func perform(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeOutcome {
         let id = nextID()
-        let outcome = await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { outcome in
                     { continuation.resume(returning: outcome) }
@@ -176,12 +176,14 @@ extension Downloader {
         } onCancel: {
             scheduler.cancel(id)
         }
-        return ExchangeResult(outcome: outcome)
     }
 
     /// Performs one exchange until its body begins to arrive, or it has ended without one.
-    private func performStreamed(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeResult {
-        let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
+    private func perform(
+        _ plan: ExchangePlan,
+        isProbe: Bool,
+        streamingTo source: FetchStream.Source
+    ) async -> ExchangeOutcome {
         let (state, channel, redirect) = (state, source.channel, plan.redirect)
         let request = makeExchangeRequest(id: source.id, plan: plan, isProbe: isProbe, channel: channel) { outcome in
             state.recordExchange(redirect, outcome: outcome)
@@ -193,11 +195,9 @@ extension Downloader {
         } onCancel: {
             scheduler.cancel(source.id)
         }
-        if let head = channel.head {
-            if isProbe { state.recordResponse(from: redirect.origin) }
-            return ExchangeResult(outcome: ExchangeOutcome(head: head), stream: source)
-        }
-        return ExchangeResult(outcome: outcome ?? .cancelled, stream: source)
+        guard let head = channel.head else { return outcome ?? .cancelled }
+        if isProbe { state.recordResponse(from: redirect.origin) }
+        return ExchangeOutcome(head: head)
     }
 
     private func enqueue(_ request: ExchangeRequest, of download: Download) {

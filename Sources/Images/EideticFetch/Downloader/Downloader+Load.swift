@@ -58,36 +58,25 @@ extension Downloader {
         if partialBody == nil, mayResume {
             partialBody = await partialBodies?.remove(for: sentRequest(of: download))
         }
-        var firstOutcome = firstOutcome
-        var attemptCount = 1
-        // A stop of the process is not a failure, but a debugger must not keep a download alive for ever.
-        var freeRetries = 3
+        var knownOutcome = firstOutcome
+        var attempts = Attempts(of: request, configuration: configuration)
         while true {
             do throws(Failure) {
-                defer { firstOutcome = nil }
-                var reply = try await followRedirects(
-                    of: download,
-                    resuming: partialBody,
-                    firstOutcome: firstOutcome
-                )
-                reply.outcome.countAttempts(attemptCount)
+                var reply = try await followRedirects(of: download, resuming: partialBody, firstOutcome: knownOutcome)
+                reply.outcome.countAttempts(attempts.count)
                 return reply
             } catch {
+                knownOutcome = nil
                 partialBody = error.partialBody
-                if error.wasStopped, error.error.isTransportFailure, freeRetries > 0, request.isIdempotent {
-                    freeRetries -= 1
-                } else if let delay = retryDelay(after: error, attemptCount: attemptCount, request: request) {
+                let decision = attempts.next(after: error, random: .random(in: 0..<1), budget: state.withdrawRetry)
+                if case .retry(let delay) = decision {
                     Log.write(.info, category: .fetch, message: "retrying in \(delay): \(error.error.message)")
                     await state.wait(for: delay)
-                } else {
-                    await store(partialBody, of: download, after: error.error)
-                    throw error
                 }
-                attemptCount += 1
-                if let stopError = stopError(for: download) {
-                    await store(partialBody, of: download, after: error.error)
-                    throw Failure(error: stopError)
-                }
+                let stopError = decision == .stop ? nil : stopError(for: download)
+                if decision != .stop, stopError == nil { continue }
+                await store(partialBody, of: download, after: error.error)
+                throw stopError.map { Failure(error: $0) } ?? error
             }
         }
     }
@@ -111,18 +100,6 @@ extension Downloader {
         request.headers = headers(for: redirect, resuming: nil)
         request.credentials = redirect.credentials ?? configuration.credentials?(redirect.origin)
         return request
-    }
-
-    private func retryDelay(after failure: Failure, attemptCount: Int, request: FetchRequest) -> Duration? {
-        guard request.isIdempotent, request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient
-        else { return nil }
-        let delay = configuration.retryPolicy.delay(
-            afterAttempt: attemptCount,
-            retryAfter: failure.retryAfter,
-            random: Double.random(in: 0..<1)
-        )
-        guard let delay, state.withdrawRetry() else { return nil }
-        return delay
     }
 
     func checkOnline(_ request: FetchRequest) throws(EideticError) {

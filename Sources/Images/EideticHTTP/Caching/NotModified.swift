@@ -38,3 +38,23 @@ package enum NotModified {
         return stored.filter { !replacedNames.contains($0.name.lowercasedASCII) } + updatedFields
     }
 }
+
+extension ResponseFreshness.Response {
+    /// Returns this stored response as a confirmation has updated it.
+    ///
+    /// - Parameters:
+    ///   - confirmation: The 304 response, whose times count from now on.
+    ///   - fields: The fields of the confirmation that are stored.
+    /// - Returns: The response with its own status.
+    package func confirmed(
+        by confirmation: ResponseFreshness.Response,
+        fields: [HTTPField]
+    ) -> ResponseFreshness.Response {
+        ResponseFreshness.Response(
+            status: status,
+            fields: NotModified.merge(fields, into: self.fields),
+            requestTime: confirmation.requestTime,
+            responseTime: confirmation.responseTime
+        )
+    }
+}

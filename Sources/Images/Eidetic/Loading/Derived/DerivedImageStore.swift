@@ -88,7 +88,7 @@ final class DerivedImageStore: Sendable {
             isWorthwhile(rendition),
             let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition))
         else { return }
-        enqueue(rendition, record: record, after: encodedImage.activeWrite, for: load)
+        enqueue(rendition, record: record, after: encodedImage.storage?.activeWrite, for: load)
     }
 
     /// Queues an image that was made from a larger one in memory, with the policy that keeps every image.

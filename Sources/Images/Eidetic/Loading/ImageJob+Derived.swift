@@ -4,47 +4,46 @@ import EideticFetch
 import EideticStore
 
 /// Images on disk that are already of the requested size and transformed.
-extension ImageLoader {
+extension ImageJob {
     /// Returns the image from the derived ones on disk; `nil` if there is none that may be used.
-    func derivedImage(for job: Job) async throws(EideticError) -> Output? {
-        let load = job.load
-        guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
-        try await gate.waitUntilOpen(for: job.context)
-        let timer = StepTimer(job.context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
-        let budget = dataLoader.source.downloader.bodyBudget
-        try await budget.waitForRoom(for: job.context)
-        guard let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context),
-            let known = usable(entry, for: load)
+    func derivedResponse() async throws(EideticError) -> ImageResponse? {
+        let (dataLoader, stage) = (loader.dataLoader, loader.stage)
+        guard let disk = loader.derived.disk, mayUseDerivedImages else { return nil }
+        try await loader.gate.waitUntilOpen(for: context)
+        let timer = StepTimer(context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
+        let budget = dataLoader.disk.downloader.bodyBudget
+        try await budget.waitForRoom(for: context)
+        guard let entry = try? await disk.derivedEntry(for: key, from: original, context: context),
+            let known = usable(entry)
         else { return nil }
         var usable = known
-        let share = budget.makeCompleteShare(of: entry.entry.bytes, for: job.context)
+        let share = budget.makeCompleteShare(of: entry.entry.bytes, for: context)
         defer { share.release() }
         if usable.record == nil {
-            guard let stored = try? await dataLoader.storedEntry(entry.entry, context: job.context) else { return nil }
+            guard let stored = try? await dataLoader.disk.storedEntry(entry.entry, context: context) else { return nil }
             usable.bytes = stored.bytes
         }
         let step = timer.step(.disk, detail: usable.detail)
         let found = usable
         do throws(EideticError) {
-            let policy = stage.policy(for: load)
-            let rendition = try await stage.run(decoding: found.bytes, by: policy, in: job.context) {
+            let rendition = try await stage.run(decoding: found.bytes, by: policy, in: context) {
                 [self] context throws(EideticError) in
-                try self.rendition(of: found, for: load, context: context)
+                try self.rendition(of: found, context: context)
             }
-            return output(rendition, of: found, after: step, for: load, token: job.token)
+            return response(rendition, of: found, after: step)
         } catch  where error.code != .cancelled {
             if found.record != nil, error.indicatesBrokenImage { _ = try? await disk.remove(key) }
             return nil
         }
     }
 
-    private func mayUseDerivedImages(for load: Load) -> Bool {
+    private var mayUseDerivedImages: Bool {
         let policy = load.policy
         guard load.request.isDerived, !policy.defersDecoding, policy.tiers.allowsDerivedImages,
             policy.access.contains(.readDerived)
         else { return false }
         // Newer bytes may not be on disk yet.
-        return dataLoader.activeImages[load.request.dataKey] == nil
+        return loader.dataLoader.activeImages[load.request.dataKey] == nil
     }
 
     /// A derived image that may be used.
@@ -60,12 +59,13 @@ extension ImageLoader {
     /// Returns a derived image if it is that of the bytes which the disk has, and if those need no server.
     ///
     /// One that the application has stored is used until the bytes are replaced.
-    private func usable(_ derived: DiskCache.DerivedEntry, for load: Load) -> Found? {
+    private func usable(_ derived: DiskCache.DerivedEntry) -> Found? {
+        let rules = loader.dataLoader.disk.rules
         let (entry, original) = (derived.entry, derived.original)
         let record = DerivedImageRecord(entry.metadata)
         guard let original else {
             guard record == nil else { return nil }
-            return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
+            return Found(bytes: entry.bytes, record: nil, timeToLive: rules.timeToLive(of: entry.metadata))
         }
         if let record {
             let hasFrames = record.isStill || !load.request.options.needsFrames
@@ -75,47 +75,42 @@ extension ImageLoader {
             let replacementTime = ResponseRecord(original.metadata).replacementTime
             guard replacementTime.map({ entry.metadata.storageTime >= $0 }) ?? true else { return nil }
         }
-        switch dataLoader.reuse(of: original.metadata, isExpired: original.isExpired, for: load) {
-        case .allowed(let timeToLive): return Found(bytes: entry.bytes, record: record, timeToLive: timeToLive)
+        switch rules.use(ofImagesFrom: original.metadata, isExpired: original.isExpired, for: load) {
+        case .allowed(_, let timeToLive, _): return Found(bytes: entry.bytes, record: record, timeToLive: timeToLive)
         case .refused: return nil
         }
     }
 
     private func rendition(
         of found: Found,
-        for load: Load,
         context: JobContext?
     ) throws(EideticError) -> DecodeStage.Rendition {
         let timer = StepTimer()
-        let policy = stage.policy(for: load), scale = policy.options.scale
+        let scale = policy.options.scale
         var options = DecodeOptions()
         (options.frames, options.scale) = (policy.options.frames, scale)
-        let decoded = try stage.derivedImage(found.bytes, options: options, by: policy, context: context)
+        let decoded = try loader.stage.derivedImage(found.bytes, options: options, by: policy, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
 
-    private func output(
+    private func response(
         _ rendition: DecodeStage.Rendition,
         of found: Found,
-        after step: LoadTrace.Step,
-        for load: Load,
-        token: RenditionIndex.LoadToken
-    ) -> Output {
-        token.insert(
-            rendition.image,
-            for: load.request,
-            from: .disk,
-            timeToLive: found.timeToLive,
-            hasSourceSize: found.record != nil
-        )
-        return Output(
-            image: rendition.image,
-            source: .disk,
-            encodedImage: nil,
-            steps: [step] + rendition.steps,
-            isDerived: true
-        )
+        after step: LoadTrace.Step
+    ) -> ImageResponse {
+        if fillsMemory {
+            token.insert(
+                rendition.image,
+                for: load.request,
+                from: .disk,
+                timeToLive: found.timeToLive,
+                hasSourceSize: found.record != nil
+            )
+        }
+        var response = ImageResponse(rendition.image, source: .disk, steps: [step] + rendition.steps)
+        response.isDerived = true
+        return response
     }
 }
 

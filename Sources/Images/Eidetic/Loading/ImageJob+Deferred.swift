@@ -5,29 +5,39 @@ import EideticStore
 /// Images whose pixels are decoded when they are first used (`avoidDecode`).
 ///
 /// Neither they nor their decoded forms are inserted into the memory cache: only loads that decode fill it.
+extension ImageJob {
+    /// Reads the header on a decoding thread; the pixels are decoded when they are first used.
+    func deferredResponse(from data: EncodedImage) async throws(EideticError) -> ImageResponse {
+        try await loader.stage.run(decoding: data.bytes, by: policy, in: context) {
+            [load, loader, policy] context throws(EideticError) in
+            try loader.deferredResponse(from: data, for: load, by: policy, context: context)
+        }
+    }
+}
+
 extension ImageLoader {
     /// Reads the header and starts to store the bytes; the pixels are decoded when they are first used.
-    func deferredImage(
-        from encodedImage: EncodedImage,
+    fileprivate func deferredResponse(
+        from data: EncodedImage,
         for load: Load,
+        by policy: RenditionPolicy,
         context: JobContext
-    ) throws(EideticError) -> Output {
+    ) throws(EideticError) -> ImageResponse {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
-        let timer = StepTimer(), held = encodedImage.detached, policy = stage.policy(for: load)
-        let bytes = encodedImage.bytes
-        let (image, header) = try stage.makeDeferredImage(from: bytes, by: policy, context: context) {
+        let timer = StepTimer(), held = data.detached
+        let (image, header) = try stage.makeDeferredImage(from: data.bytes, by: policy, context: context) {
             [self] context throws(EideticError) in
             try decodedOnUse(held, for: load, by: policy, context: context)
         } decodeShared: { [self] image throws(EideticError) in
-            try await decodedTogether(image, from: held, for: load)
+            try await decodedTogether(image, from: held, for: load, by: policy)
         }
-        encodedImage.storeOnce(isDecoded: false)
+        data.storage?.commit(isDecoded: false)
         let step = timer.step(.decode, detail: "left until it is used: \(image.decodeSummary)")
-        return Output(
-            image: image.recording(encodedImage.provenance),
-            source: encodedImage.source,
-            encodedImage: encodedImage,
-            steps: encodedImage.steps + [step],
+        return ImageResponse(
+            image.recording(data.provenance),
+            source: data.source,
+            data: data,
+            steps: [step],
             header: header
         )
     }
@@ -51,9 +61,10 @@ extension ImageLoader {
     private func decodedTogether(
         _ deferredImage: DeferredImage,
         from encodedImage: EncodedImage,
-        for load: Load
+        for load: Load,
+        by policy: RenditionPolicy
     ) async throws(EideticError) -> Image {
-        let key = DecodeKey(for: load, from: encodedImage), policy = stage.policy(for: load)
+        let key = DecodeKey(for: load.request, from: encodedImage)
         let context = JobContext(priority: load.request.priority)
         try await gate.waitUntilOpen(for: context)
         let rendition = try await decodes.value(for: key, context: context) { job throws(EideticError) in

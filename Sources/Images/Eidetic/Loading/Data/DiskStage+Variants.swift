@@ -8,26 +8,24 @@ import EideticStore
 /// The first response has the key of the resource. The keys of the others contain a number that the first one records,
 /// and a digest of the selecting fields. So they are no longer found after the first one was removed or replaced by a
 /// response that another set of fields selects, and are evicted as any other entry.
-extension ImageDataLoader {
+extension DiskStage {
     /// Returns the fields by which a server may select a response to a request.
     func selectingFields(for load: Load) async throws(EideticError) -> [HTTPField] {
         guard let server = load.server else { return [] }
-        return try await source.downloader.selectingFields(for: server)
+        return try await downloader.selectingFields(for: server)
     }
 
     /// Returns the key of the variant that suits a request; `nil` if that is the entry itself.
     ///
     /// It blocks.
     func variantKey(besides stored: StoredEntry, for fields: [HTTPField]) -> String? {
-        guard let disk, dependsOnFields(stored), let selection = Vary(stored.fields).selection(from: fields) else {
+        guard let disk, rules.dependsOnFields(stored), let selection = Vary(stored.fields).selection(from: fields)
+        else {
             return nil
         }
         let key = Self.key(ofVariant: selection, number: stored.record.variants, of: stored.entry.key)
         return Self.digest(in: disk.storedKeyForReading(key)) == stored.record.selectingDigest ? nil : key
     }
-
-    /// Returns whether an entry suits only some of the requests with its key.
-    func dependsOnFields(_ stored: StoredEntry) -> Bool { usesHTTPFreshness && !stored.record.selectingDigest.isEmpty }
 
     /// Sets the key, and the record, of a response that fields of the request selected.
     ///

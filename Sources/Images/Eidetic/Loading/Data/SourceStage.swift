@@ -1,0 +1,339 @@
+import EideticCore
+import EideticFetch
+import EideticHTTP
+import EideticStore
+
+/// The source as the last stage of a load: a server confirms cached bytes, or sends others.
+final class SourceStage: DataStage {
+    let source: ImageDataSource
+    let disk: DiskStage
+    /// The tier that receives the bytes; `nil` without one.
+    let shared: SharedStage?
+    let activeImages = ActiveImages()
+    private let renditions: RenditionIndex
+    private let gate: InteractionGate
+
+    init(
+        configuration: ImagePipeline.Configuration,
+        disk: DiskStage,
+        shared: SharedStage?,
+        renditions: RenditionIndex,
+        gate: InteractionGate
+    ) {
+        source = ImageDataSource(configuration: configuration)
+        self.disk = disk
+        self.shared = shared
+        self.renditions = renditions
+        self.gate = gate
+    }
+
+    var rules: FreshnessRules { disk.rules }
+
+    /// Loads from the source; a stale entry is used if the server confirms it, or if it may stand in for an error.
+    func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup {
+        do throws(EideticError) {
+            return .found(try await image(for: job, after: search))
+        } catch {
+            // After a failure all others try at once; after a cancellation the next one loads for them.
+            search.lease?.end(with: error.code == .cancelled ? .released : .waived(SharedStage.failureInterval))
+            throw error
+        }
+    }
+
+    private func image(for job: DataJob, after search: DataSearch) async throws(EideticError) -> EncodedImage {
+        guard job.tiers.allowsSource || !job.request.resource.isStoredOnDisk else {
+            throw EideticError.cacheMiss(of: job.request)
+        }
+        try job.context.checkCancellation()
+        try await gate.waitUntilOpen(for: job.context)
+        // A caller that has the image shows how it was found itself.
+        let timer = StepTimer(), steps = job.tiers.isValidation ? [] : search.steps
+        do throws(EideticError) {
+            let fetched = try await fetch(job, validating: search.stale)
+            return await image(of: fetched, for: job.load, after: steps, lease: search.lease)
+        } catch {
+            guard !job.tiers.isValidation, let stale = search.stale,
+                rules.allowsStale(stale, after: error, for: job.load)
+            else { throw error }
+            let step = timer.step(.network, detail: "stale, because of \(error)")
+            var image = EncodedImage(stale.bytes, from: .disk, steps: steps + [step])
+            image.freshness = EncodedImage.Freshness(.zero)
+            return StoragePlan(for: image).image
+        }
+    }
+}
+
+// MARK: Validation
+extension SourceStage {
+    /// The bytes that a server sent or confirmed.
+    private struct Fetched: Sendable {
+        let response: ImageDataSource.Response
+        let bytes: [UInt8]
+        /// The last response, with the fields that are stored.
+        let final: ResponseFreshness.Response
+        /// The redirects that led to it.
+        let redirects: [ResponseFreshness.Response]
+        /// The entry that the server has confirmed, under the key of the resource or of a redirect's target.
+        var confirmed: StoredEntry?
+    }
+
+    /// Loads the bytes from the source, under the condition that they differ from a stored entry.
+    ///
+    /// A confirmation of something else than that entry is not used; the request is then repeated without conditions.
+    /// An entry that the server reports to be gone is removed.
+    private func fetch(_ job: DataJob, validating stored: StoredEntry?) async throws(EideticError) -> Fetched {
+        do throws(EideticError) {
+            let isGet = job.request.resource.remote?.isGet ?? true
+            let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
+            var headers = HTTPHeaders(conditions)
+            if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
+            let entries = redirectEntries(for: job.request)
+            let response = try await source.response(for: job, conditions: headers, redirectEntries: entries)
+            if let fetched = await resolve(response, validating: stored, for: job.load) { return fetched }
+            guard !conditions.isEmpty || response.origin?.cachedTarget != nil,
+                let repeated = await resolve(try await source.response(for: job), validating: nil, for: job.load)
+            else { throw Self.unexpectedNotModified(for: job.request) }
+            return repeated
+        } catch {
+            await removeIfGone(job.request, after: error)
+            throw error
+        }
+    }
+
+    /// Returns the bytes of a response; `nil` if it confirms something else than a known entry.
+    private func resolve(
+        _ response: ImageDataSource.Response,
+        validating stored: StoredEntry?,
+        for load: Load
+    ) async -> Fetched? {
+        let responses = response.origin?.responses ?? []
+        if let bytes = response.bytes {
+            let now = rules.now
+            var final = responses.last ?? .init(fields: [], requestTime: now, responseTime: now)
+            final.fields = response.fields
+            return Fetched(response: response, bytes: bytes, final: final, redirects: Array(responses.dropLast()))
+        }
+        guard let origin = response.origin else { return nil }
+        if origin.cachedTarget != nil { return await resolveTarget(response, origin: origin, for: load) }
+        guard let stored, let confirmation = responses.last,
+            NotModified.confirms(response.fields, stored: stored.fields),
+            stored.record.effectiveURL == checksum(ofTarget: response.effectiveURL, origin: origin, for: load.request)
+        else { return nil }
+        return Fetched(
+            response: response,
+            bytes: stored.bytes,
+            final: stored.response.confirmed(by: confirmation, fields: response.fields),
+            redirects: Array(responses.dropLast()),
+            confirmed: stored
+        )
+    }
+
+    /// Returns the bytes of the own entry of a redirect's target.
+    private func resolveTarget(
+        _ response: ImageDataSource.Response,
+        origin: ResponseOrigin,
+        for load: Load
+    ) async -> Fetched? {
+        guard let target = origin.cachedTarget, let entries = redirectEntries(for: load.request),
+            let stored = await storedEntry(for: target, keyOptions: entries.keyOptions)
+        else { return nil }
+        var final = stored.response, redirects = origin.responses
+        if !origin.isTargetFresh {
+            guard let confirmation = origin.responses.last,
+                NotModified.confirms(response.fields, stored: stored.fields)
+            else { return nil }
+            final = final.confirmed(by: confirmation, fields: response.fields)
+            redirects.removeLast()
+            await disk.refresh(stored, with: retention(of: final, redirects: [], origin: origin, for: load))
+        }
+        return Fetched(response: response, bytes: stored.bytes, final: final, redirects: redirects)
+    }
+
+    /// Removes what caches have of an image that its server reports to be gone (404 and 410).
+    private func removeIfGone(_ request: ImageRequest, after error: EideticError) async {
+        guard rules.isHTTP, request.access.contains(.writeOriginal), !error.isRemembered,
+            error.code == .httpStatus, [404, 410].contains(error.httpStatus),
+            case .remote = request.resource
+        else { return }
+        renditions.removeContent(of: request)
+        if let shared, let key = shared.key(for: Load(request)) { await shared.remove(key, ifEqualTo: nil) }
+        _ = try? await disk.disk?.remove(request.resourceKey)
+    }
+
+    /// The error of a server that confirms an entry although the request had no condition.
+    private static func unexpectedNotModified(for request: ImageRequest) -> EideticError {
+        EideticError(
+            .badResponse,
+            message: "\(request.name): status 304 to a request without conditions",
+            httpStatus: 304
+        )
+    }
+}
+
+// MARK: Retention
+extension SourceStage {
+    /// Returns the image of bytes that the source sent or confirmed; other loads find new ones until they are on disk.
+    private func image(
+        of fetched: Fetched,
+        for load: Load,
+        after steps: [LoadTrace.Step],
+        lease: HeldLease?
+    ) async -> EncodedImage {
+        let response = fetched.response, request = load.request
+        var retention = retention(
+            of: fetched.final,
+            redirects: fetched.redirects,
+            origin: response.origin,
+            for: load
+        )
+        let url = response.effectiveURL
+        retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
+        if let confirmed = fetched.confirmed, load.policy.access.contains(.writeOriginal) {
+            await disk.refresh(confirmed, with: retention)
+        }
+        let source: ImageSource = response.isTransferred ? .network : .disk
+        var image = EncodedImage(fetched.bytes, from: source, steps: steps + [response.step])
+        image.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
+        image.server = response.isTransferred ? response.server : nil
+        image.responses = response.origin?.responses ?? []
+        image.diskKey = fetched.confirmed?.entry.key ?? targetKey(of: response, for: request)
+        image.isConfirmed = fetched.confirmed != nil
+        image.mayBeDerivedFrom =
+            retention.place != .none && retention.isForOthers && retention.selection.isEmpty
+            && image.diskKey.map { $0 == request.resourceKey } ?? true
+        let plan = StoragePlan(
+            for: image,
+            changes: changes(by: fetched, retention: retention, for: load),
+            on: disk,
+            replacement: StoragePlan.Replacement(of: request, by: image, in: renditions),
+            publication: publication(of: fetched, retention: retention, for: load, lease: lease),
+            lease: lease,
+            share: response.share
+        )
+        if fetched.confirmed == nil, retention.isForOthers { activeImages.insert(plan, for: request.dataKey) }
+        return plan.image
+    }
+
+    private func retention(
+        of response: ResponseFreshness.Response,
+        redirects: [ResponseFreshness.Response],
+        origin: ResponseOrigin?,
+        for load: Load
+    ) -> Retention {
+        Retention(
+            of: response,
+            redirects: redirects,
+            origin: origin,
+            for: load,
+            rules: rules,
+            downloader: disk.downloader
+        )
+    }
+
+    /// Returns the changes that bring the disk up to date with the bytes; none if it is so already.
+    private func changes(
+        by fetched: Fetched,
+        retention: Retention,
+        for load: Load
+    ) -> [StoragePlan.DiskChange] {
+        guard disk.disk != nil, load.policy.writesToDisk else { return [] }
+        let key = load.request.resourceKey
+        switch retention.place {
+        case .none: return fetched.confirmed == nil && retention.removesEntry ? [.remove(key: key)] : []
+        case .resource: return fetched.confirmed == nil ? [.insert(key: key, retention)] : []
+        case .target:
+            // The target's own entry has the bytes already.
+            guard fetched.response.origin?.cachedTarget == nil, let target = retention.target,
+                let entries = redirectEntries(for: load.request)
+            else { return [.remove(key: key)] }
+            return [.insert(key: self.key(of: target, keyOptions: entries.keyOptions), retention), .remove(key: key)]
+        }
+    }
+
+    /// Returns the entry of the shared tier; `nil`, with the lease waived, if the bytes are not for other machines.
+    private func publication(
+        of fetched: Fetched,
+        retention: Retention,
+        for load: Load,
+        lease: HeldLease?
+    ) -> SharedPublication? {
+        let limit = retention.timeToLive ?? disk.disk?.configuration.maximumAge ?? .seconds(7 * 24 * 3_600)
+        guard let shared, load.policy.isShared, retention.place == .resource, let key = shared.key(for: load),
+            let origin = fetched.response.origin,
+            let timeToLive = SharedLifetime.value(
+                of: fetched.final,
+                redirects: fetched.redirects,
+                exchanges: origin.responses,
+                limit: limit,
+                at: rules.now
+            ),
+            fetched.bytes.count + SharedEntry.overhead <= shared.tier.valueLimit.bytes
+        else {
+            lease?.end(with: .waived(SharedStage.unsharedInterval))
+            return nil
+        }
+        var metadata = retention.metadata
+        metadata.storageTime = rules.now
+        metadata.expirationTime = rules.now + timeToLive
+        metadata.extendedData = retention.record.encoded
+        let entry = DiskCache.Entry(key: key, bytes: fetched.bytes, metadata: metadata)
+        return SharedPublication(entry: entry, timeToLive: timeToLive, stage: shared)
+    }
+}
+
+// MARK: Redirects
+/// The targets of redirects, which have entries of their own.
+extension SourceStage: RedirectCache {
+    /// Returns the settings by which the downloader finds the entries of targets; `nil` if they are not used.
+    private func redirectEntries(for request: ImageRequest) -> RedirectEntries? {
+        guard rules.isHTTP, disk.disk != nil, request.resource.isStoredOnDisk,
+            request.access.contains(.readOriginal)
+        else { return nil }
+        let suffix = request.resource.identitySuffix(for: request.options)
+        return RedirectEntries(
+            in: self,
+            keyOptions: .init(ignoredQueryItems: request.ignoredQueryItems, suffix: suffix)
+        )
+    }
+
+    func entry(for target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) async -> RedirectEntry? {
+        guard let stored = await storedEntry(for: target, keyOptions: keyOptions),
+            let freshness = rules.freshness(of: stored)
+        else { return nil }
+        let fields = target.headers.fields
+        if !stored.isExpired, freshness.reuse(at: rules.now, request: fields) == .fresh { return .fresh }
+        let conditions = Validators(stored.fields).conditionalFields
+        return conditions.isEmpty ? nil : .stale(conditions: HTTPHeaders(conditions))
+    }
+
+    /// Returns the own entry of a target.
+    private func storedEntry(for target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) async -> StoredEntry? {
+        let key = key(of: target, keyOptions: keyOptions), context = JobContext(priority: .normal)
+        let result = try? await disk.search(for: key, context: context) { () async throws(EideticError) in
+            disk.downloader.selectingFields(ofSent: target)
+        }
+        guard case .found(let stored) = result else { return nil }
+        return stored
+    }
+
+    /// Returns the key of the target's own entry that has the bytes of a response; `nil` if it is none of these.
+    private func targetKey(of response: ImageDataSource.Response, for request: ImageRequest) -> String? {
+        guard let target = response.origin?.cachedTarget, let entries = redirectEntries(for: request) else {
+            return nil
+        }
+        return key(of: target, keyOptions: entries.keyOptions)
+    }
+
+    /// Returns the key of a target's own entry.
+    private func key(of target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) -> String {
+        ImageRequest.Resource.remote(target).identity(ignoringQueryItems: keyOptions.ignoredQueryItems)
+            + keyOptions.suffix
+    }
+
+    /// Returns the checksum of the URL that redirects led to, without its ignored items; 0 without redirects.
+    private func checksum(ofTarget url: String, origin: ResponseOrigin?, for request: ImageRequest) -> UInt64 {
+        guard origin?.target != nil else { return 0 }
+        let text = SignedURL.removingQueryItems(request.ignoredQueryItems, from: url)
+        return Array(text.utf8).withUnsafeBytes { Checksum.value(of: $0) }
+    }
+}

@@ -1,0 +1,194 @@
+import EideticCodecs
+import EideticCore
+import EideticFetch
+import EideticStore
+import Synchronization
+
+/// A plan of what is stored of the bytes of a load, on disk and in the shared tier.
+///
+/// Only bytes that have proved to be an image are stored: the job commits the plan when a decoder, or the reader of its
+/// header, has accepted them. Whatever other jobs have the same bytes, the plan is carried out once.
+final class StoragePlan: Sendable {
+    /// A change of the disk cache.
+    enum DiskChange: Sendable {
+        /// Stores the bytes under a key.
+        case insert(key: String, Retention)
+        /// Removes the entry of bytes which were replaced by ones that must not be stored.
+        case remove(key: String)
+    }
+
+    /// The bytes of a resource that have taken the place of others.
+    struct Replacement: Sendable {
+        let index: RenditionIndex
+        let resourceKey: String
+        let baseKey: CacheKey?
+        let checksum: UInt64
+
+        init(of request: ImageRequest, by content: EncodedImage, in index: RenditionIndex) {
+            self.index = index
+            resourceKey = request.resourceKey
+            baseKey = request.baseKey
+            checksum = content.provenance.checksum
+        }
+
+        /// Removes the renditions of other bytes from memory.
+        func record(isRepeated: Bool) {
+            index.replaceContent(of: resourceKey, base: baseKey, checksum: checksum, isRepeated: isRepeated)
+        }
+    }
+
+    /// A function that makes the placeholder that is stored with the bytes; `nil` if there is none.
+    typealias PlaceholderMaker = @Sendable () async -> ImagePlaceholder?
+
+    /// The bytes, without their plan.
+    private let content: EncodedImage
+    private let changes: [DiskChange]
+    private let stage: DiskStage?
+    private let replacement: Replacement?
+    private let publication: SharedPublication?
+    /// The lease under which the bytes were loaded; `nil` without one.
+    let lease: HeldLease?
+    /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
+    private let share: BodyShare?
+
+    private let validation = Atomic(false)
+    /// The outcome of the write: the error, `nil` if the bytes were stored.
+    private let outcome = Promise<EideticError?>()
+    private let publicationEnd = Promise<Void>()
+
+    /// Creates a plan.
+    ///
+    /// - Parameters:
+    ///   - content: The bytes.
+    ///   - changes: The changes of the disk, in their order; none if it is up to date.
+    ///   - stage: The disk.
+    ///   - replacement: The bytes as the new ones of their resource; `nil` if they are not new.
+    ///   - publication: The entry of the shared tier; `nil` if the bytes are not for other machines.
+    ///   - lease: The lease under which the bytes were loaded.
+    ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
+    ///     stored.
+    init(
+        for content: EncodedImage,
+        changes: [DiskChange] = [],
+        on stage: DiskStage? = nil,
+        replacement: Replacement? = nil,
+        publication: SharedPublication? = nil,
+        lease: HeldLease? = nil,
+        share: BodyShare? = nil
+    ) {
+        self.content = content.detached
+        self.changes = changes
+        self.stage = stage
+        self.replacement = replacement
+        self.publication = publication
+        self.lease = lease
+        self.share = share
+    }
+
+    /// The bytes with this plan.
+    var image: EncodedImage {
+        var image = content
+        image.storage = self
+        return image
+    }
+
+    /// A Boolean value indicating whether the bytes may be stored on disk, and not only older ones removed.
+    var isStorable: Bool { changes.contains { if case .insert = $0 { true } else { false } } }
+
+    /// A Boolean value indicating whether the bytes have proved to be an image.
+    var isCommitted: Bool { validation.load(ordering: .acquiring) }
+
+    /// A Boolean value indicating whether the write has started, whatever its outcome.
+    var hasStarted: Bool { isStorable && isCommitted }
+
+    /// The write of the bytes to disk, if it has started.
+    var activeWrite: Promise<EideticError?>? { hasStarted ? outcome : nil }
+
+    /// A Boolean value indicating whether the bytes are being written.
+    var isActive: Bool { hasStarted && outcome.result == nil }
+
+    /// A Boolean value indicating whether the bytes were written; a task may hold them for a moment longer.
+    var isStored: Bool { if case .success(.none) = outcome.result { true } else { false } }
+
+    /// Begins to carry out the plan, once; the bytes must have proved to be an image.
+    ///
+    /// - Parameters:
+    ///   - isDecoded: A Boolean value indicating whether they were decoded, and not only their header was read: only
+    ///     then other machines receive them.
+    ///   - makePlaceholder: Makes the placeholder that is stored with them; called once, while they are written.
+    func commit(isDecoded: Bool, makePlaceholder: @escaping PlaceholderMaker = { nil }) {
+        guard !validation.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        replacement?.record(isRepeated: false)
+        publish(isDecoded: isDecoded)
+        guard let stage, let disk = stage.disk, !changes.isEmpty else { return }
+        // It covers the write from now on; without background time left nothing is stored.
+        let work = Result { () throws(EideticError) in isStorable ? try disk.beginWork() : nil }
+        let maker = PlaceholderSource(makePlaceholder)
+        // The task holds the plan, so that loads that start meanwhile find the bytes here and need no network.
+        Task.detached { [self] in
+            var failure: EideticError?
+            do throws(EideticError) {
+                let work = try work.get()
+                for change in changes {
+                    switch change {
+                    case .insert(let key, var retention):
+                        guard let work else { continue }
+                        retention.record.placeholder = await maker.make()
+                        try await stage.insert(content.bytes, for: key, retention: retention, within: work)
+                    case .remove(let key): try await stage.remove(key)
+                    }
+                }
+            } catch {
+                Log.write(.warning, category: .store, message: "not stored: \(error)")
+                failure = error
+            }
+            // Until now the disk had the previous bytes, and other loads may have decoded those.
+            replacement?.record(isRepeated: true)
+            share?.release()
+            outcome.fulfil(.success(failure))
+        }
+    }
+
+    private func publish(isDecoded: Bool) {
+        guard isDecoded, let publication else {
+            lease?.end(with: .waived(SharedStage.unsharedInterval))
+            publicationEnd.fulfil(.success(()))
+            return
+        }
+        // From now on it is covered, too.
+        let work = publication.beginWork()
+        Task.detached { [publicationEnd, lease] in
+            await publication.perform(within: work, endingLease: lease)
+            publicationEnd.fulfil(.success(()))
+        }
+    }
+
+    /// Releases the share of the bytes after they were decoded, or when they have been stored.
+    func releaseShare() { if !isActive { share?.release() } }
+
+    /// Waits until the bytes are stored, on disk and in the shared tier.
+    ///
+    /// - Returns: The error if they could not be stored on disk; otherwise, `nil`.
+    /// - Throws: `cancelled` as soon as the task is cancelled.
+    func waitUntilStored() async throws(EideticError) -> EideticError? {
+        let failure = !changes.isEmpty && isCommitted ? try await outcome.value() : nil
+        if publication != nil, isCommitted { try await publicationEnd.value() }
+        return failure
+    }
+}
+
+/// A function that makes a placeholder of an image, and releases the image with it, so that the write does not keep it
+/// in memory.
+private final class PlaceholderSource: Sendable {
+    private let function: Guarded<StoragePlan.PlaceholderMaker?>
+
+    init(_ function: @escaping StoragePlan.PlaceholderMaker) { self.function = Guarded(function) }
+
+    func make() async -> ImagePlaceholder? {
+        let function = function.withLock { function in
+            defer { function = nil }
+            return function
+        }
+        return await function?()
+    }
+}

@@ -1,0 +1,208 @@
+import EideticCodecs
+import EideticCore
+import EideticSandbox
+import EideticStore
+
+/// The load of one image, with what its stages share.
+///
+/// The stages are: memory → smaller from larger → derived on disk → data → decode and transform → memory.
+final class ImageJob: Sendable {
+    let load: Load
+    let loader: ImageLoader
+    /// The decisions about the pixels.
+    let policy: RenditionPolicy
+    /// The image that is displayed and validated; it is not decoded again if its bytes are still valid.
+    let displayed: Image?
+    /// The token of the rendition index, held until the image is inserted, or never will be.
+    let token: RenditionIndex.LoadToken
+    let fillsMemory: Bool
+    let context: JobContext
+    let report: ImagePipeline.Report
+
+    /// Creates a job, which is for as many callers as `context` has.
+    init(
+        _ load: Load,
+        displaying displayed: Image? = nil,
+        loader: ImageLoader,
+        context: JobContext,
+        token: RenditionIndex.LoadToken? = nil,
+        fillsMemory: Bool = true,
+        report: @escaping ImagePipeline.Report
+    ) {
+        self.load = load
+        self.loader = loader
+        self.displayed = displayed
+        self.token = token ?? loader.renditions.startLoad(of: load.request.resourceKey)
+        self.fillsMemory = fillsMemory
+        self.context = context
+        self.report = report
+        policy = loader.stage.policy(for: load)
+    }
+
+    /// Loads the image.
+    func response() async throws(EideticError) -> ImageResponse {
+        if let response = try await responseFromMemory() { return response }
+        if let response = try await derivedResponse() { return response }
+        return try await decodedResponse()
+    }
+
+    /// Loads the bytes to disk, unless they are there, and reads their header.
+    func storedResponse() async throws(EideticError) -> ImageResponse {
+        if let response = try await derivedResponse() { return response }
+        let data = try await loader.dataLoader.encodedImage(for: load, context: context, onUpdate: nil)
+        defer { data.storage?.releaseShare() }
+        var response = try await recordingFailure(of: data) { () async throws(EideticError) in
+            try await deferredResponse(from: data)
+        }
+        response.data = nil
+        if let error = try await data.storage?.waitUntilStored() { throw error }
+        guard data.storage?.isStorable == true || data.isFromDisk || !load.request.resource.isStoredOnDisk else {
+            let reason = loader.dataLoader.disk.disk == nil ? "there is no disk cache" : "it must not be stored"
+            throw EideticError(.refused, message: "\(load.request.name): not prefetched to disk: \(reason)")
+        }
+        return response
+    }
+}
+
+// MARK: Stages
+extension ImageJob {
+    /// Returns the image from memory, or one made from a larger image there without its bytes; `nil` if memory has
+    /// neither.
+    private func responseFromMemory() async throws(EideticError) -> ImageResponse? {
+        let request = load.request, memory = loader.memory
+        guard load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
+        // An equal load may have ended since the caller's own look-up.
+        if let image = memory.decodedImage(for: request.imageKey) {
+            return ImageResponse(image, source: .memory, steps: [])
+        }
+        guard let base = request.baseKey, let size = request.rendering.size else { return nil }
+        let mode = request.rendering.contentMode
+        // What matters is found in the pixels, so other pixels could have another crop.
+        guard mode != .fill || request.rendering.cropFocus != .content else { return nil }
+        guard let (larger, timeToLive) = memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
+            !larger.isAnimated, larger.isDecoded
+        else { return nil }
+        let deadline = timeToLive.map { SystemTime().uptime + $0 }
+        try await loader.gate.waitUntilOpen(for: context)
+        let rendition = try await loader.stage.downscale(larger, for: policy.options, to: size, context: context)
+        // An image that is made from another must not outlive it.
+        let remainder = deadline.map { max(.zero, $0 - SystemTime().uptime) }
+        token.insert(rendition.image, for: request, from: .memory, timeToLive: remainder)
+        loader.derived.store(downscaled: rendition, for: load)
+        return ImageResponse(rendition.image, source: .memory, steps: rendition.steps)
+    }
+
+    /// Loads the bytes and decodes them; those of a cache that prove to be broken are replaced by those of the source.
+    private func decodedResponse() async throws(EideticError) -> ImageResponse {
+        let (data, animation) = try await data()
+        do throws(EideticError) {
+            return try await response(from: data, playing: animation)
+        } catch  where error.indicatesBrokenImage && !data.isValidated {
+            guard data.isFromCache else { throw error }
+            await loader.dataLoader.discard(data, for: load.request)
+            guard load.policy.tiers.allowsSource else { throw EideticError.cacheMiss(of: load.request) }
+            let job = ImageJob(
+                load.from(.sourceOnly),
+                displaying: displayed,
+                loader: loader,
+                context: context,
+                token: token,
+                report: report
+            )
+            return try await job.decodedResponse()
+        }
+    }
+
+    /// Loads the bytes, and reports previews meanwhile.
+    ///
+    /// - Returns: The bytes, and the animation that was reported, which then has all of them.
+    private func data() async throws(EideticError) -> (EncodedImage, animation: Image?) {
+        if policy.decodePolicy.isSandboxed { loader.stage.sandbox.prepare() }
+        let previews = load.policy.showsPreviews ? PreviewGenerator(for: self) : nil
+        defer { previews?.stop() }
+        do throws(EideticError) {
+            let data = try await loader.dataLoader.encodedImage(for: load, context: context) { [report] update in
+                if update.isReported { report(.progress(update.progress)) }
+                if let data = update.partialData { previews?.dataReceived(data) }
+            }
+            return (data, previews?.finish(with: .success(data)))
+        } catch {
+            _ = previews?.finish(with: .failure(error))
+            throw error
+        }
+    }
+
+    /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - animation: The animation of these bytes that a view plays already; `nil` if there is none.
+    /// - Returns: The response.
+    /// - Throws: The errors of decoding and of the transform.
+    private func response(
+        from data: EncodedImage,
+        playing animation: Image?
+    ) async throws(EideticError) -> ImageResponse {
+        defer { data.storage?.releaseShare() }
+        if let displayed, displayed.encodedChecksum == data.provenance.checksum {
+            // The disk has no entry, or other bytes, or has to forget what it has.
+            if !data.isConfirmed { data.storage?.commit(isDecoded: true) }
+            var response = ImageResponse(displayed, source: data.source, data: data, steps: [])
+            response.isUnchanged = true
+            return response
+        }
+        try await loader.gate.waitUntilOpen(for: context)
+        return try await recordingFailure(of: data) { () async throws(EideticError) in
+            guard !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
+            let rendition = try await rendition(of: data, playing: animation)
+            // Another job may have decoded the same bytes.
+            data.storage?.commit(isDecoded: true)
+            token.insert(rendition.image, for: load.request, from: data.source, timeToLive: data.timeToLive)
+            loader.derived.store(rendition, of: data, for: load)
+            return ImageResponse(rendition.image, source: data.source, data: data, steps: rendition.steps)
+        }
+    }
+
+    /// Decodes and transforms the bytes, once for all jobs of the same image from them.
+    private func rendition(
+        of data: EncodedImage,
+        playing animation: Image?
+    ) async throws(EideticError) -> DecodeStage.Rendition {
+        let key = ImageLoader.DecodeKey(for: load.request, from: data)
+        return try await loader.decodes.value(for: key, context: context) {
+            [stage = loader.stage, policy] decode throws(EideticError) in
+            if let animation { return stage.rendition(continuing: animation, of: data, by: policy) }
+            return try await stage.rendition(of: data, by: policy, context: decode.context)
+        }
+    }
+}
+
+// MARK: Failures
+extension ImageJob {
+    /// Records a failure, so that a server whose bytes no request can use is not queried again soon.
+    private func recordingFailure<Value: Sendable>(
+        of data: EncodedImage,
+        body: () async throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        do throws(EideticError) { return try await body() } catch {
+            if !data.isValidated, await isPermanent(error, of: data) {
+                loader.dataLoader.recordFailure(error, of: data, for: load)
+            }
+            throw error
+        }
+    }
+
+    /// Returns whether no request can get an image from these bytes, whatever its size and frames.
+    private func isPermanent(_ error: EideticError, of data: EncodedImage) async -> Bool {
+        let isBroken = error.indicatesBrokenImage || error.code == .unsupportedFormat
+        if isBroken, policy.options.frames == .first { return true }
+        guard isBroken || error.code == .limitExceeded else { return false }
+        let cheapest = DecodeOptions(size: PixelSize(width: 1, height: 1))
+        return await loader.stage.isRefused(data.bytes, options: cheapest, by: policy)
+    }
+}
+
+extension EideticError {
+    /// A Boolean value indicating whether the bytes are at fault, and not the request or the machine.
+    var indicatesBrokenImage: Bool { [.corrupt, .truncated, .notAnImage].contains(code) }
+}

@@ -1,0 +1,99 @@
+public import EideticCore
+import EideticFetch
+import EideticStore
+
+/// The memory cache, searched before anything else: synchronously, on the caller's thread.
+extension ImagePipeline {
+    /// Returns the image if it is in memory now; returns at once, on any thread.
+    ///
+    /// For the text of a `file:` URL it is the image of the file as the newest load found it.
+    ///
+    /// - Complexity: O(1), with one short lock and without allocation. The configuration's request processors are
+    ///   called as well.
+    public func cachedImage(for request: ImageRequest) -> Image? {
+        // A copy of the request would take longer than the look-up.
+        if isPlain, localFiles.newest(of: request.resource) == nil { return memoryHit(for: request) }
+        return cachedImage(for: prepare(request))
+    }
+
+    /// Returns the largest image of the same bytes that is in memory now, whatever its size.
+    ///
+    /// It can be shown until the requested image is loaded.
+    public func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }
+
+    /// Returns the image in memory of a load; see ``cachedImage(for:)``.
+    func cachedImage(for load: PreparedLoad) -> Image? { examined(load).flatMap { memoryHit(for: $0) } }
+
+    /// Returns the largest image in memory of a load; see ``cachedPreview(for:)``.
+    func cachedPreview(for load: PreparedLoad) -> Image? {
+        examined(load)?.baseKey.flatMap { memory.largestImage(forBase: $0) }
+    }
+
+    /// Returns the image of a load that the disk has, however stale; `nil` if it has none that can be decoded.
+    func storedPreview(for load: PreparedLoad) async -> Image? {
+        guard let request = try? load.processed(), request.resource.isStoredOnDisk else { return nil }
+        let load = Load(request).from(.cacheOnlyAllowingStale)
+        return try? await loadedResponse(to: load, context: JobContext(priority: request.priority)).image
+    }
+
+    /// Returns the request of a load with the state of its file that the newest load found, which may be outdated.
+    private func examined(_ load: PreparedLoad) -> ImageRequest? {
+        guard var request = try? load.processed() else { return nil }
+        if let file = localFiles.newest(of: request.resource) { request.resource = .file(file) }
+        return request
+    }
+}
+
+// MARK: Hits
+extension ImagePipeline {
+    /// Returns what memory has of a request.
+    func memoryHit(for request: ImageRequest) -> Image? {
+        request.allowsMemory ? memory.decodedImage(for: request.imageKey) : nil
+    }
+
+    /// Returns the image in memory that completes the load of a request; `nil` if the load needs more.
+    ///
+    /// The awaited forms of a load call it first: it neither suspends nor allocates.
+    func completingHit(for request: ImageRequest) -> Image? {
+        guard !hasInterceptors, LoadPolicy.mayEndInMemory(request.options), let image = memoryHit(for: request),
+            LoadPolicy.accepts(image, options: request.options)
+        else { return nil }
+        guard request.options.contains(.waitStoreCache) else { return image }
+        return dataLoader.unstoredImage(for: request) == nil ? image : nil
+    }
+
+    /// Returns the response of a load that memory completes, and counts it; otherwise, `nil`.
+    func completingResponse(to load: PreparedLoad) -> ImageResponse? {
+        let timer = StepTimer()
+        guard let image = load.withRequest({ completingHit(for: $0) }) else { return nil }
+        let response = ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
+        counters.countLoad()
+        counters.count(response)
+        return response
+    }
+}
+
+extension ImageResponse {
+    /// Creates the response for an image in memory.
+    init(fromMemory image: Image, step: LoadTrace.Step) { self.init(image, source: .memory, steps: [step]) }
+}
+
+/// The files that loads have looked at, with the newest state of each.
+final class LocalFileStates: Sendable {
+    private static let limit = 4_096
+    private let files = Guarded<[String: LocalFile]>([:])
+
+    /// Returns the state that the newest load found of a file; `nil` for another resource.
+    func newest(of resource: ImageRequest.Resource) -> LocalFile? {
+        guard case .file(let file) = resource, file.version == nil else { return nil }
+        return files.withLock { $0[file.path] }
+    }
+
+    /// Records the state of a file; when there are too many, all others are forgotten.
+    func record(_ file: LocalFile) {
+        files.withLock { files in
+            if files.count >= Self.limit { files = [:] }
+            files[file.path] = file
+        }
+    }
+}

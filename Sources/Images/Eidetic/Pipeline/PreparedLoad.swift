@@ -1,0 +1,49 @@
+import EideticCore
+
+/// A request, and what the request processors have made of it, once for a load.
+struct PreparedLoad: Sendable {
+    /// The result of the processors; a request is large, so it is not copied along.
+    private final class Outcome: Sendable {
+        let result: Result<ImageRequest, EideticError>
+
+        init(_ result: Result<ImageRequest, EideticError>) { self.result = result }
+    }
+
+    /// The request as it was before the processors.
+    let request: ImageRequest
+    private let outcome: Outcome?
+
+    /// Creates the load of a request; `result` is `nil` without processors.
+    init(_ request: ImageRequest, result: Result<ImageRequest, EideticError>? = nil) {
+        self.request = request
+        outcome = result.map { Outcome($0) }
+    }
+
+    /// Returns the request after the processors, or throws their error.
+    func processed() throws(EideticError) -> ImageRequest { try outcome?.result.get() ?? request }
+
+    /// Calls `body` with the request after the processors, without a copy of it; `nil` if they have failed.
+    func withRequest<Value>(_ body: (ImageRequest) -> Value?) -> Value? {
+        guard let outcome else { return body(request) }
+        guard case .success(let request) = outcome.result else { return nil }
+        return body(request)
+    }
+}
+
+extension ImagePipeline {
+    /// Returns the request after the configuration's processors, which are called in their order.
+    func processed(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+        var request = request
+        for process in configuration.requestProcessors { request = try process(request) }
+        if let resource = ownResource(of: request) { request.resource = resource }
+        return request
+    }
+
+    /// Returns the resource of a URL whose scheme is the user's own; otherwise, `nil`.
+    private func ownResource(of request: ImageRequest) -> ImageRequest.Resource? {
+        guard case .invalid(let url, _) = request.resource, let end = url.firstIndex(of: ":"),
+            let source = configuration.sources[url[..<end].lowercased()]
+        else { return nil }
+        return .provider(name: url) { () async throws(EideticError) in try await source(url) }
+    }
+}

@@ -1,0 +1,55 @@
+import EideticCore
+
+/// The attempts of one download, and the decision about what follows a failed one.
+///
+/// A pure value: random numbers and the budget of retries are the caller's.
+struct Attempts: Sendable {
+    /// A decision about what follows a failed attempt.
+    enum Decision: Hashable {
+        /// The next attempt begins at once, and takes nothing from the budget.
+        case again
+        /// The next attempt begins after a delay.
+        case retry(after: Duration)
+        /// The error of the attempt is that of the download.
+        case stop
+    }
+
+    /// The number of the attempt, from 1 on.
+    private(set) var count = 1
+    /// The number of attempts that a stop of the process may still cost: it is not a failure, but a debugger must not
+    /// keep a download alive for ever.
+    private var freeCount = 3
+    private let policy: RetryPolicy
+    private let isIdempotent: Bool
+    private let mayRetry: Bool
+
+    /// Begins the attempts of a request.
+    init(of request: FetchRequest, configuration: Downloader.Configuration) {
+        policy = configuration.retryPolicy
+        isIdempotent = request.isIdempotent
+        mayRetry = request.ignoresFailureList || configuration.alwaysRetries
+    }
+
+    /// Decides what follows a failed attempt.
+    ///
+    /// - Parameters:
+    ///   - failure: The failure.
+    ///   - random: The random number of the delay, from 0 to 1.
+    ///   - budget: Takes a retry from the budget of the downloader; returns `false` if it is used up.
+    /// - Returns: The decision.
+    mutating func next(after failure: Downloader.Failure, random: Double, budget: () -> Bool) -> Decision {
+        guard isIdempotent else { return .stop }
+        let delay: Duration?
+        if failure.wasStopped, failure.error.isTransportFailure, freeCount > 0 {
+            freeCount -= 1
+            delay = nil
+        } else {
+            guard mayRetry, failure.error.isTransient,
+                let pause = policy.delay(afterAttempt: count, retryAfter: failure.retryAfter, random: random), budget()
+            else { return .stop }
+            delay = pause
+        }
+        count += 1
+        return delay.map { .retry(after: $0) } ?? .again
+    }
+}
