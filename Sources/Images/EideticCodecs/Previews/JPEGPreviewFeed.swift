@@ -81,7 +81,7 @@ final class JPEGPreviewFeed: PreviewFeed {
     ) throws(EideticError) -> DecodedPixels {
         let model = eidetic_jpeg_feed_model(handle)
         return DecodedPixels(
-            model == EIDETIC_JPEG_INVERTED_CMYK ? try inverted(pixels) : pixels,
+            model == EIDETIC_JPEG_CMYK ? try inverted(pixels) : pixels,
             iccProfile: profile,
             colorModel: model == EIDETIC_JPEG_RGBA ? .rgb : .cmyk,
             isPartial: eidetic_jpeg_feed_is_complete(handle) == 0

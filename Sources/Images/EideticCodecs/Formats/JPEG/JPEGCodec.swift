@@ -47,7 +47,7 @@ enum JPEGCodec: ImageCodec {
         try decoder.startOutput()
         let pixels = try PixelBuffer(size: decoder.outputSize, alpha: .opaque) { memory, stride throws(EideticError) in
             try readRows(from: decoder, into: memory, stride: stride, for: task)
-            if decoder.outputModel == EIDETIC_JPEG_INVERTED_CMYK {
+            if decoder.outputModel == EIDETIC_JPEG_CMYK {
                 eidetic_pixels_invert(memory.assumingMemoryBound(to: UInt8.self).baseAddress, memory.count)
             }
         }
