@@ -261,7 +261,7 @@ extension AnimationDecoder {
                 targetSize: targetSize,
                 orientation: header.orientation,
                 options: options,
-                iccProfile: reader.colourProfile
+                colourSpace: reader.colourSpace
             )
         }
     }

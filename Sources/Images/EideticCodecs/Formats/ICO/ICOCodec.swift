@@ -35,7 +35,7 @@ enum ICOCodec: ImageCodec {
             // If all alpha is 0, the icon predates alpha channels and relies on its mask.
             if !header.hasAlpha || canvas.isTransparent { decoder.applyMask(to: canvas) }
         }
-        return DecodedPixels(pixels, iccProfile: decoder.iccProfile, isPartial: decoder.isPartial)
+        return DecodedPixels(pixels, colourSpace: decoder.colourSpace, isPartial: decoder.isPartial)
     }
 
     private static func decodePNG(

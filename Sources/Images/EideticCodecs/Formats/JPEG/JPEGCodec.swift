@@ -55,7 +55,7 @@ enum JPEGCodec: ImageCodec {
         if let damage, !task.acceptsPartial { throw damage }
         return DecodedPixels(
             pixels,
-            iccProfile: segments.iccProfile,
+            colourSpace: segments.iccProfile.map(ColourSpace.profile),
             colorModel: decoder.outputModel == EIDETIC_JPEG_RGBA ? .rgb : .cmyk,
             isPartial: damage != nil
         )

@@ -42,15 +42,15 @@ enum PNGCodec: ImageCodec {
         let profile = structure.compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
         if task.decodesAllFrames, structure.frames.count > 1 {
             var decoded = try APNGDecoder.decode(structure, for: task)
-            decoded.iccProfile = profile
+            decoded.colourSpace = structure.colourSpace
             return decoded
         }
         let fastDecoder = PNGFastDecoder(structure, size: structure.size, data: structure.data)
         if structure.isComplete, let pixels = try fastDecoder?.decode(for: task) {
-            return DecodedPixels(pixels, iccProfile: profile)
+            return DecodedPixels(pixels, colourSpace: structure.colourSpace)
         }
         let (pixels, damage) = try decodeStill(bytes, size: task.header.size, hasAlpha: structure.hasAlpha, for: task)
-        return DecodedPixels(pixels, iccProfile: profile, isPartial: damage != nil)
+        return DecodedPixels(pixels, colourSpace: structure.colourSpace, isPartial: damage != nil)
     }
 
     /// The frames at the target size, and three canvases.
