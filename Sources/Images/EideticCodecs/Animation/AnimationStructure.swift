@@ -154,7 +154,7 @@ extension PNGStructure: AnimationStructure {
             orientation: orientation,
             hasAlpha: hasAlpha,
             frameCount: max(1, frameCount),
-            loopCount: frameCount > 0 ? loopCount : 1
+            loopCount: frameCount > 1 ? loopCount : 1
         )
     }
 

@@ -32,15 +32,14 @@ enum PNGCodec: ImageCodec {
             orientation: structure.orientation,
             hasAlpha: structure.hasAlpha,
             frameCount: max(1, frames.count),
-            loopCount: frames.isEmpty ? 1 : structure.loopCount,
-            durations: frames.map(\.duration)
+            loopCount: frames.count > 1 ? structure.loopCount : 1,
+            durations: frames.count > 1 ? frames.map(\.duration) : []
         )
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let structure = try PNGStructure(bytes)
-        let profile = structure.compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
-        if task.decodesAllFrames, structure.frames.count > 1 {
+        if structure.isOtherFrame || (task.decodesAllFrames && structure.frameCount > 1) {
             var decoded = try APNGDecoder.decode(structure, for: task)
             decoded.colourSpace = structure.colourSpace
             return decoded

@@ -100,16 +100,17 @@ struct PNGStructure {
         }
     }
 
-    /// The frames of the animation; empty if the image is still or its animation is invalid.
-    ///
-    /// As in other viewers, the default image replaces an invalid animation.
-    var frames: [Frame] { animation.frames(isComplete: isComplete) }
+    /// The frames of the animation, up to the first one that is invalid; empty if the image is still.
+    var frames: [Frame] { animation.frames }
 
     /// The number of ``frames``.
-    var frameCount: Int { animation.frameCount(isComplete: isComplete) }
+    var frameCount: Int { animation.frameCount }
 
     /// The number of frames whose pixels are complete.
-    var wholeFrameCount: Int { animation.wholeFrameCount(isComplete: isComplete) }
+    var wholeFrameCount: Int { animation.wholeFrameCount }
+
+    /// A Boolean value indicating whether the image is a single frame that is not the default image.
+    var isOtherFrame: Bool { isComplete && frameCount == 1 && !animation.includesDefaultImage }
 
     /// A Boolean value indicating whether the chunks so far announce an animation.
     var announcesFrames: Bool { animation.announcesFrames }
