@@ -71,7 +71,7 @@ final class ColourConverter {
     private static func profile(of colourSpace: ColourSpace) -> ColourProfile? {
         switch colourSpace {
         case .profile(let bytes): ColourProfile(bytes)
-        case .primaries(let primaries, let transfer): ColourProfile(primaries, transfer)
+        case .primaries(let primaries, let transfer): ColourProfile(primaries: primaries, transfer: transfer)
         }
     }
 }

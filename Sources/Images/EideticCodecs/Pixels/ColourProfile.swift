@@ -13,7 +13,7 @@ struct ColourProfile: ~Copyable {
     }
 
     /// Creates a profile; `nil` if the primaries do not span a plane.
-    init?(_ primaries: Chromaticities, _ transfer: TransferFunction) {
+    init?(primaries: Chromaticities, transfer: TransferFunction) {
         var parameters = [transfer.exponent, transfer.scale, transfer.offset, transfer.slope, transfer.limit]
         // The fourth of LittleCMS's parametric curves: that of ``TransferFunction``.
         guard let curve = cmsBuildParametricToneCurve(nil, 4, &parameters) else { return nil }

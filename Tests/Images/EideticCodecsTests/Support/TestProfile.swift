@@ -3,11 +3,12 @@ enum TestProfile {
     static func rgb(swapsRedAndGreen: Bool, gamma: Double, name: String = "") -> [UInt8] {
         let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
         let curve = curve(gamma: gamma)
-        return makeProfile(tags: [
+        let tags = [
             ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
             ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
-            ("rTRC", curve), ("gTRC", curve), ("bTRC", curve), ("desc", description(name)),
-        ])
+            ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
+        ]
+        return makeProfile(tags: name.isEmpty ? tags : tags + [("desc", description(name))])
     }
 
     static func grey(gamma: Double) -> [UInt8] {

@@ -26,7 +26,7 @@ enum GIFEncoder: FormatEncoder {
 
     /// Returns the frames to write and their delays in hundredths of a second.
     ///
-    /// Players take a delay of less than 2 for one of 10. A frame that would have 1 gets 2, at the cost of the next one;
+    /// Players take a delay of less than 2 for one of 10. A frame that would have 1 gets 2, at the cost of the next;
     /// one for which nothing remains is left out, but not the last. What rounding leaves is carried on, so that the sum
     /// stays within one hundredth. Frames without any duration are all written without a delay.
     static func delays(of durations: [Duration]) -> [(index: Int, delay: Int)] {

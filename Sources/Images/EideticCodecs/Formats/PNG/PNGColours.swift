@@ -1,7 +1,7 @@
 /// The chunks of a PNG that state the meaning of its colours.
 ///
-/// `cICP` comes before `iCCP`, that before `sRGB`, and that before `gAMA` with `cHRM`. A chunk that is invalid, or comes
-/// again, is ignored.
+/// `cICP` comes before `iCCP`, that before `sRGB`, and that before `gAMA` with `cHRM`. A chunk that is invalid or comes
+/// again is ignored.
 ///
 /// - SeeAlso: PNG (third edition), section 4.3 and 11.3.2.
 struct PNGColours {

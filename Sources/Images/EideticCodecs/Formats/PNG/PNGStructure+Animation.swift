@@ -11,13 +11,16 @@ extension PNGStructure {
         private var nextSequenceNumber = 0
         /// A Boolean value indicating whether a chunk is wrong: as in browsers, the frames before it are the animation.
         private var isEnded = false
-        private(set) var includesDefaultImage = false
+        private var includesDefaultImage = false
 
         /// A Boolean value indicating whether the pixels of the last frame may continue.
         private var isFrameOpen = false
 
         /// A Boolean value indicating whether the file announces more than one frame, and nothing contradicts it.
         var announcesFrames: Bool { declaredFrameCount > 1 && (!isEnded || frameCount > 1) }
+
+        /// A Boolean value indicating whether one frame is announced and there, beside a default image.
+        var isOtherFrame: Bool { declaredFrameCount == 1 && frameCount == 1 && !includesDefaultImage }
 
         /// The frames whose pixels have begun.
         var frames: [Frame] { Array(readFrames.prefix(frameCount)) }

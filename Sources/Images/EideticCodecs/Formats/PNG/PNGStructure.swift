@@ -25,7 +25,7 @@ struct PNGStructure {
     private(set) var orientation = ImageOrientation.up
     private(set) var palette: UnsafeRawBufferPointer?
     private(set) var transparency: UnsafeRawBufferPointer?
-    /// What the chunks say of the colours.
+    /// The chunks that state the meaning of the colours.
     private var colours = PNGColours()
     /// The compressed pixels of the default image.
     private(set) var data: [UnsafeRawBufferPointer] = []
@@ -109,8 +109,8 @@ struct PNGStructure {
     /// The number of frames whose pixels are complete.
     var wholeFrameCount: Int { animation.wholeFrameCount }
 
-    /// A Boolean value indicating whether the image is a single frame that is not the default image.
-    var isOtherFrame: Bool { isComplete && frameCount == 1 && !animation.includesDefaultImage }
+    /// A Boolean value indicating whether the image is the only frame announced, and that is not the default image.
+    var isOtherFrame: Bool { isComplete && animation.isOtherFrame }
 
     /// A Boolean value indicating whether the chunks so far announce an animation.
     var announcesFrames: Bool { animation.announcesFrames }
