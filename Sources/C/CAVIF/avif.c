@@ -109,6 +109,8 @@ static void describe(eidetic_avif *avif, eidetic_avif_info *info) {
     info->frames = decoder->imageCount > 1 ? (uint32_t)decoder->imageCount : 1;
     info->icc = decoder->image->icc.size ? decoder->image->icc.data : NULL;
     info->icc_count = decoder->image->icc.size;
+    info->primaries = decoder->image->colorPrimaries;
+    info->transfer = decoder->image->transferCharacteristics;
 }
 
 static void configure(eidetic_avif *avif, uint32_t maximum_pixels, uint32_t maximum_frames) {

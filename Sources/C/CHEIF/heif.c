@@ -20,6 +20,8 @@
     X(heif_image_handle_get_raw_color_profile_size) \
     X(heif_image_handle_get_raw_color_profile) \
     X(heif_image_handle_get_color_profile_type) \
+    X(heif_image_handle_get_nclx_color_profile) \
+    X(heif_nclx_color_profile_free) \
     X(heif_decoding_options_alloc) \
     X(heif_decoding_options_free) \
     X(heif_decode_image) \
@@ -66,6 +68,16 @@ static bool fail(struct heif_error error, eidetic_codec_outcome *outcome) {
     return eidetic_codec_fail(outcome, status, "%s", error.message ? error.message : "unknown libheif error");
 }
 
+static void read_code_points(eidetic_heif *heif, eidetic_heif_info *info) {
+    struct heif_color_profile_nclx *points = NULL;
+    info->primaries = info->transfer = 2;
+    // The library refuses code points that it does not know.
+    if (lib.heif_image_handle_get_nclx_color_profile(heif->image, &points).code != heif_error_Ok || !points) return;
+    info->primaries = points->color_primaries;
+    info->transfer = points->transfer_characteristics;
+    lib.heif_nclx_color_profile_free(points);
+}
+
 static bool describe(eidetic_heif *heif, eidetic_heif_info *info, eidetic_codec_outcome *outcome) {
     int width = lib.heif_image_handle_get_width(heif->image), height = lib.heif_image_handle_get_height(heif->image);
     if (width <= 0 || height <= 0) {
@@ -79,6 +91,7 @@ static bool describe(eidetic_heif *heif, eidetic_heif_info *info, eidetic_codec_
     if (type == heif_color_profile_type_rICC || type == heif_color_profile_type_prof) {
         info->icc_count = lib.heif_image_handle_get_raw_color_profile_size(heif->image);
     }
+    read_code_points(heif, info);
     heif->info = *info;
     return true;
 }

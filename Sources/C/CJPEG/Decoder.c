@@ -186,8 +186,7 @@ uint32_t eidetic_jpeg_output_width(const eidetic_jpeg_decoder *decoder) { return
 uint32_t eidetic_jpeg_output_height(const eidetic_jpeg_decoder *decoder) { return decoder->library.output_height; }
 
 eidetic_jpeg_model eidetic_jpeg_output_model(const eidetic_jpeg_decoder *decoder) {
-    if (decoder->library.out_color_space != JCS_CMYK) return EIDETIC_JPEG_RGBA;
-    return decoder->library.saw_Adobe_marker ? EIDETIC_JPEG_INVERTED_CMYK : EIDETIC_JPEG_CMYK;
+    return decoder->library.out_color_space == JCS_CMYK ? EIDETIC_JPEG_CMYK : EIDETIC_JPEG_RGBA;
 }
 
 int eidetic_jpeg_is_truncated(const eidetic_jpeg_decoder *decoder) {

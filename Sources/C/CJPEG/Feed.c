@@ -169,6 +169,5 @@ uint32_t eidetic_jpeg_feed_width(const eidetic_jpeg_feed *feed) { return feed->l
 uint32_t eidetic_jpeg_feed_height(const eidetic_jpeg_feed *feed) { return feed->library.output_height; }
 
 eidetic_jpeg_model eidetic_jpeg_feed_model(const eidetic_jpeg_feed *feed) {
-    if (feed->library.out_color_space != JCS_CMYK) return EIDETIC_JPEG_RGBA;
-    return feed->library.saw_Adobe_marker ? EIDETIC_JPEG_INVERTED_CMYK : EIDETIC_JPEG_CMYK;
+    return feed->library.out_color_space == JCS_CMYK ? EIDETIC_JPEG_CMYK : EIDETIC_JPEG_RGBA;
 }

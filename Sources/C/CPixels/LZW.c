@@ -94,7 +94,10 @@ eidetic_lzw_status eidetic_lzw_continue(
         }
         if (code < 0 || code == end) {
             int has_end = bits.next < bits.end && !bits.remaining;
-            status = code < 0 && !has_end ? EIDETIC_LZW_TRUNCATED : EIDETIC_LZW_CORRUPT;
+            if (code == end || (has_end && !offset))
+                status = EIDETIC_LZW_ENDED;
+            else
+                status = has_end ? EIDETIC_LZW_CORRUPT : EIDETIC_LZW_TRUNCATED;
             break;
         }
         // The new string is the previous one plus the first byte of the current one, which follows it in the output.

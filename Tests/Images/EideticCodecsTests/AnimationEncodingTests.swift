@@ -56,6 +56,41 @@ struct AnimationEncodingTests {
         #expect(try ImageDecoder.header(of: bytes)?.loopCount == 3)
     }
 
+    /// Returns the delays in the control blocks of a GIF, in hundredths of a second.
+    private static func delays(of durations: [Int]) throws -> [Int] {
+        let frames = try durations.indices.map { index in
+            try TestImages.makePixels(width: 2, height: 2, alpha: .opaque) { _, _ in [UInt8(index), 0, 0, 255] }
+        }
+        let image = Image(
+            frames: zip(frames, durations).map { Image.Frame(pixels: $0, duration: .milliseconds($1)) },
+            loopCount: nil,
+            format: .png,
+            sourceSize: frames[0].size
+        )
+        let gif = try ImageEncoder.encode(image, as: .gif)
+        return gif.indices.dropLast(8).filter { gif[$0...].starts(with: [0x21, 0xf9, 4]) }
+            .map { Int(gif[$0 + 4]) | Int(gif[$0 + 5]) << 8 }
+    }
+
+    @Test(
+        "F05 no delay in a GIF is below 2, which players take for 10, and the sum is that of the durations",
+        arguments: [
+            Array(repeating: 12, count: 30), Array(repeating: 33, count: 100), Array(repeating: 16, count: 60),
+            [5, 5, 5], [100, 3], [3, 100], [12, 40, 12, 12], [10, 70],
+        ]
+    )
+    func delays(durations: [Int]) throws {
+        let delays = try Self.delays(of: durations)
+        #expect(delays.allSatisfy { $0 >= 2 }, "\(delays)")
+        #expect(abs(10 * delays.reduce(0, +) - durations.reduce(0, +)) <= 10, "\(delays)")
+    }
+
+    @Test("F05 the frames of a GIF that have time are all there") func keptFrames() throws {
+        #expect(try Self.delays(of: [33, 33, 33, 33]) == [3, 3, 3, 4])
+        #expect(try Self.delays(of: [10, 70]) == [2, 6])
+        #expect(try Self.delays(of: [0, 0, 0]) == [0, 0, 0])
+    }
+
     @Test("F05 formats without animations have the first frame")
     func stills() throws {
         let source = try Self.animation(loopCount: 2)

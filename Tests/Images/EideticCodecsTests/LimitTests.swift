@@ -61,7 +61,16 @@ struct LimitTests {
             let image = try ImageDecoder.decode(gif(frames: count), options: .with { $0.frames = .all })
             #expect(image.frames.count == count)
         }
-        #expect(decodingError(for: gif(frames: 5_001))?.code == .limitExceeded)
+        let all = DecodeOptions.with { $0.frames = .all }
+        #expect(decodingError(for: gif(frames: 5_001), options: all)?.code == .limitExceeded)
+    }
+
+    @Test("F07 the limit on frames does not refuse the still image of a longer animation")
+    func stillOfManyFrames() throws {
+        let gif = GIFWriter.everyDisposal(frameCount: 6_000)
+        let image = try ImageDecoder.decode(gif, options: DecodeOptions())
+        #expect(image.frames.count == 1)
+        #expect(image.pixels[0, 0] == [255, 0, 0, 255])
     }
 
     @Test("F07 sizes that overflow are refused") func overflow() {
@@ -82,10 +91,14 @@ struct LimitTests {
         )
         #expect(decodingError(for: fixture.bytes) { $0.encodedBytes = ByteCount(count - 1) }?.code == .limitExceeded)
         #expect(decodingError(for: fixture.bytes) { $0.pixels = pixels - 1 }?.code == .limitExceeded)
-        #expect(decodingError(for: fixture.bytes) { $0.frames = header.frameCount } == nil)
-        #expect(decodingError(for: fixture.bytes) { $0.frames = header.frameCount - 1 }?.code == .limitExceeded)
         guard header.frameCount > 1 else { return }
         let all = DecodeOptions.with { $0.frames = .all }
+        #expect(decodingError(for: fixture.bytes, options: all) { $0.frames = header.frameCount } == nil)
+        #expect(
+            decodingError(for: fixture.bytes, options: all) { $0.frames = header.frameCount - 1 }?.code
+                == .limitExceeded
+        )
+        #expect(decodingError(for: fixture.bytes) { $0.frames = 1 } == nil)
         let bytes = 4 * pixels * header.frameCount
         #expect(decodingError(for: fixture.bytes, options: all) { $0.animationBytes = ByteCount(bytes) } == nil)
         #expect(

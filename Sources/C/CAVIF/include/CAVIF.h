@@ -14,6 +14,7 @@ typedef struct {
     uint32_t frames;
     const uint8_t *icc;      // owned by the decoder; NULL without a profile
     size_t icc_count;
+    unsigned primaries, transfer;  // code points of ITU-T H.273; 2 if the file has none
     bool has_invalid_grid;   // the reason why the file cannot be opened
 } eidetic_avif_info;
 

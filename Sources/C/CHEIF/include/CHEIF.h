@@ -11,6 +11,7 @@ typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;
     size_t icc_count;        // 0 without a profile
+    unsigned primaries, transfer;  // code points of ITU-T H.273; 2 if the file has none
 } eidetic_heif_info;
 
 // Reads everything but the pixels of the primary image. The bytes must stay valid until `eidetic_heif_close`. Returns

@@ -17,11 +17,11 @@ typedef enum {
     EIDETIC_JPEG_TOO_MANY_SCANS = 4,
 } eidetic_jpeg_status;
 
-/// The meaning of the four bytes of a decoded pixel.
 // The maximum number of scans, as in Skia. Each scan takes time for all pixels, though it may have a few bytes only.
 enum { EIDETIC_JPEG_MAXIMUM_SCANS = 100 };
 
-typedef enum { EIDETIC_JPEG_RGBA = 0, EIDETIC_JPEG_CMYK = 1, EIDETIC_JPEG_INVERTED_CMYK = 2 } eidetic_jpeg_model;
+/// The meaning of the four bytes of a decoded pixel. 255 is no ink, with and without Adobe's marker, as in browsers.
+typedef enum { EIDETIC_JPEG_RGBA = 0, EIDETIC_JPEG_CMYK = 1 } eidetic_jpeg_model;
 
 /// A decoder that reads from memory, which must outlive it.
 typedef struct eidetic_jpeg_decoder eidetic_jpeg_decoder;

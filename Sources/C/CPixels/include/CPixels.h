@@ -104,7 +104,12 @@ void eidetic_pixels_map_indices(const uint8_t *indices, size_t count, const uint
 int eidetic_pixels_quantize(const uint8_t *pixels, size_t count, int limit, uint8_t *colours, uint8_t *indices);
 
 /// The outcome of a decompression. The output up to a failure is valid.
-typedef enum { EIDETIC_LZW_OK = 0, EIDETIC_LZW_TRUNCATED = 1, EIDETIC_LZW_CORRUPT = 2 } eidetic_lzw_status;
+typedef enum {
+    EIDETIC_LZW_OK = 0,
+    EIDETIC_LZW_TRUNCATED = 1,
+    EIDETIC_LZW_CORRUPT = 2,
+    EIDETIC_LZW_ENDED = 3, // the data ends before the target is full: with an end code, or without any code
+} eidetic_lzw_status;
 
 /// Decompresses GIF's LZW data from its sub-blocks to at most `capacity` bytes; ignores any excess.
 eidetic_lzw_status eidetic_lzw_decompress(

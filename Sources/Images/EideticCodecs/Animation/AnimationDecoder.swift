@@ -231,6 +231,7 @@ extension AnimationDecoder {
             try reader.update(buffer.bytes, isFileComplete: isComplete)
             if let header = reader.header {
                 try DecodePlan.check(header, drawnSize: header.size, limits: limits)
+                try DecodePlan.checkFrameCount(of: header, limits: limits)
                 self.header = header
             }
         } catch {
@@ -261,7 +262,7 @@ extension AnimationDecoder {
                 targetSize: targetSize,
                 orientation: header.orientation,
                 options: options,
-                iccProfile: reader.colourProfile
+                colourSpace: reader.colourSpace
             )
         }
     }

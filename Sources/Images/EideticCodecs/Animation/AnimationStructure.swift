@@ -56,8 +56,8 @@ protocol AnimationStructure: FrameIndex {
     var hasTransparentCanvas: Bool { get }
     /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { get }
-    /// The embedded colour profile.
-    var colourProfile: [UInt8]? { get }
+    /// The meaning of the colours; `nil` means sRGB.
+    var colourSpace: ColourSpace? { get }
     /// The number of frames whose pixels have begun.
     var frameCount: Int { get }
     /// Returns a frame whose pixels have begun.
@@ -87,7 +87,7 @@ extension GIFStructure: AnimationStructure {
     var hasTransparentCanvas: Bool { hasAlpha }
     var isAnimated: Bool { frames.count > 1 }
     var isStill: Bool { isComplete && frames.count < 2 }
-    var colourProfile: [UInt8]? { nil }
+    var colourSpace: ColourSpace? { nil }
     var frameCount: Int { frames.count }
 
     func animationFrame(at index: Int) -> AnimationFrame {
@@ -126,7 +126,6 @@ extension WebPStructure: AnimationStructure {
 
     var hasTransparentCanvas: Bool { true }
     var isStill: Bool { size.isPositive && !isAnimated }
-    var colourProfile: [UInt8]? { iccProfile }
     var frameCount: Int { frames.count }
     var wholeFrameCount: Int { frames.count }
 
@@ -155,15 +154,12 @@ extension PNGStructure: AnimationStructure {
             orientation: orientation,
             hasAlpha: hasAlpha,
             frameCount: max(1, frameCount),
-            loopCount: frameCount > 0 ? loopCount : 1
+            loopCount: frameCount > 1 ? loopCount : 1
         )
     }
 
     var hasTransparentCanvas: Bool { true }
     var isStill: Bool { hasHeader && !announcesFrames }
-    var colourProfile: [UInt8]? {
-        compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
-    }
 
     func animationFrame(at index: Int) -> AnimationFrame {
         let frame = frame(at: index)

@@ -12,8 +12,8 @@ protocol FrameReader: AnyObject {
     var durations: [Duration] { get }
     /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { get }
-    /// The embedded colour profile.
-    var colourProfile: [UInt8]? { get }
+    /// The meaning of the colours; `nil` means sRGB.
+    var colourSpace: ColourSpace? { get }
     /// The memory that the reader keeps between two calls.
     var retainedByteCount: Int { get }
     /// The most memory that the reader keeps between two calls, whatever frames are decoded.
@@ -68,7 +68,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     private(set) var isComplete = false
     private(set) var durations: [Duration] = []
     var loopCount: Int? { structure.loopCount }
-    var colourProfile: [UInt8]? { structure.colourProfile }
+    var colourSpace: ColourSpace? { structure.colourSpace }
 
     var retainedByteCount: Int {
         let canvasBytes = 4 * structure.size.pixelCount

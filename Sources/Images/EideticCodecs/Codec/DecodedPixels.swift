@@ -18,22 +18,27 @@ struct DecodedPixels {
     var loopCount: Int? = 1
     /// The meaning of a pixel's bytes.
     var colorModel = ColorModel.rgb
-    /// The embedded colour profile; `nil` means sRGB.
-    var iccProfile: [UInt8]?
+    /// The meaning of the colours; `nil` means sRGB.
+    var colourSpace: ColourSpace?
     /// A Boolean value indicating whether pixels are missing, which only a task that accepts partial images allows.
     var isPartial = false
 
     /// Creates the result for a single frame.
-    init(_ pixels: PixelBuffer, iccProfile: [UInt8]? = nil, colorModel: ColorModel = .rgb, isPartial: Bool = false) {
-        self.init(frames: [Image.Frame(pixels: pixels)], iccProfile: iccProfile)
+    init(
+        _ pixels: PixelBuffer,
+        colourSpace: ColourSpace? = nil,
+        colorModel: ColorModel = .rgb,
+        isPartial: Bool = false
+    ) {
+        self.init(frames: [Image.Frame(pixels: pixels)], colourSpace: colourSpace)
         self.colorModel = colorModel
         self.isPartial = isPartial
     }
 
     /// Creates the result for one or more frames.
-    init(frames: [Image.Frame], loopCount: Int? = 1, iccProfile: [UInt8]? = nil) {
+    init(frames: [Image.Frame], loopCount: Int? = 1, colourSpace: ColourSpace? = nil) {
         self.frames = frames
         self.loopCount = loopCount
-        self.iccProfile = iccProfile
+        self.colourSpace = colourSpace
     }
 }

@@ -19,9 +19,9 @@ public struct DecodeLimits: Sendable, Hashable {
     /// 1,000,000 by default, as in libpng.
     public var sideLength = 1_000_000
 
-    /// The maximum number of frames in a file.
+    /// The maximum number of frames of an animation that is played.
     ///
-    /// 5,000 by default.
+    /// A still image of it is not limited. 5,000 by default.
     public var frames = 5_000
 
     /// The maximum memory of all decoded frames of an animation at the target size.

@@ -1,7 +1,7 @@
 import EideticCore
 
 extension DecodePlan {
-    /// Checks the limits on sides, pixels and frames.
+    /// Checks the limits on sides and pixels.
     ///
     /// `size` is the size at which the codec decodes, before any scaling.
     static func check(
@@ -25,17 +25,22 @@ extension DecodePlan {
                 message: "\(header.format.rawValue): \(actual); the limit is \(maximumPixels)"
             )
         }
-        guard header.frameCount <= limits.frames else {
-            let actual = "\(header.frameCount) frames"
-            throw EideticError(
-                .limitExceeded,
-                message: "\(header.format.rawValue): \(actual); the limit is \(limits.frames)"
-            )
-        }
     }
 
+    /// Checks the limit on the frames of an animation that is to be played.
+    static func checkFrameCount(of header: ImageHeader, limits: DecodeLimits) throws(EideticError) {
+        guard header.frameCount > limits.frames else { return }
+        let actual = "\(header.frameCount) frames"
+        throw EideticError(
+            .limitExceeded,
+            message: "\(header.format.rawValue): \(actual); the limit is \(limits.frames)"
+        )
+    }
+
+    /// Checks the limits on the frames of an animation, unless the first one is wanted alone.
     func checkAnimationLimit() throws(EideticError) {
         guard options.frames == .all, header.frameCount > 1 else { return }
+        try Self.checkFrameCount(of: header, limits: limits)
         let (bytes, overflow) = (4 * targetSize.pixelCount).multipliedReportingOverflow(by: header.frameCount)
         guard overflow || bytes > limits.animationBytes.bytes else { return }
         let actual = "\(header.frameCount) frames of \(targetSize) = \(overflow ? .max : bytes) bytes"

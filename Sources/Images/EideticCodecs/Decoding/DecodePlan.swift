@@ -82,7 +82,7 @@ struct DecodePlan {
             targetSize: targetSize,
             orientation: header.orientation,
             options: options,
-            iccProfile: decoded.iccProfile,
+            colourSpace: decoded.colourSpace,
             colorModel: decoded.colorModel
         )
         var frames: [Image.Frame] = []

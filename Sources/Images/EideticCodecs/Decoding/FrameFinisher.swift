@@ -14,14 +14,14 @@ struct FrameFinisher {
         targetSize: PixelSize,
         orientation: ImageOrientation,
         options: DecodeOptions,
-        iccProfile: [UInt8]?,
+        colourSpace: ColourSpace?,
         colorModel: DecodedPixels.ColorModel = .rgb
     ) {
         (self.targetSize, self.orientation, self.options) = (targetSize, orientation, options)
         self.colorModel = colorModel
         converter =
             options.convertsToSRGB
-            ? iccProfile.flatMap { ColourConverter(profile: $0, colorModel: colorModel) } : nil
+            ? colourSpace.flatMap { ColourConverter(from: $0, colorModel: colorModel) } : nil
     }
 
     /// A Boolean value indicating whether the result is the same if the pixels are premultiplied before they are

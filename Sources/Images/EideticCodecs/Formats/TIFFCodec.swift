@@ -32,7 +32,7 @@ enum TIFFCodec: ImageCodec {
             memory.clampColours(for: file.alpha)
         }
         let model: DecodedPixels.ColorModel = file.info.pixels == EIDETIC_TIFF_CMYK ? .cmyk : .rgb
-        return DecodedPixels(pixels, iccProfile: file.iccProfile, colorModel: model, isPartial: isPartial)
+        return DecodedPixels(pixels, colourSpace: file.colourSpace, colorModel: model, isPartial: isPartial)
     }
 
     /// The image, and one strip or tile.
@@ -85,8 +85,8 @@ private struct TIFFFile: ~Copyable {
         alpha == .opaque && info.pixels != EIDETIC_TIFF_CMYK ? UInt32(littleEndian: 0xff00_0000) : 0
     }
 
-    var iccProfile: [UInt8]? {
-        info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
+    var colourSpace: ColourSpace? {
+        info.icc.map { .profile(Array(UnsafeBufferPointer(start: $0, count: info.icc_count))) }
     }
 
     /// Decodes all rows.

@@ -2,36 +2,34 @@ import CLCMS
 import CPixels
 import EideticCore
 
-/// Converts pixels from an embedded colour profile to sRGB by LittleCMS.
+/// Converts pixels from the colour space that their file states to sRGB by LittleCMS.
 ///
-/// Relative colorimetric with black point compensation, as in browsers and viewers.
+/// As in browsers: by the perceptual table of a profile where it has one, and without black point compensation.
 final class ColourConverter {
     private let transform: cmsHTRANSFORM
     /// The format of the pixels to convert.
     private let format: UInt32
 
-    /// Creates a converter, unless the profile is sRGB, is invalid or too large, or describes other channels than the
-    /// pixels have.
+    /// Creates a converter, unless the colour space is sRGB, or a profile that is invalid or too large, or describes
+    /// other channels than the pixels have.
     ///
     /// Without a converter, the stored values are used unchanged.
-    init?(profile: [UInt8], colorModel: DecodedPixels.ColorModel) {
-        guard let profile = ICCProfile.reduced(profile),
-            let source = profile.withUnsafeBytes({ cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
-        else { return nil }
-        defer { cmsCloseProfile(source) }
-        guard !Self.isSRGB(source), let format = Self.pixelFormat(for: source, colorModel: colorModel),
+    init?(from colourSpace: ColourSpace, colorModel: DecodedPixels.ColorModel) {
+        guard let source = Self.profile(of: colourSpace), !source.isSRGB,
+            let format = Self.pixelFormat(for: source.handle, colorModel: colorModel),
             let target = cmsCreate_sRGBProfile()
         else { return nil }
         defer { cmsCloseProfile(target) }
-        let flags = UInt32(cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_COPY_ALPHA)
+        // LittleCMS compensates for the black point of each perceptual table if the target has version 4.
+        cmsSetProfileVersion(target, 2.1)
         guard
             let transform = cmsCreateTransform(
-                source,
+                source.handle,
                 format,
                 target,
                 eidetic_type_rgba_8,
-                UInt32(INTENT_RELATIVE_COLORIMETRIC),
-                flags
+                UInt32(INTENT_PERCEPTUAL),
+                UInt32(cmsFLAGS_COPY_ALPHA)
             )
         else { return nil }
         self.transform = transform
@@ -70,13 +68,10 @@ final class ColourConverter {
         }
     }
 
-    /// Returns `true` if the profile is described as sRGB and is no look-up table, so that a conversion would change
-    /// almost nothing; otherwise, `false`.
-    private static func isSRGB(_ profile: cmsHPROFILE) -> Bool {
-        var text = [CChar](repeating: 0, count: 64)
-        let length = cmsGetProfileInfoASCII(profile, cmsInfoDescription, "en", "US", &text, UInt32(text.count))
-        guard length > 0, cmsIsMatrixShaper(profile) != 0 else { return false }
-        let name = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return name.hasPrefix("sRGB") || name.hasPrefix("c2")
+    private static func profile(of colourSpace: ColourSpace) -> ColourProfile? {
+        switch colourSpace {
+        case .profile(let bytes): ColourProfile(bytes)
+        case .primaries(let primaries, let transfer): ColourProfile(primaries: primaries, transfer: transfer)
+        }
     }
 }

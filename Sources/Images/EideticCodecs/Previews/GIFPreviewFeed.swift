@@ -41,6 +41,6 @@ final class GIFPreviewFeed: PreviewFeed {
             in: FrameArea(canvas: structure.size),
             hasAlpha: true
         )
-        return DecodedPixels(pixels, isPartial: status != EIDETIC_LZW_OK)
+        return DecodedPixels(pixels, isPartial: status == EIDETIC_LZW_TRUNCATED)
     }
 }

@@ -32,7 +32,7 @@ final class JPEGPreviewFeed: PreviewFeed {
         while try consumeInput() { try task.checkpoint() }
         try check(eidetic_jpeg_feed_start_pass(handle))
         guard let pixels = try readPass(into: rows, for: task) else { return nil }
-        return try makeDecodedPixels(pixels, iccProfile: try JPEGSegments(bytes).iccProfile)
+        return try makeDecodedPixels(pixels, profile: try JPEGSegments(bytes).iccProfile)
     }
 
     /// Reads the rows of the current pass; those of a later pass than the first go into the preview itself.
@@ -77,12 +77,12 @@ final class JPEGPreviewFeed: PreviewFeed {
 
     private func makeDecodedPixels(
         _ pixels: PixelBuffer,
-        iccProfile profile: [UInt8]?
+        profile: [UInt8]?
     ) throws(EideticError) -> DecodedPixels {
         let model = eidetic_jpeg_feed_model(handle)
         return DecodedPixels(
-            model == EIDETIC_JPEG_INVERTED_CMYK ? try inverted(pixels) : pixels,
-            iccProfile: profile,
+            model == EIDETIC_JPEG_CMYK ? try inverted(pixels) : pixels,
+            colourSpace: profile.map(ColourSpace.profile),
             colorModel: model == EIDETIC_JPEG_RGBA ? .rgb : .cmyk,
             isPartial: eidetic_jpeg_feed_is_complete(handle) == 0
         )

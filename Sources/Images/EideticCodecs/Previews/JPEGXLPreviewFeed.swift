@@ -20,7 +20,7 @@ final class JPEGXLPreviewFeed: PreviewFeed {
         }
         return DecodedPixels(
             try rows.snapshot(alpha: file.alpha),
-            iccProfile: file.iccProfile,
+            colourSpace: file.iccProfile.map(ColourSpace.profile),
             isPartial: !isComplete
         )
     }

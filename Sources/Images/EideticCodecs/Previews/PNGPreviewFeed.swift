@@ -45,9 +45,7 @@ final class PNGPreviewFeed: PreviewFeed {
             structure.isInterlaced
                 ? try rows.snapshot(alpha: .straight)
                 : try rows.snapshot(rowCount: Int(eidetic_png_feed_rows(handle)), alpha: .straight),
-            iccProfile: structure.compressedProfile.flatMap {
-                ZlibStream.inflate($0, limit: ICCProfile.maximumSize)
-            },
+            colourSpace: structure.colourSpace,
             isPartial: eidetic_png_feed_is_complete(handle) == 0
         )
     }

@@ -58,6 +58,6 @@ final class WebPPreviewFeed: PreviewFeed {
             alpha: structure.hasAlpha ? .straight : isPartial ? .premultiplied : .opaque,
             makesOpaque: structure.mayContainUndeclaredAlpha && !structure.hasAlpha
         )
-        return DecodedPixels(pixels, iccProfile: structure.iccProfile, isPartial: isPartial)
+        return DecodedPixels(pixels, colourSpace: structure.colourSpace, isPartial: isPartial)
     }
 }

@@ -55,6 +55,59 @@ struct BMPTests {
         #expect(pixels[1, 1].w == 0)
     }
 
+    /// Returns an icon of one colour, with 24 or 32 bits per pixel.
+    private func icon(side: Int, grey: UInt8, bits: Int = 24) -> [UInt8] {
+        let pixel = Array(repeating: grey, count: 3) + (bits == 32 ? [255 as UInt8] : [])
+        var row: [UInt8] = []
+        for _ in 0..<side { row += pixel }
+        row += Array(repeating: 0, count: -row.count & 3)
+        var pixels: [UInt8] = []
+        for _ in 0..<side { pixels += row }
+        let mask = Array(repeating: UInt8(0), count: (side + 31) / 32 * 4 * side)
+        return makeBMP(
+            width: Int32(side),
+            height: Int32(side),
+            bitsPerPixel: UInt16(bits),
+            pixels: pixels + mask,
+            isIcon: true
+        )
+    }
+
+    private func decodedGrey(of file: [UInt8], side: Int?) throws -> UInt8 {
+        let options = DecodeOptions.with { if let side { $0.size = PixelSize(width: side, height: side) } }
+        let image = try ImageDecoder.decode(file, options: options)
+        #expect(image.size.width == side ?? image.sourceSize.width)
+        return image.pixels[0, 0].x
+    }
+
+    @Test(
+        "F02 of an icon, the image that fits the wanted size, else the next larger one (gdk-pixbuf, Chromium)",
+        arguments: [(nil, 30), (8, 30), (7, 30), (5, 30), (4, 20), (3, 20), (2, 10), (1, 10)] as [(Int?, UInt8)]
+    )
+    func iconSizes(side: Int?, grey: UInt8) throws {
+        let images = [(4, 20), (8, 30), (2, 10)] as [(UInt8, UInt8)]
+        let file = makeICO(images: images.map { ($0, icon(side: Int($0), grey: $1)) })
+        #expect(try decodedGrey(of: file, side: side) == grey)
+    }
+
+    @Test("F02 of images of one size, an icon has that with most bits per pixel", arguments: [nil, 4, 2])
+    func iconDepths(side: Int?) throws {
+        let images = [icon(side: 4, grey: 10), icon(side: 4, grey: 20, bits: 32), icon(side: 4, grey: 30)]
+        var file = makeICO(images: images.map { (4, $0) })
+        for (index, bits) in [24, 32, 24].enumerated() { file[6 + 16 * index + 6] = UInt8(bits) }
+        #expect(try decodedGrey(of: file, side: side) == 20)
+        // Where the directory does not state the depth, the image does.
+        for index in 0..<3 { file[6 + 16 * index + 6] = 0 }
+        #expect(try decodedGrey(of: file, side: side) == 20)
+    }
+
+    @Test("F02 an icon whose directory has wrong sizes is decoded to its largest image") func wrongDirectory() throws {
+        let file = makeICO(images: [(8, icon(side: 8, grey: 30)), (4, icon(side: 1, grey: 10))])
+        #expect(try decodedGrey(of: file, side: 4) == 30)
+        let huge = makeICO(images: [(8, icon(side: 8, grey: 30)), (4, icon(side: 16, grey: 10))])
+        #expect(try decodedGrey(of: huge, side: 4) == 30)
+    }
+
     @Test("F07 a bitmap with missing rows is truncated, or partial if the options accept that")
     func missingRows() throws {
         let file = makeBMP(width: 1, height: 2, bitsPerPixel: 24, pixels: [1, 2, 3, 0, 4, 5])

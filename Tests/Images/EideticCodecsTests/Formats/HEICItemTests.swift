@@ -11,7 +11,7 @@ struct HEICItemTests {
     }
 
     /// The coded tile of 64 x 64 pixels in the fixture.
-    private static let tile: HEIFContainer.Item = {
+    static let tile: HEIFContainer.Item = {
         let bytes = Fixture.everyFormat.first { $0.format == .heic }?.bytes ?? []
         func box(_ name: String) -> [UInt8] {
             let name = Array(name.utf8)

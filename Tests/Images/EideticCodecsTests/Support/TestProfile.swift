@@ -1,13 +1,14 @@
 /// Small version 2 profiles: three primaries or grey, and one gamma for all channels.
 enum TestProfile {
-    static func rgb(swapsRedAndGreen: Bool, gamma: Double) -> [UInt8] {
+    static func rgb(swapsRedAndGreen: Bool, gamma: Double, name: String = "") -> [UInt8] {
         let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
         let curve = curve(gamma: gamma)
-        return makeProfile(tags: [
+        let tags = [
             ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
             ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
             ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
-        ])
+        ]
+        return makeProfile(tags: name.isEmpty ? tags : tags + [("desc", description(name))])
     }
 
     static func grey(gamma: Double) -> [UInt8] {
@@ -18,19 +19,33 @@ enum TestProfile {
         Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + bigEndian(Int(gamma * 256), byteCount: 2)
     }
 
+    /// Returns a description as version 2 of the format has it: in ASCII, without the two other forms.
+    private static func description(_ name: String) -> [UInt8] {
+        let text = Array(name.utf8) + [0]
+        return Array("desc".utf8) + [0, 0, 0, 0] + bigEndian(text.count, byteCount: 4) + text
+            + Array(repeating: 0, count: 78)
+    }
+
     /// A CMYK profile with a look-up table of two steps per ink: white without ink, black with any.
     static var inks: [UInt8] {
+        makeProfile(tags: [("A2B0", table(black: 0)), white], from: "CMYK", to: "Lab ", class: "prtr")
+    }
+
+    /// A CMYK profile whose perceptual table ends at a black of L* 20, and whose colorimetric one at 40.
+    static var greyInks: [UInt8] {
+        let tags = [("A2B0", table(black: 51)), ("A2B1", table(black: 102)), white]
+        return makeProfile(tags: tags, from: "CMYK", to: "Lab ", class: "prtr")
+    }
+
+    private static var white: (String, [UInt8]) { ("wtpt", xyzTag([0.9642, 1, 0.8249])) }
+
+    /// Returns a table of 8 bits from inks to L*a*b*; `black` is its L* for any ink.
+    private static func table(black: UInt8) -> [UInt8] {
         let ramp = (0...255).map { UInt8($0) }
-        let colours = (0..<16).flatMap { [$0 == 0 ? 255 : 0, 128, 128] as [UInt8] }
+        let colours = (0..<16).flatMap { [$0 == 0 ? 255 : black, 128, 128] as [UInt8] }
         let matrix = (0..<9).flatMap { bigEndian($0 % 4 == 0 ? 65_536 : 0, byteCount: 4) }
         let inputs = (0..<4).flatMap { _ in ramp }, outputs = (0..<3).flatMap { _ in ramp }
-        let table = Array("mft1".utf8) + [0, 0, 0, 0, 4, 3, 2, 0] + matrix + inputs + colours + outputs
-        return makeProfile(
-            tags: [("A2B0", table), ("wtpt", xyzTag([0.9642, 1, 0.8249]))],
-            from: "CMYK",
-            to: "Lab ",
-            class: "prtr"
-        )
+        return Array("mft1".utf8) + [0, 0, 0, 0, 4, 3, 2, 0] + matrix + inputs + colours + outputs
     }
 
     private static func makeProfile(

@@ -42,7 +42,12 @@ enum AVIFCodec: ImageCodec {
         }
         let file: AVIFFile?
         do throws(AVIFFailure) {
-            file = try AVIFFile(bytes, isComplete: true, maximumPixels: limits.pixels, maximumFrames: limits.frames)
+            file = try AVIFFile(
+                bytes,
+                isComplete: true,
+                maximumPixels: limits.pixels,
+                maximumFrames: task.decodesAllFrames ? limits.frames : FrameCountLimit.maximum
+            )
         } catch {
             return try withHEIFFallback(after: error) { codec throws(EideticError) in
                 try codec.decode(bytes, for: task)

@@ -87,16 +87,18 @@ struct AVIFFile: ~Copyable {
                 frames.append(Image.Frame(pixels: try nextFrame(for: task), duration: duration))
             } catch {
                 guard task.acceptsPartial, error.code == .truncated, !frames.isEmpty else { throw error }
-                var decoded = DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+                var decoded = DecodedPixels(frames: frames, loopCount: loopCount, colourSpace: colourSpace)
                 decoded.isPartial = true
                 return decoded
             }
         }
-        return DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+        return DecodedPixels(frames: frames, loopCount: loopCount, colourSpace: colourSpace)
     }
 
-    var iccProfile: [UInt8]? {
-        info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
+    /// A profile comes before code points.
+    var colourSpace: ColourSpace? {
+        info.icc.map { .profile(Array(UnsafeBufferPointer(start: $0, count: info.icc_count))) }
+            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer))
     }
 
     private var alpha: PixelBuffer.Alpha {

@@ -16,9 +16,9 @@ final class AVIFFrameReader: FrameReader {
     var isAnimated: Bool { header.map { $0.frameCount > 1 } ?? false }
     var loopCount: Int? { header.flatMap(\.loopCount) }
 
-    var colourProfile: [UInt8]? {
+    var colourSpace: ColourSpace? {
         switch file {
-        case .some(let file): file.iccProfile
+        case .some(let file): file.colourSpace
         case .none: nil
         }
     }

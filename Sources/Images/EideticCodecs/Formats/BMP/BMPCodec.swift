@@ -26,6 +26,6 @@ enum BMPCodec: ImageCodec {
             // Many encoders declare an alpha channel and leave it at 0; such an image is meant to be opaque.
             if header.hasAlpha && canvas.isTransparent { canvas.makeOpaque() }
         }
-        return DecodedPixels(pixels, iccProfile: decoder.iccProfile, isPartial: decoder.isPartial)
+        return DecodedPixels(pixels, colourSpace: decoder.colourSpace, isPartial: decoder.isPartial)
     }
 }

@@ -115,7 +115,7 @@ struct BMPDecoder {
     }
 
     /// The embedded colour profile.
-    var iccProfile: [UInt8]? { header.profile.map { Array(bytes[$0]) } }
+    var colourSpace: ColourSpace? { header.profile.map { .profile(Array(bytes[$0])) } }
 
     /// Returns 256 colours; those beyond the file's palette are black.
     func expandedPalette() -> [UInt8] {

@@ -109,9 +109,8 @@ enum GIFCodec: ImageCodec {
         let (count, damage) = decompress(frame, number: number, into: indices.bytes)
         if let damage, !task.acceptsPartial { throw damage }
         let decodedIndices = UnsafeRawBufferPointer(rebasing: indices.bytes[..<count])
-        return (
-            try applyPalette(to: decodedIndices, of: frame, in: region, hasAlpha: hasAlpha || damage != nil), damage
-        )
+        let isFull = count == indices.bytes.count
+        return (try applyPalette(to: decodedIndices, of: frame, in: region, hasAlpha: hasAlpha || !isFull), damage)
     }
 
     /// Decompresses the colour indices of a frame in file order.
@@ -133,7 +132,8 @@ enum GIFCodec: ImageCodec {
             &count
         )
         switch status {
-        case EIDETIC_LZW_OK: return (count, nil)
+        // As in browsers, what the data leaves out is transparent.
+        case EIDETIC_LZW_OK, EIDETIC_LZW_ENDED: return (count, nil)
         case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, message: "\(location) is truncated"))
         default: return (count, EideticError(.corrupt, message: "\(location) is corrupt after \(count) pixels"))
         }

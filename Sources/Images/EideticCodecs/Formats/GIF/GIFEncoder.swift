@@ -18,8 +18,41 @@ enum GIFEncoder: FormatEncoder {
         let writer = GIFWriter()
         try writer.writeHeader(size: image.size)
         if image.isAnimated, image.loopCount != 1 { try writer.writeLoopExtension(count: image.loopCount) }
-        for frame in image.frames { try writer.write(frame) }
+        for (index, delay) in delays(of: image.frames.map(\.duration)) {
+            try writer.write(image.frames[index], delay: delay)
+        }
         return try writer.finish()
+    }
+
+    /// Returns the frames to write and their delays in hundredths of a second.
+    ///
+    /// Players take a delay of less than 2 for one of 10. A frame that would have 1 gets 2, at the cost of the next;
+    /// one for which nothing remains is left out, but not the last. What rounding leaves is carried on, so that the sum
+    /// stays within one hundredth. Frames without any duration are all written without a delay.
+    static func delays(of durations: [Duration]) -> [(index: Int, delay: Int)] {
+        guard durations.count > 1, durations.contains(where: { $0 > .zero }) else {
+            return durations.indices.map { ($0, hundredths(durations[$0])) }
+        }
+        var delays: [(index: Int, delay: Int)] = []
+        var end = Duration.zero, written = 0
+        for (index, duration) in durations.enumerated() {
+            end += max(.zero, duration)
+            let rest = hundredths(end) - written
+            guard rest > 0 else {
+                // The last frame stays on the screen.
+                if index == durations.count - 1, !delays.isEmpty { delays[delays.count - 1].index = index }
+                continue
+            }
+            let delay = min(65_535, max(2, rest))
+            delays.append((index, delay))
+            written += max(delay, rest)
+        }
+        return delays.isEmpty ? [(0, 2)] : delays
+    }
+
+    /// Returns the whole hundredths of a second of a duration, but for what its unit may have rounded off.
+    private static func hundredths(_ duration: Duration) -> Int {
+        Int(min(1e15, max(0, (duration.inMilliseconds / 10 + 0.001).rounded(.down))))
     }
 }
 
@@ -56,7 +89,7 @@ private final class GIFWriter {
     }
 
     /// Writes a full frame; its transparent pixels replace those of the previous frame.
-    func write(_ frame: Image.Frame) throws(EideticError) {
+    func write(_ frame: Image.Frame, delay: Int) throws(EideticError) {
         let pixels = try frame.pixels.unpremultiplied().packed()
         let size = pixels.size
         var colours = [UInt8](repeating: 0, count: 768)
@@ -77,7 +110,7 @@ private final class GIFWriter {
             )
         }
         try writeGraphicControl(
-            duration: frame.duration,
+            delay: delay,
             transparentIndex: pixels.alpha == .opaque ? nil : UInt8(colourCount)
         )
         try check(EGifPutImageDesc(file, 0, 0, Int32(size.width), Int32(size.height), false, map))
@@ -96,8 +129,8 @@ private final class GIFWriter {
         return bytes
     }
 
-    private func writeGraphicControl(duration: Duration, transparentIndex: UInt8?) throws(EideticError) {
-        let hundredths = Int(min(65_535, max(0, (duration.inMilliseconds / 10).rounded())))
+    private func writeGraphicControl(delay: Int, transparentIndex: UInt8?) throws(EideticError) {
+        let hundredths = min(65_535, delay)
         let disposal: UInt8 = transparentIndex == nil ? 1 : 2
         let control = [
             disposal << 2 | (transparentIndex == nil ? 0 : 1), UInt8(hundredths & 255), UInt8(hundredths >> 8),

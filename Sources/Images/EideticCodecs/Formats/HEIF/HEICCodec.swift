@@ -100,7 +100,13 @@ private struct HEICFile: ~Copyable {
             try outcome.check(format: .heic)
             memory.clampColours(for: alpha)
         }
-        return DecodedPixels(pixels, iccProfile: iccProfile)
+        return DecodedPixels(pixels, colourSpace: colourSpace)
+    }
+
+    /// A profile comes before code points.
+    private var colourSpace: ColourSpace? {
+        iccProfile.map(ColourSpace.profile)
+            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer))
     }
 
     private var iccProfile: [UInt8]? {

@@ -1,7 +1,9 @@
 import CBitmap
 import EideticCore
 
-/// Windows icons and cursors (ICO, CUR); the largest image is decoded.
+/// Windows icons and cursors (ICO, CUR).
+///
+/// The header is that of the largest image; the smallest one that covers the target size is decoded.
 enum ICOCodec: ImageCodec {
     static var formats: [ImageFormat] { [.ico] }
 
@@ -10,14 +12,18 @@ enum ICOCodec: ImageCodec {
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        guard let entry = try Self.largestImage(in: bytes) else {
+        guard let entry = try ICODirectory(bytes)?.largest?.image(in: bytes) else {
             return try Self.requestMoreBytes(isComplete: isComplete)
         }
+        return try header(of: entry, isComplete: isComplete)
+    }
+
+    private static func header(
+        of entry: UnsafeRawBufferPointer,
+        isComplete: Bool
+    ) throws(EideticError) -> ImageHeader? {
         if isPNG(entry) {
-            guard
-                let header = try CodecRegistry.codec(for: .png)
-                    .header(of: entry, isComplete: isComplete, format: .png)
-            else { return nil }
+            guard let header = try PNGCodec.header(of: entry, isComplete: isComplete, format: .png) else { return nil }
             return ImageHeader(format: .ico, size: header.size, hasAlpha: header.hasAlpha)
         }
         guard entry.count >= 8, let header = try BMPHeader.parseIcon(entry) else {
@@ -27,7 +33,7 @@ enum ICOCodec: ImageCodec {
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        guard let entry = try largestImage(in: bytes) else { throw truncationError }
+        guard let entry = try image(in: bytes, for: task) else { throw truncationError }
         guard !isPNG(entry) else { return try decodePNG(entry, for: task) }
         guard let header = try BMPHeader.parseIcon(entry) else { throw truncationError }
         var decoder = BMPDecoder(header: header, bytes: entry, task: task)
@@ -35,15 +41,14 @@ enum ICOCodec: ImageCodec {
             // If all alpha is 0, the icon predates alpha channels and relies on its mask.
             if !header.hasAlpha || canvas.isTransparent { decoder.applyMask(to: canvas) }
         }
-        return DecodedPixels(pixels, iccProfile: decoder.iccProfile, isPartial: decoder.isPartial)
+        return DecodedPixels(pixels, colourSpace: decoder.colourSpace, isPartial: decoder.isPartial)
     }
 
     private static func decodePNG(
         _ entry: UnsafeRawBufferPointer,
         for task: DecodeTask
     ) throws(EideticError) -> DecodedPixels {
-        let codec = try CodecRegistry.codec(for: .png)
-        guard let header = try codec.header(of: entry, isComplete: true, format: .png) else { throw truncationError }
+        guard let header = try PNGCodec.header(of: entry, isComplete: true, format: .png) else { throw truncationError }
         let pngTask = DecodeTask(
             header: header,
             targetSize: task.targetSize,
@@ -53,7 +58,7 @@ enum ICOCodec: ImageCodec {
             context: task.context,
             deadline: task.deadline
         )
-        return try codec.decode(entry, for: pngTask)
+        return try PNGCodec.decode(entry, for: pngTask)
     }
 
     private static var truncationError: EideticError {
@@ -66,14 +71,23 @@ enum ICOCodec: ImageCodec {
         throw truncationError
     }
 
-    /// Returns the bytes from the largest image on; `nil` if they are missing.
-    private static func largestImage(in bytes: UnsafeRawBufferPointer) throws(EideticError) -> UnsafeRawBufferPointer? {
-        guard let largest = try ICODirectory(bytes)?.largest, largest.offset < bytes.count else { return nil }
-        // The length in the directory is often wrong and not needed: the image has its own.
-        return UnsafeRawBufferPointer(rebasing: bytes[largest.offset...])
+    /// Returns the bytes from the image to decode on; `nil` if they are missing.
+    private static func image(
+        in bytes: UnsafeRawBufferPointer,
+        for task: DecodeTask
+    ) throws(EideticError) -> UnsafeRawBufferPointer? {
+        guard let directory = try ICODirectory(bytes) else { return nil }
+        if let image = directory.smallest(covering: task.targetSize)?.image(in: bytes),
+            // The directory may be wrong; limits were checked for the largest image.
+            let size = try? header(of: image, isComplete: true)?.size, size.covers(task.targetSize),
+            task.header.size.covers(size)
+        {
+            return image
+        }
+        return directory.largest?.image(in: bytes)
     }
 
-    private static func isPNG(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isPNG(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
     }
 }

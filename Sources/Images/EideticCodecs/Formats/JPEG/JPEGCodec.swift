@@ -47,7 +47,7 @@ enum JPEGCodec: ImageCodec {
         try decoder.startOutput()
         let pixels = try PixelBuffer(size: decoder.outputSize, alpha: .opaque) { memory, stride throws(EideticError) in
             try readRows(from: decoder, into: memory, stride: stride, for: task)
-            if decoder.outputModel == EIDETIC_JPEG_INVERTED_CMYK {
+            if decoder.outputModel == EIDETIC_JPEG_CMYK {
                 eidetic_pixels_invert(memory.assumingMemoryBound(to: UInt8.self).baseAddress, memory.count)
             }
         }
@@ -55,7 +55,7 @@ enum JPEGCodec: ImageCodec {
         if let damage, !task.acceptsPartial { throw damage }
         return DecodedPixels(
             pixels,
-            iccProfile: segments.iccProfile,
+            colourSpace: segments.iccProfile.map(ColourSpace.profile),
             colorModel: decoder.outputModel == EIDETIC_JPEG_RGBA ? .rgb : .cmyk,
             isPartial: damage != nil
         )

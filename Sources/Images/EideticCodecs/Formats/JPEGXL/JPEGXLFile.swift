@@ -83,7 +83,11 @@ final class JPEGXLFile {
             isPartial = !isFrameComplete
         } while task.decodesAllFrames && !isPartial && frames.count < task.header.frameCount
         guard !frames.isEmpty else { throw EideticError(.corrupt, message: "jpegxl: the file has no frame") }
-        var decoded = DecodedPixels(frames: frames, loopCount: frames.count > 1 ? loopCount : 1, iccProfile: profile)
+        var decoded = DecodedPixels(
+            frames: frames,
+            loopCount: frames.count > 1 ? loopCount : 1,
+            colourSpace: profile.map(ColourSpace.profile)
+        )
         decoded.isPartial = isPartial
         return decoded
     }

@@ -17,7 +17,7 @@ final class JPEGXLFrameReader: FrameReader {
     private var properties: (size: PixelSize, hasAlpha: Bool, isAnimated: Bool, loopCount: Int?)?
     private(set) var durations: [Duration] = []
     private(set) var isComplete = false
-    private(set) var colourProfile: [UInt8]?
+    private(set) var colourSpace: ColourSpace?
 
     var isAnimated: Bool { properties?.isAnimated ?? false }
 
@@ -49,9 +49,9 @@ final class JPEGXLFrameReader: FrameReader {
         try readHeaders()
         // A frame is there when the next one begins.
         durations = isFileComplete ? announcedDurations : announcedDurations.dropLast()
-        guard !durations.isEmpty, colourProfile == nil, decoder == nil else { return }
+        guard !durations.isEmpty, colourSpace == nil, decoder == nil else { return }
         try openFrame(at: 0)
-        colourProfile = decoder?.iccProfile
+        colourSpace = decoder?.iccProfile.map(ColourSpace.profile)
     }
 
     private func readHeaders() throws(EideticError) {

@@ -30,7 +30,7 @@ enum APNGDecoder {
             )
             if let damage, !task.acceptsPartial { throw damage }
         }
-        var decoded = DecodedPixels(frames: frames, loopCount: structure.loopCount)
+        var decoded = DecodedPixels(frames: frames, loopCount: frames.count > 1 ? structure.loopCount : 1)
         decoded.isPartial = damage != nil
         return decoded
     }

@@ -32,25 +32,24 @@ enum PNGCodec: ImageCodec {
             orientation: structure.orientation,
             hasAlpha: structure.hasAlpha,
             frameCount: max(1, frames.count),
-            loopCount: frames.isEmpty ? 1 : structure.loopCount,
-            durations: frames.map(\.duration)
+            loopCount: frames.count > 1 ? structure.loopCount : 1,
+            durations: frames.count > 1 ? frames.map(\.duration) : []
         )
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let structure = try PNGStructure(bytes)
-        let profile = structure.compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
-        if task.decodesAllFrames, structure.frames.count > 1 {
+        if structure.isOtherFrame || (task.decodesAllFrames && structure.frameCount > 1) {
             var decoded = try APNGDecoder.decode(structure, for: task)
-            decoded.iccProfile = profile
+            decoded.colourSpace = structure.colourSpace
             return decoded
         }
         let fastDecoder = PNGFastDecoder(structure, size: structure.size, data: structure.data)
         if structure.isComplete, let pixels = try fastDecoder?.decode(for: task) {
-            return DecodedPixels(pixels, iccProfile: profile)
+            return DecodedPixels(pixels, colourSpace: structure.colourSpace)
         }
         let (pixels, damage) = try decodeStill(bytes, size: task.header.size, hasAlpha: structure.hasAlpha, for: task)
-        return DecodedPixels(pixels, iccProfile: profile, isPartial: damage != nil)
+        return DecodedPixels(pixels, colourSpace: structure.colourSpace, isPartial: damage != nil)
     }
 
     /// The frames at the target size, and three canvases.

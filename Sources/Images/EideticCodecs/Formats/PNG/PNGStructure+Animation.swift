@@ -9,28 +9,36 @@ extension PNGStructure {
         private var declaredFrameCount = 0
         private var readFrames: [Frame] = []
         private var nextSequenceNumber = 0
-        private var isInvalid = false
+        /// A Boolean value indicating whether a chunk is wrong: as in browsers, the frames before it are the animation.
+        private var isEnded = false
         private var includesDefaultImage = false
 
         /// A Boolean value indicating whether the pixels of the last frame may continue.
         private var isFrameOpen = false
 
         /// A Boolean value indicating whether the file announces more than one frame, and nothing contradicts it.
-        var announcesFrames: Bool { declaredFrameCount > 1 && !isInvalid }
+        var announcesFrames: Bool { declaredFrameCount > 1 && (!isEnded || frameCount > 1) }
 
-        /// Returns the frames whose pixels have begun; empty if they are invalid.
-        func frames(isComplete: Bool) -> [Frame] { Array(readFrames.prefix(frameCount(isComplete: isComplete))) }
+        /// A Boolean value indicating whether one frame is announced and there, beside a default image.
+        var isOtherFrame: Bool { declaredFrameCount == 1 && frameCount == 1 && !includesDefaultImage }
 
-        /// Returns the number of frames whose pixels have begun; 0 if they are invalid.
-        func frameCount(isComplete: Bool) -> Int {
-            guard declaredFrameCount > 0, !isInvalid, let last = readFrames.last else { return 0 }
-            guard isComplete else { return readFrames.count - (last.data.isEmpty ? 1 : 0) }
-            return readFrames.count == declaredFrameCount && !last.data.isEmpty ? declaredFrameCount : 0
+        /// The frames whose pixels have begun.
+        var frames: [Frame] { Array(readFrames.prefix(frameCount)) }
+
+        /// The number of frames whose pixels have begun.
+        var frameCount: Int {
+            guard declaredFrameCount > 0, let last = readFrames.last else { return 0 }
+            return readFrames.count - (last.data.isEmpty ? 1 : 0)
         }
 
-        /// Returns the number of frames whose pixels are complete; 0 if the frames are invalid.
-        func wholeFrameCount(isComplete: Bool) -> Int {
-            isInvalid ? 0 : min(frameCount(isComplete: isComplete), readFrames.count - (isFrameOpen ? 1 : 0))
+        /// The number of frames whose pixels are complete.
+        var wholeFrameCount: Int { min(frameCount, readFrames.count - (isFrameOpen ? 1 : 0)) }
+
+        /// Ends the animation, without a frame that is not complete.
+        private mutating func end() {
+            isEnded = true
+            if isFrameOpen { readFrames.removeLast() }
+            isFrameOpen = false
         }
 
         /// Returns one of the frames whose pixels have begun.
@@ -59,10 +67,12 @@ extension PNGStructure {
             isDefault: Bool,
             canvas: PixelSize
         ) throws(EideticError) {
+            guard !isEnded else { return }
             guard content.count == 26, consumeSequenceNumber(in: content), let frame = Self.frame(from: content),
                 !isDefault || (readFrames.isEmpty && frame.area == FrameArea(canvas: canvas)),
-                frame.area.isContained(in: canvas), readFrames.last?.data.isEmpty != true
-            else { isInvalid = true; return }
+                frame.area.isContained(in: canvas), readFrames.last?.data.isEmpty != true,
+                declaredFrameCount == 0 || readFrames.count < declaredFrameCount
+            else { return end() }
             includesDefaultImage = includesDefaultImage || isDefault
             readFrames.append(frame)
             isFrameOpen = true
@@ -75,10 +85,10 @@ extension PNGStructure {
         }
 
         mutating func appendFrameData(_ content: UnsafeRawBufferPointer) {
-            guard !isInvalid else { return }
+            guard !isEnded else { return }
             guard consumeSequenceNumber(in: content), let data = content.slice(at: 4, count: content.count - 4),
                 !readFrames.isEmpty, !includesDefaultImage || readFrames.count > 1
-            else { isInvalid = true; return }
+            else { return end() }
             readFrames[readFrames.count - 1].data.append(data)
         }
 

@@ -25,8 +25,8 @@ struct PNGStructure {
     private(set) var orientation = ImageOrientation.up
     private(set) var palette: UnsafeRawBufferPointer?
     private(set) var transparency: UnsafeRawBufferPointer?
-    /// The compressed colour profile, from behind its name; `nil` if the image is declared as sRGB.
-    private(set) var compressedProfile: UnsafeRawBufferPointer?
+    /// The chunks that state the meaning of the colours.
+    private var colours = PNGColours()
     /// The compressed pixels of the default image.
     private(set) var data: [UnsafeRawBufferPointer] = []
     /// A Boolean value indicating whether all chunks before the pixels are complete.
@@ -36,7 +36,6 @@ struct PNGStructure {
     /// A Boolean value indicating whether it is Apple's CgBI variant, which breaks the standard.
     private(set) var isCgBI = false
     private var animation = AnimationState()
-    private var hasSRGB = false
 
     private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The offset of the next chunk, and the number of those before.
@@ -77,10 +76,13 @@ struct PNGStructure {
         guard let old = bytes.baseAddress, let new = target.baseAddress, old != new else { return }
         palette = palette?.moved(from: old, to: new)
         transparency = transparency?.moved(from: old, to: new)
-        compressedProfile = compressedProfile?.moved(from: old, to: new)
+        colours.move(from: old, to: new)
         data = data.map { $0.moved(from: old, to: new) }
         animation.move(from: old, to: new)
     }
+
+    /// The meaning of the colours; `nil` means sRGB.
+    var colourSpace: ColourSpace? { colours.colourSpace }
 
     /// A Boolean value indicating whether a pixel can be transparent.
     var hasAlpha: Bool { colorType >= 4 || transparency != nil }
@@ -98,16 +100,17 @@ struct PNGStructure {
         }
     }
 
-    /// The frames of the animation; empty if the image is still or its animation is invalid.
-    ///
-    /// As in other viewers, the default image replaces an invalid animation.
-    var frames: [Frame] { animation.frames(isComplete: isComplete) }
+    /// The frames of the animation, up to the first one that is invalid; empty if the image is still.
+    var frames: [Frame] { animation.frames }
 
     /// The number of ``frames``.
-    var frameCount: Int { animation.frameCount(isComplete: isComplete) }
+    var frameCount: Int { animation.frameCount }
 
     /// The number of frames whose pixels are complete.
-    var wholeFrameCount: Int { animation.wholeFrameCount(isComplete: isComplete) }
+    var wholeFrameCount: Int { animation.wholeFrameCount }
+
+    /// A Boolean value indicating whether the image is the only frame announced, and that is not the default image.
+    var isOtherFrame: Bool { isComplete && animation.isOtherFrame }
 
     /// A Boolean value indicating whether the chunks so far announce an animation.
     var announcesFrames: Bool { animation.announcesFrames }
@@ -145,8 +148,7 @@ struct PNGStructure {
         // An animation does not turn while it plays.
         case "eXIf" where orientation == .up && (data.isEmpty || !announcesFrames):
             orientation = Exif.orientation(in: chunk.content)
-        case "sRGB": hasSRGB = true; compressedProfile = nil
-        case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.compressedProfile(in: chunk.content)
+        case "cICP", "iCCP", "sRGB", "gAMA", "cHRM": if data.isEmpty { colours.read(chunk) }
         case "acTL": if data.isEmpty { animation.readAnimationControl(chunk.content) }
         case "fcTL": try animation.readFrameControl(chunk.content, isDefault: data.isEmpty, canvas: size)
         case "IDAT":
@@ -193,11 +195,5 @@ struct PNGStructure {
             colours[4 * index + 3] = transparency?.uint8(at: index).map(UInt8.init) ?? 255
         }
         return colours
-    }
-
-    /// Returns the content behind the profile's name, its terminator and the method.
-    private static func compressedProfile(in content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        guard let end = content.prefix(80).firstIndex(of: 0), content.uint8(at: end + 1) == 0 else { return nil }
-        return content.slice(at: end + 2, count: content.count - end - 2)
     }
 }

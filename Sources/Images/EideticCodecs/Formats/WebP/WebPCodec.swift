@@ -37,7 +37,7 @@ enum WebPCodec: ImageCodec {
             structure.isAnimated
             ? try decodeAnimation(structure, byteCount: bytes.count, for: task)
             : try decodeStill(bytes, structure: structure, for: task)
-        decoded.iccProfile = structure.iccProfile
+        decoded.colourSpace = structure.colourSpace
         return decoded
     }
 

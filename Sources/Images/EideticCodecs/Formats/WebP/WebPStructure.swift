@@ -22,6 +22,7 @@ struct WebPStructure {
     private var hasAlphaChunk = false
     private(set) var orientation = ImageOrientation.up
     private(set) var iccProfile: [UInt8]?
+    var colourSpace: ColourSpace? { iccProfile.map(ColourSpace.profile) }
     private(set) var isAnimated = false
     private(set) var loopCount: Int? = 1
     private(set) var frames: [Frame] = []

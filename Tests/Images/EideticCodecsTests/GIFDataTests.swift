@@ -1,0 +1,43 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+/// Tiny GIF files, and data that ends early.
+///
+/// The right values are those of Chromium 156.
+@Suite("Data of GIF", .timeLimit(.minutes(1)))
+struct GIFDataTests {
+    /// Returns a frame of 4 x 4 pixels whose codes have three bits each.
+    private static func gif(codes: [UInt64]) -> [UInt8] {
+        let bits = codes.reversed().reduce(0) { $0 << 3 | $1 }
+        let data = (0..<(codes.count * 3 + 7) / 8).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64($0))) }
+        let blocks = data.isEmpty ? [] : [UInt8(data.count)] + data
+        return GIFWriter.head(width: 4, height: 4) + [0x2c, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2] + blocks + [0, 0x3b]
+    }
+
+    @Test("F02 the transparent GIF of 26 bytes is one transparent pixel") func tiny() throws {
+        let file: [UInt8] =
+            Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0, 0x3b]
+        #expect(file.count == 26)
+        let image = try ImageDecoder.decode(file, options: DecodeOptions())
+        #expect(image.size == PixelSize(width: 1, height: 1) && image.pixels[0, 0] == [0, 0, 0, 0])
+        #expect(!image.isPartial)
+    }
+
+    @Test(
+        "F02 where the data of a GIF ends early, the rest is transparent",
+        arguments: [([4, 1, 1, 5], 2), ([4, 5], 0), ([], 0)] as [([UInt64], Int)]
+    )
+    func earlyEnd(codes: [UInt64], count: Int) throws {
+        let image = try ImageDecoder.decode(Self.gif(codes: codes), options: DecodeOptions())
+        for x in 0..<4 { #expect(image.pixels[x, 0] == (x < count ? [0, 255, 0, 255] : [0, 0, 0, 0])) }
+        #expect(!image.isPartial)
+    }
+
+    @Test("F07 data of a GIF that ends without an end code is corrupt") func missingCodes() {
+        let error = #expect(throws: EideticError.self) {
+            _ = try ImageDecoder.decode(Self.gif(codes: [4, 1, 1]), options: DecodeOptions())
+        }
+        #expect(error?.code == .corrupt)
+    }
+}
