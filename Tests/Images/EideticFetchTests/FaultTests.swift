@@ -78,6 +78,12 @@ struct FaultTests {
             steps: [.head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Fixture.image(length: 100)), .close]
         ),
         Fault(name: "no response", code: .connectionLost, steps: [.close]),
+        Fault(
+            name: "half a head, then the end",
+            code: .connectionLost,
+            steps: [.send(Array("HTTP/1.1 200 OK\r\nContent-Le".utf8)), .close],
+            message: "within the head"
+        ),
         Fault(name: "no HTTP", code: .badResponse, steps: [.send(Array("SSH-2.0-OpenSSH\r\n\r\n".utf8)), .close]),
         Fault(
             name: "an endless body",

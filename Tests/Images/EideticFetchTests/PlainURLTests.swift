@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import Testing
 
 @testable import EideticFetch
@@ -72,5 +73,35 @@ struct PlainURLTests {
     )
     func references(base: String) {
         #expect(ParsedURL.resolve("c?d", against: "\(base)/a/b") == "\(base)/a/c?d")
+    }
+
+    /// URL Standard, section 1.3 (path and query percent-encode sets) and 4.4; RFC 3986, section 2.
+    @Test(
+        "L02 characters that a request must not contain are percent-encoded",
+        arguments: [
+            ("http://h/a\"<>^`{|}b", "http://h/a%22%3C%3E%5E%60%7B%7C%7Db"),
+            ("http://h/a b?c d", "http://h/a%20b?c%20d"),
+            ("http://h/?a\"<>'\\b", "http://h/?a%22%3C%3E%27%5Cb"), ("http://h/a\tb\r\nc", "http://h/abc"),
+            ("http://h\\a\\b?c", "http://h/a/b?c"), ("http://h/é?é", "http://h/%C3%A9?%C3%A9"),
+            ("http://h/it's", "http://h/it's"), ("http://h/%zz%", "http://h/%zz%"), ("http://h/a[1]", "http://h/a[1]"),
+            ("http://h/a#b?c", "http://h/a"), ("http://h/\u{7f}", "http://h/%7F"),
+        ]
+    )
+    func encodes(url: String, normal: String) { #expect((try? ParsedURL(url))?.text == normal) }
+
+    /// RFC 3986, section 5.2.2; the bytes of a `Location` are kept as browsers do (Fetch Standard, "location URL").
+    @Test(
+        "L07 a reference is resolved by the standard, byte for byte",
+        arguments: [
+            ("#x", "http://h/a/b?q"), ("", "http://h/a/b?q"), ("?r#x", "http://h/a/b?r"), ("c", "http://h/a/c"),
+            ("../c", "http://h/c"), ("/c#x", "http://h/c"), ("//i/c", "http://i/c"),
+            ("http://i/{c}", "http://i/%7Bc%7D"),
+            ("http://i/é", "http://i/%C3%A9"), ("c d?e f", "http://h/a/c%20d?e%20f"),
+            (String(fieldBytes: Array("http://i/".utf8) + [0xe9]), "http://i/%E9"),
+            (String(fieldBytes: Array("/?".utf8) + [0xe9]), "http://h/?%E9"),
+        ]
+    )
+    func resolves(reference: String, target: String) {
+        #expect(ParsedURL.resolve(reference, against: "http://h/a/b?q") == target)
     }
 }

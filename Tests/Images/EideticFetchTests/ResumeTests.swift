@@ -231,6 +231,17 @@ struct ResumeTests {
         #expect(error?.code == .badResponse)
     }
 
+    /// As browsers and curl do.
+    @Test(
+        "L24 status 206 with the whole body, or without a range, to a request without a range is the image",
+        arguments: ["bytes 0-9/10", "bytes 0-9/*", nil]
+    )
+    func wholeBody(range: String?) async throws {
+        let headers: KeyValuePairs = range.map { ["Content-Range": $0] } ?? [:]
+        let origin = try ScriptedOrigin { _ in [.response(206, headers: headers, body: Fixture.image(length: 10))] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 10))
+    }
+
     // MARK: On disk
 
     private func makeConfiguration(directory: TemporaryDirectory) -> Downloader.Configuration {

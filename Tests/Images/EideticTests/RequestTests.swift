@@ -88,7 +88,25 @@ struct RequestTests {
         }
     }
 
-    @Test("L18 broken data URLs are refused", arguments: ["data:image/png;base64", "data:;base64,%%%", "data:,%4"])
+    /// Fetch Standard, section 6 ("data: URL processor"), and Infra Standard, section 7 ("forgiving-base64 decode").
+    @Test(
+        "L18 the data of a data URL are read as in browsers",
+        arguments: [
+            ("data:,a%", "a%"), ("data:,%4", "%4"), ("data:,%zz%41", "%zzA"), ("data:,a#b", "a"), ("data:,a,b", "a,b"),
+            ("data:text/plain;  base64,YQ==", "a"), ("data:;BASE64 ,YQ", "a"), ("data:;base64,YR==", "a"),
+            ("data:;base64, Y Q%20%3D%3d ", "a"), ("data:;base64,YWI=#x", "ab"), ("data:;base64,Y\nQ=\t=", "a"),
+            ("DATA:;base64,YWJj", "abc"), ("data:base64,YQ==", "YQ=="), ("data:;base64;x,YQ==", "YQ=="), ("data:,", ""),
+        ]
+    )
+    func dataOfURLs(_ text: String, data: String) throws {
+        guard case .bytes(let bytes) = ImageRequest.Resource(url: text) else { Issue.record("no bytes"); return }
+        #expect(String(decoding: bytes, as: UTF8.self) == data)
+    }
+
+    @Test(
+        "L18 broken data URLs are refused",
+        arguments: ["data:image/png;base64", "data:;base64,%%%", "data:;base64,AAAAA"]
+    )
     func brokenDataURLs(_ text: String) async {
         let error = await #expect(throws: EideticError.self) {
             try await ImagePipeline(.init()).image(for: ImageRequest(text))

@@ -1,44 +1,83 @@
 import EideticCore
-import FoundationEssentials
 
 /// The content of a `data:` URL.
 ///
-/// - SeeAlso: RFC 2397.
+/// - SeeAlso: RFC 2397; Fetch Standard, section 6, "data: URL processor".
 package struct DataURL {
     let bytes: [UInt8]
 
+    /// Reads the data of a URL, as browsers do: without its fragment, with percent signs that stand for themselves, and
+    /// with base64 of any padding and with white space.
     init(_ url: String) throws(EideticError) {
-        guard let comma = url.firstIndex(of: ",") else {
+        // The URL Standard removes these characters from any URL, and what is not printable from its ends.
+        let text = url.utf8.filter { ![0x09, 0x0a, 0x0d].contains($0) }.prefix { $0 != UInt8(ascii: "#") }
+        guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
             throw EideticError(.invalidURL, message: "a data URL has no comma before its data")
         }
-        let isBase64 = url[..<comma].lowercased().hasSuffix(";base64")
-        let payload = url[url.index(after: comma)...]
-        guard let plain = Self.percentDecoded(payload.utf8) else {
-            throw EideticError(.invalidURL, message: "a data URL has a percent sign without two hexadecimal digits")
-        }
-        guard isBase64 else {
+        var payload = text[(comma + 1)...]
+        while let last = payload.last, last <= 0x20 { payload.removeLast() }
+        let plain = Self.percentDecoded(payload)
+        guard Self.isBase64(mediaType: text[..<comma]) else {
             bytes = plain
             return
         }
-        let text = String(decoding: plain.filter { $0 > 0x20 }, as: UTF8.self)
-        let padded = text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let decoded = Data(base64Encoded: padded) else {
+        guard let decoded = Self.base64Decoded(plain) else {
             throw EideticError(.invalidURL, message: "the data of a data URL is not base64")
         }
-        bytes = Array(decoded)
+        bytes = decoded
     }
 
-    /// Decodes percent-encoded bytes.
+    /// Returns whether a media type ends with `;`, spaces, and `base64` in any case.
+    private static func isBase64(mediaType: ArraySlice<UInt8>) -> Bool {
+        var type = mediaType
+        func removeSpaces() { while type.last == 0x20 { type.removeLast() } }
+        removeSpaces()
+        guard String(decoding: type.suffix(6), as: UTF8.self).lowercased() == "base64" else { return false }
+        type.removeLast(6)
+        removeSpaces()
+        return type.last == UInt8(ascii: ";")
+    }
+
+    /// Decodes base64 without regard to ASCII white space and to bits behind the last byte.
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - isLenient: A Boolean value indicating whether a percent sign without two digits stands for itself.
-    /// - Returns: The bytes; `nil` if the text has such a sign, unless that is allowed.
-    package static func percentDecoded(_ text: Substring.UTF8View, isLenient: Bool = false) -> [UInt8]? {
+    /// - Returns: The bytes; `nil` for other characters, and for a length or padding that cannot be.
+    /// - SeeAlso: Infra Standard, section 7, "forgiving-base64 decode".
+    private static func base64Decoded(_ text: [UInt8]) -> [UInt8]? {
+        var digits = text.filter { ![0x09, 0x0a, 0x0c, 0x0d, 0x20].contains($0) }
+        if digits.count % 4 == 0 {
+            for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        }
+        guard digits.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 4 * 3 + 2)
+        var (bits, count) = (UInt32(0), 0)
+        for digit in digits {
+            guard let value = value(ofBase64: digit) else { return nil }
+            (bits, count) = (bits << 6 | value, count + 6)
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+        return bytes
+    }
+
+    private static func value(ofBase64 digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit) - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit) - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit) + 4
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+
+    /// Decodes percent-encoded bytes; a percent sign without two hexadecimal digits stands for itself.
+    package static func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
         let percent = UInt8(ascii: "%")
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
         var remaining = Array(text)[...]
+        bytes.reserveCapacity(remaining.count)
         while let byte = remaining.popFirst() {
             let digits = remaining.prefix(2)
             if byte == percent, digits.count == 2, digits.allSatisfy(\.isHexadecimalDigit),
@@ -47,7 +86,6 @@ package struct DataURL {
                 bytes.append(value)
                 remaining = remaining.dropFirst(2)
             } else {
-                guard byte != percent || isLenient else { return nil }
                 bytes.append(byte)
             }
         }

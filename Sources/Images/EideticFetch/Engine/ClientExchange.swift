@@ -48,7 +48,7 @@ struct ClientExchange: Sendable {
         var metrics = response.metrics
         metrics.queued = queued
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
-        if head.isRedirect, let location = head.headers["Location"] {
+        if head.isRedirect, let location = head.headers.values(for: "Location").first {
             outcome.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }
         guard request.keepsBody(of: head) else { return outcome }
@@ -78,7 +78,7 @@ struct ClientExchange: Sendable {
     }
 
     private func check(_ bytes: [UInt8], head: ResponseHead, of outcome: inout ExchangeOutcome) throws(EideticError) {
-        if head.status == 206, request.partialBody != nil || request.headers["Range"] == nil {
+        if head.status == 206, request.partialBody != nil || request.headers["Range"] == nil && head.isPart {
             outcome.hasUnrequestedRange = true
             throw EideticError(.badResponse, message: "\(request.url): the server sent a part of the body")
         }

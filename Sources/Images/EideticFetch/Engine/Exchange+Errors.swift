@@ -77,10 +77,19 @@ extension Exchange {
         )
     }
 
+    /// The error of a connection that the server closed before the end of the head.
+    var lostHeadError: EideticError {
+        EideticError(
+            .connectionLost,
+            message: "\(request.url): the connection was closed within the head, after \(headBytes) bytes"
+        )
+    }
+
     /// A Boolean value indicating whether the connection was lost in the TLS handshake.
     ///
-    /// libcurl has no code for this case; OpenSSL's message is the only indication.
+    /// libcurl has no code for this case; the system's error and OpenSSL's message are the only indications.
     private var isConnectionLostInHandshake: Bool {
+        if [ECONNRESET, EPIPE].contains(Int32(truncatingIfNeeded: integer(for: CURLINFO_OS_ERRNO))) { return true }
         let text = detail(for: CURLE_SSL_CONNECT_ERROR)
         return ["SYSCALL", "reset by peer", "Broken pipe", "unexpected eof"].contains { text.contains($0) }
     }

@@ -78,7 +78,7 @@ extension Exchange {
                 body = partialBody.bytes
                 return true
             }
-        } else if request.headers["Range"] != nil {
+        } else if request.headers["Range"] != nil || !head.isPart {
             return true
         }
         hasUnrequestedRange = true

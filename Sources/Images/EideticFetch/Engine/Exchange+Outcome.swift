@@ -9,10 +9,11 @@ extension Exchange {
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
         outcome.wasStopped = clock.stopCount != stopCountAtStart
         outcome.error = failure ?? (code == CURLE_OK || isCompleteWithoutBody ? nil : error(for: code))
+        if code == CURLE_OK, outcome.error == nil, head == nil { outcome.error = lostHeadError }
         let isConnected = offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
         outcome.isUnreachable =
             outcome.error != nil && headBytes == 0 && (!isConnected || code == CURLE_OPERATION_TIMEDOUT)
-        outcome.redirectTarget = string(for: CURLINFO_REDIRECT_URL) ?? redirectTarget
+        outcome.redirectTarget = redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? consumeBody() : []
         if let share, outcome.error == nil { share.markComplete() }
@@ -30,9 +31,9 @@ extension Exchange {
         return true
     }
 
-    /// The target of a redirect whose body is incomplete: libcurl does not provide it then.
+    /// The target of a redirect; that of libcurl is not the one of the standards.
     private var redirectTarget: String? {
-        guard let head, head.isRedirect, let location = head.headers["Location"] else { return nil }
+        guard let head, head.isRedirect, let location = head.headers.values(for: "Location").first else { return nil }
         return ParsedURL.resolve(location, against: request.url)
     }
 

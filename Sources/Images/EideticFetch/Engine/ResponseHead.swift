@@ -30,6 +30,16 @@ struct ResponseHead: Sendable, Hashable {
     /// The value of the `Content-Length` field; `nil` if it is missing or invalid.
     var contentLength: Int? { headers["Content-Length"]?.httpInteger }
 
+    /// A Boolean value indicating whether the response is known to have a part of the body only.
+    ///
+    /// Some servers send status 206 with the whole body to a request without a range.
+    /// - SeeAlso: RFC 9110, section 15.3.7.
+    var isPart: Bool {
+        guard status == 206, let text = headers["Content-Range"] else { return false }
+        guard let range = ContentRange(text) else { return true }
+        return range.first > 0 || range.total.map { range.last < $0 - 1 } ?? false
+    }
+
     /// Returns the delay that the server requests with `Retry-After`.
     func retryAfter(now: Timestamp) -> Duration? {
         RetryAfter.delay(status: status, fields: headers.fields, now: now)

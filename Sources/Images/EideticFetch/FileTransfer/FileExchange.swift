@@ -78,7 +78,7 @@ package final class FileExchange {
             return true
         }
         hasHead = true
-        if response.isRedirect, let location = incomingHead.headers["Location"] {
+        if response.isRedirect, let location = incomingHead.headers.values(for: "Location").first {
             response.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }
         do throws(EideticError) {

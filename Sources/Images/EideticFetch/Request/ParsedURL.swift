@@ -44,7 +44,7 @@ struct ParsedURL {
         }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
-        let result = curl_url_set(handle, CURLUPART_URL, String(trimmed), flags)
+        let result = curl_url_set(handle, CURLUPART_URL, EncodedURL.text(String(trimmed)), flags)
         guard result == CURLUE_OK else {
             throw Self.invalidURL(source, reason: String(cString: curl_url_strerror(result)))
         }
@@ -116,8 +116,12 @@ extension ParsedURL {
 extension ParsedURL {
     /// Returns the URL of a reference relative to `base`, or `nil` if it is invalid.
     ///
-    /// - SeeAlso: RFC 3986, section 5.
+    /// The fragment of the reference is left out.
+    /// - SeeAlso: RFC 3986, section 5.2.2.
     static func resolve(_ reference: String, against base: String) -> String? {
+        let reference = EncodedURL.text(reference)
+        // libcurl would drop the last part of the path.
+        if reference.isEmpty { return base }
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)

@@ -52,7 +52,7 @@ struct UniqueFileNames {
 
     /// Decodes percent-encoded characters; invalid UTF-8 becomes the replacement character.
     private static func percentDecoded(_ text: Substring.UTF8View) -> String {
-        String(decoding: DataURL.percentDecoded(text, isLenient: true) ?? [], as: UTF8.self)
+        String(decoding: DataURL.percentDecoded(text), as: UTF8.self)
     }
 
     /// Replaces characters that are invalid in file names or special in shells, and removes leading dots.

@@ -160,13 +160,12 @@ extension SourceStage {
         _ = try? await disk.disk?.remove(request.resourceKey)
     }
 
-    /// The error of a server that confirms an entry although the request had no condition.
+    /// The error of a server that confirms an entry although the loader sent no condition; the caller may have.
     private static func unexpectedNotModified(for request: ImageRequest) -> EideticError {
-        EideticError(
-            .badResponse,
-            message: "\(request.name): status 304 to a request without conditions",
-            httpStatus: 304
-        )
+        let hasOwnCondition = ["If-None-Match", "If-Modified-Since"].contains { request.headers[$0] != nil }
+        let problem =
+            hasOwnCondition ? "the request's own condition, without a stored image" : "a request without conditions"
+        return EideticError(.badResponse, message: "\(request.name): status 304 to \(problem)", httpStatus: 304)
     }
 }
 

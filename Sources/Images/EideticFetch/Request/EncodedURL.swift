@@ -1,0 +1,52 @@
+import EideticHTTP
+
+/// The percent-encoding of URLs and references, without which libcurl would send what it gets.
+///
+/// - SeeAlso: URL Standard, sections 1.3 and 4.4.
+enum EncodedURL {
+    /// Returns a URL or a reference in which path and query have no character that a request must not contain.
+    ///
+    /// As in browsers, white space around it and tabs and line breaks within it are removed, and a backslash before the
+    /// query is a slash. A percent sign stands for itself, and a byte above 7F is encoded as the byte that it is. The
+    /// fragment, which is never sent, is left out.
+    static func text(_ source: String) -> String {
+        var bytes = source.fieldBytes.filter { ![0x09, 0x0a, 0x0d].contains($0) }[...]
+        while let first = bytes.first, first <= 0x20 { bytes.removeFirst() }
+        while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
+        let reference = bytes.prefix { $0 != UInt8(ascii: "#") }
+        let front = reference.prefix { $0 != UInt8(ascii: "?") }
+        let slashed = front.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
+        let path = slashed[endOfAuthority(in: slashed)...]
+        let start = String(decoding: slashed[..<path.startIndex], as: UTF8.self)
+        return start + encoded(path, isQuery: false) + encoded(reference[front.endIndex...], isQuery: true)
+    }
+
+    /// Returns the position behind scheme and authority, which have rules of their own.
+    private static func endOfAuthority(in bytes: [UInt8]) -> Int {
+        let colon = bytes.firstIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
+        let start = colon.map { bytes[$0] == UInt8(ascii: ":") ? $0 + 1 : 0 } ?? 0
+        let slashes = bytes[start...].prefix { $0 == UInt8(ascii: "/") }
+        guard slashes.count >= 2 else { return start }
+        return bytes[slashes.endIndex...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+    }
+
+    private static func encoded(_ bytes: ArraySlice<UInt8>, isQuery: Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if mustBeEncoded(byte, isQuery: isQuery) {
+                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            } else {
+                text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The sets of the URL Standard, and for servers that refuse them the others that no URL of RFC 3986 has, without
+    /// brackets.
+    private static func mustBeEncoded(_ byte: UInt8, isQuery: Bool) -> Bool {
+        byte <= 0x20 || byte > 0x7e || "\"<>\\^`{|}".utf8.contains(byte) || isQuery && byte == UInt8(ascii: "'")
+    }
+}
