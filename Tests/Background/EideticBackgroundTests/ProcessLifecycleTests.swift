@@ -88,7 +88,7 @@ struct ProcessLifecycleTests {
     @Test("B17 a process whose main thread is blocked exits all the same, without exit handlers")
     func blockedMainThread() async throws {
         let probe = try ProbeProcess(["--print-exit-thread", "--block-main-thread"])
-        await probe.expectOutput("state active")
+        await probe.expectOutput("blocked")
         probe.process.kill(SIGTERM)
         let end = await probe.finish()
         #expect(end.status == .exited(0))

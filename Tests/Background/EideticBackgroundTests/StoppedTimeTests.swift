@@ -26,24 +26,25 @@ struct StoppedTimeTests {
             }
         }
 
-        /// Commands that stop and continue the process `$1`.
-        var commands: (stop: String, resume: String) {
+        /// Commands that continue the process `$1`, which has stopped itself, after 2.3 s in which this means stops it.
+        var script: String {
             switch self {
-            case .signal: ("kill -STOP $1", "kill -CONT $1")
+            case .signal: "sleep 2.3; kill -CONT $1"
             case .freezer:
-                (
-                    "g=/sys/fs/cgroup/freezer/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo FROZEN > $g/freezer.state",
-                    "echo THAWED > $g/freezer.state; echo $1 > $g/../cgroup.procs; rmdir $g"
-                )
+                """
+                g=/sys/fs/cgroup/freezer/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo FROZEN > $g/freezer.state
+                kill -CONT $1; sleep 2.3
+                echo THAWED > $g/freezer.state; echo $1 > $g/../cgroup.procs; rmdir $g
+                """
             case .unifiedFreezer:
-                (
-                    """
-                    for r in /sys/fs/cgroup/unified /sys/fs/cgroup; do test -w $r/cgroup.procs && break; done
-                    g=$r/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo 1 > $g/cgroup.freeze
-                    """, "echo 0 > $g/cgroup.freeze; echo $1 > $r/cgroup.procs; rmdir $g"
-                )
-            // The debugger attaches, and waits for its input to end.
-            case .debugger: ("gdb -q -batch -p $1 -ex 'shell sleep 2.3' -ex detach >/dev/null 2>&1", ":")
+                """
+                for r in /sys/fs/cgroup/unified /sys/fs/cgroup; do test -w $r/cgroup.procs && break; done
+                g=$r/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo 1 > $g/cgroup.freeze
+                kill -CONT $1; sleep 2.3
+                echo 0 > $g/cgroup.freeze; echo $1 > $r/cgroup.procs; rmdir $g
+                """
+            case .debugger:
+                "gdb -q -batch -p $1 -ex \"shell kill -CONT $1; sleep 2.3\" -ex detach >/dev/null 2>&1; kill -CONT $1"
             }
         }
     }
@@ -51,26 +52,23 @@ struct StoppedTimeTests {
     /// The limit that a stop exceeds, in milliseconds.
     private static let limit = "2000"
 
-    /// The milliseconds from the beginning of a limit to a moment after the stop, by a clock that goes on meanwhile.
-    private static let afterStop = "2600"
-
-    /// Stops the process for longer than the limit.
-    private func stop(_ probe: ProbeProcess, by means: Means) async throws {
-        let script = "\(means.commands.stop); \(means == .debugger ? ":" : "sleep 2.3"); \(means.commands.resume)"
-        let arguments = ["-c", "set -e; \(script)", "sh", "\(probe.process.identifier)"]
+    /// Waits until the process has stopped itself, and continues it after longer than the limit.
+    private func passTime(of probe: ProbeProcess, stoppedBy means: Means) async throws {
+        await probe.waitUntilStopped()
+        let arguments = ["-c", "set -e; \(means.script)", "sh", "\(probe.process.identifier)"]
         let result = try await Subprocess.run("bash", arguments: arguments)
         #expect(result.status == .exited(0), "\(result.errorText)")
     }
 
+    /// Options with which a callback stops the process, and returns a moment after the stop.
+    private static func stop(in callback: String) -> [String] { ["--stop-in", callback, "--hang", "\(callback)=300"] }
+
     @Test("B05 a callback is not charged for the time in which the process was stopped", arguments: Means.available)
     func callback(_ means: Means) async throws {
-        let hang = "didEnterBackground=\(Self.afterStop)"
-        let arguments = ["--hang", hang, "--background-limit", Self.limit]
-        let probe = try ProbeProcess(arguments)
+        let probe = try ProbeProcess(Self.stop(in: "didEnterBackground") + ["--background-limit", Self.limit])
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        await probe.expectOutput("didEnterBackground")
-        try await stop(probe, by: means)
+        try await passTime(of: probe, stoppedBy: means)
         let end = await probe.finish()
         #expect(end.status == .exited(0), "\(end.errors)")
     }
@@ -84,14 +82,13 @@ struct StoppedTimeTests {
         ]
     )
     func eachCallback(name: String, limit: String) async throws {
-        let hang = ["--hang", "\(name)=\(Self.afterStop)", limit, Self.limit]
-        let probe = try ProbeProcess(["--background", "--foreground"] + hang)
+        let options = Self.stop(in: name) + [limit, Self.limit]
+        let probe = try ProbeProcess(["--background", "--foreground"] + options)
         if name == "willTerminate" {
             await probe.expectOutput("didBecomeActive", times: 2)
             probe.process.kill(SIGTERM)
         }
-        await probe.expectOutput(name)
-        try await stop(probe, by: .signal)
+        try await passTime(of: probe, stoppedBy: .signal)
         if name != "willTerminate" {
             await probe.expectOutput("didBecomeActive active", times: 2)
             probe.process.kill(SIGTERM)
@@ -108,13 +105,12 @@ struct StoppedTimeTests {
         let probe = try ProbeProcess(arguments + Self.timer + ["--task", "up=-1"])
         await probe.expectOutput("didBecomeActive")
         if arguments[0] == "--grace" { probe.process.kill(SIGTERM) }
-        await probe.expectOutput("didEnterBackground")
-        try await stop(probe, by: .signal)
+        try await passTime(of: probe, stoppedBy: .signal)
         await expectTimerFirst(probe, before: "expired up")
     }
 
-    /// A task that ends after the stop, and after the end of a limit that the stop is charged to.
-    private static let timer = ["--task", "timer=\(afterStop)"]
+    /// A task at whose end the process stops itself, and one that ends after the stop, by a clock that goes on meanwhile.
+    private static let timer = ["--task", "first=100", "--stop-in", "done first", "--task", "timer=2600"]
 
     /// Expects the end of the timer before another line.
     private func expectTimerFirst(_ probe: ProbeProcess, before line: String) async {
@@ -133,8 +129,7 @@ struct StoppedTimeTests {
     func frozen(_ means: Means) async throws {
         let budget = ["--background", "--budget", Self.limit]
         let probe = try ProbeProcess(budget + ["--task", "up=-1"] + Self.timer)
-        await probe.expectOutput("didEnterBackground")
-        try await stop(probe, by: means)
+        try await passTime(of: probe, stoppedBy: means)
         await expectTimerFirst(probe, before: "expired up")
     }
 
@@ -142,12 +137,11 @@ struct StoppedTimeTests {
     func expiration() async throws {
         let probe = try ProbeProcess(
             [
-                "--background", "--budget", "100", "--task", "a=-1", "--ignore-expiry", "--expiry-limit",
-                Self.limit,
-            ] + Self.timer
+                "--background", "--budget", "100", "--task", "a=-1", "--ignore-expiry", "--stop-in", "expired a",
+                "--expiry-limit", Self.limit, "--task", "timer=2600",
+            ]
         )
-        await probe.expectOutput("expired a")
-        try await stop(probe, by: .signal)
+        try await passTime(of: probe, stoppedBy: .signal)
         let end = await probe.finish()
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.lines.contains("done timer"), "\(end.lines)")

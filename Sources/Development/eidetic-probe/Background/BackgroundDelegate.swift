@@ -12,8 +12,12 @@ final class BackgroundDelegate: ApplicationDelegate {
     private let storm: TaskStorm
     /// The callbacks that block when they are called for the first time.
     private var hangs: [String: Duration]
+    /// The line with which the process stops itself.
+    private var stop: String?
 
-    init(plan: BackgroundPlan, storm: TaskStorm) { (self.plan, self.storm, hangs) = (plan, storm, plan.hangs) }
+    init(plan: BackgroundPlan, storm: TaskStorm) {
+        (self.plan, self.storm, hangs, stop) = (plan, storm, plan.hangs, plan.stop)
+    }
 
     func applicationWillFinishLaunching(_ application: Application) {
         report("willFinishLaunching", application: application)
@@ -79,6 +83,7 @@ final class BackgroundDelegate: ApplicationDelegate {
             Task {
                 try? await Task.sleep(for: duration)
                 printLine("done \(task.name)")
+                stopProcess(in: "done \(task.name)")
                 application.endBackgroundTask(identifier)
             }
         }
@@ -114,9 +119,17 @@ final class BackgroundDelegate: ApplicationDelegate {
 
     private func report(_ name: String, application: Application) {
         printLine("\(name) \(application.state.rawValue)")
+        stopProcess(in: name)
         // Blocks the main thread, as a careless application does.
         if let hang = hangs.removeValue(forKey: name) { block(for: hang) }
         if plan.workCallback == name { Task { await continueWork() } }
+    }
+
+    /// Stops the process in the planned event, when that happens for the first time.
+    private func stopProcess(in event: String) {
+        guard stop == event else { return }
+        stop = nil
+        kill(getpid(), SIGSTOP)
     }
 
     /// Performs work until it is cancelled.
@@ -139,6 +152,7 @@ final class BackgroundDelegate: ApplicationDelegate {
         let index = openTasks.count
         return application.beginBackgroundTask(withName: task.name) { [weak self] in
             printLine("expired \(task.name)")
+            self?.stopProcess(in: "expired \(task.name)")
             self?.handleExpiration(of: index, in: application)
         }
     }

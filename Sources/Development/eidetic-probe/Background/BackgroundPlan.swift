@@ -15,6 +15,8 @@ struct BackgroundPlan: Sendable {
     var plannedTasks: [PlannedTask] = []
     /// The callbacks that block, with the time for which they do.
     var hangs: [String: Duration] = [:]
+    /// The callback, the end of a task (`done NAME`) or its expiration (`expired NAME`) in which the process stops itself.
+    var stop: String?
     /// The tasks of a library, with a handler that ends them or that blocks.
     var libraryTasks: [String] = []
     var blockingLibraryTasks: [String] = []
@@ -134,6 +136,7 @@ struct BackgroundPlan: Sendable {
         switch option {
         case "--identifier": configuration.identifier = value
         case "--state-directory": configuration.stateDirectory = value
+        case "--stop-in": stop = value
         case "--archive": archive = Array(value.utf8)
         case "--cache": cacheDirectory = value
         case "--words": wordsPath = value

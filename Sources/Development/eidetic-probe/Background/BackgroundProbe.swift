@@ -32,13 +32,18 @@ struct BackgroundProbe: Sendable {
         var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)
         for await state in application.states {
             printLine("state \(state.rawValue)")
-            if plan.blocksMainThread, state == .active { await MainActor.run { _ = pause() } }
+            if plan.blocksMainThread, state == .active { await MainActor.run { Self.blockMainThread() } }
             guard state == awaited, let next = presentations.popFirst() else { continue }
             awaited = next == .active ? .active : next == .inactive ? .inactive : .background
             application.setPresentation(next)
         }
         _ = cache
         await application.waitUntilTerminated()
+    }
+
+    private static func blockMainThread() {
+        printLine("blocked")
+        pause()
     }
 
     /// Prints at the exit whether its handlers run on the thread of the lifecycle.

@@ -150,7 +150,7 @@ enum StandardTable {
             "4.2.1",
             "SHOULD treat invalid freshness information as stale",
             "obeyed",
-            "an Expires date with doubled spaces is invalid, and so in the past"
+            "an Expires date that does not exist is in the past"
         ),
         row(
             "4.2.2",

@@ -54,10 +54,17 @@ struct TimeScenarios {
             maximumAge: 60
         ),
         HTTPScenario(
-            name: "an Expires date with doubled spaces is invalid, and so in the past",
-            answers: answers("Expires: Sat,  01 Jan 2050 00:00:00 GMT"),
+            name: "an Expires date that does not exist is in the past",
+            answers: answers("Expires: Mon, 32 Jan 2050 00:00:00 GMT"),
             steps: [.load("/a", "network 8"), .restart(), .load("/a", "disk 8")],
             requests: ["/a", "/a if-none-match=\"1\""]
+        ),
+        // As in Chromium, Firefox and Safari.
+        HTTPScenario(
+            name: "an Expires date with UTC, doubled spaces and without comma",
+            answers: answers("Expires: Sat 01  Jan  2050 00:00:00 UTC"),
+            steps: [.load("/a", "network 8"), .restart(), .load("/a", "disk 8")],
+            requests: ["/a"]
         ),
         HTTPScenario(
             name: "a valid Expires date",
