@@ -31,7 +31,7 @@ struct RequestTests {
             ("HTTP://Example.ORG", "http://example.org/"), (" http://example.org/a \n", "http://example.org/a"),
             ("http://example.org/a#part", "http://example.org/a"),
             ("http://user:secret@example.org/a", "http://example.org/a"),
-            ("http://example.org/ä b.png", "http://example.org/%c3%a4%20b.png"),
+            ("http://example.org/ä b.png", "http://example.org/%C3%A4%20b.png"),
             ("http://example.org./a", "http://example.org/a"),
             ("http://BÜCHER.example/", "http://xn--bcher-kva.example/"),
             ("http://bücher.example./", "http://xn--bcher-kva.example/"),

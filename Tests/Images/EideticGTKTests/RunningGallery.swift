@@ -188,9 +188,10 @@ final class RunningGallery {
 
     /// Returns a screenshot of the window.
     func capture() async throws -> PixelBuffer {
+        // The values as they are on the screen: without chunks that state their colours.
         let result = try await Subprocess.run(
             "import",
-            arguments: ["-window", window, "png:-"],
+            arguments: ["-window", window, "-strip", "png:-"],
             environment: screen.environment()
         )
         return try ImageDecoder.decode(result.output).pixels

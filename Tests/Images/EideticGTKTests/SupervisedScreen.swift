@@ -69,7 +69,8 @@ final class SupervisedScreen {
 
     /// Returns a screenshot of a window.
     func capture(_ window: Substring) async throws -> PixelBuffer {
-        let words = ["-window", String(window), "png:-"]
+        // The values as they are on the screen: without chunks that state their colours.
+        let words = ["-window", String(window), "-strip", "png:-"]
         let result = try await Subprocess.run("import", arguments: words, environment: screen.environment())
         return try ImageDecoder.decode(result.output).pixels
     }

@@ -48,7 +48,7 @@ struct FakeNetworkTests {
         #expect(await code(of: .bytes([1, 2, 3])) == .notAnImage)
         #expect(await code(of: .failure(EideticError(.connectionLost, message: "no"))) == .connectionLost)
         #expect(await code(of: .redirect(to: "ftp://a.b/c")) == .badRedirect)
-        #expect(await code(of: .status(206)) == .badResponse)
+        #expect(await code(of: .status(304)) == .badResponse)
     }
 
     @Test("L27 the limit of a body holds for an own network", arguments: [-1, 0, 1])

@@ -11,7 +11,7 @@ struct RequestValueTests {
 
     @Test(
         "L28 a request for an invalid URL is created, and its load fails once with invalidURL, in every form",
-        arguments: ["", "ftp://a.b/c", "https://", "no URL", "data:,%4"]
+        arguments: ["", "ftp://a.b/c", "https://", "no URL", "data:image/png"]
     )
     @MainActor
     func invalidURL(_ text: String) async throws {
