@@ -64,7 +64,7 @@ final class SupervisedScreen {
     }
 
     func minimizeWindow(named title: String) async throws {
-        _ = try await xdotool("search", "--onlyvisible", "--name", title, "windowminimize")
+        _ = try await xdotool("search", "--sync", "--onlyvisible", "--name", title, "windowminimize")
     }
 
     /// Returns a screenshot of a window.

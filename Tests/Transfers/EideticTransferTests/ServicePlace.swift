@@ -141,7 +141,8 @@ final class NumberedServer: Sendable {
     static func body(of path: String, version: Int, size: Int) -> [UInt8] {
         var generator = SplitMix(seed: UInt64(version) &* 1_000_003)
         for byte in path.utf8 { generator.seed = generator.seed &* 31 &+ UInt64(byte) }
-        return (0..<size / 8).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } }
+        let words = (0..<size / 8).map { _ in generator.next() }
+        return words.withUnsafeBytes { Array($0) }
     }
 
     private static func steps(

@@ -60,12 +60,24 @@ struct ResamplingFilter {
 
     /// Returns weights whose sum is exactly one, so that a uniform area stays uniform.
     private static func weights(start: Int, taps: Int, centre: Double, scale: Double) -> [Int16] {
-        let values = (0..<taps).map { lanczos((Double(start + $0) + 0.5 - centre) / scale) }
-        let sum = values.reduce(0, +)
-        var fixed = values.map { Int(($0 / sum * Double(fixedPointOne)).rounded()) }
-        let heaviest = fixed.indices.max { fixed[$0] < fixed[$1] } ?? 0
-        fixed[heaviest] += fixedPointOne - fixed.reduce(0, +)
-        return fixed.map { Int16(clamping: $0) }
+        var values = Array(repeating: 0.0, count: taps), sum = 0.0, index = 0
+        while index < taps {
+            values[index] = lanczos((Double(start + index) + 0.5 - centre) / scale)
+            sum += values[index]
+            index += 1
+        }
+        var rest = fixedPointOne, heaviest = 0
+        var fixed = Array(repeating: Int16(0), count: taps)
+        index = 0
+        while index < taps {
+            let weight = Int((values[index] / sum * Double(fixedPointOne)).rounded())
+            fixed[index] = Int16(clamping: weight)
+            rest -= weight
+            if fixed[index] > fixed[heaviest] { heaviest = index }
+            index += 1
+        }
+        fixed[heaviest] = Int16(clamping: Int(fixed[heaviest]) + rest)
+        return fixed
     }
 
     private static func lanczos(_ x: Double) -> Double {

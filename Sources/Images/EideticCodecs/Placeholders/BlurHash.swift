@@ -143,8 +143,11 @@ extension PixelBuffer {
 
     /// Returns one channel, row by row.
     func channel(_ index: Int) -> [UInt8] {
-        (0..<size.height).flatMap { y in
-            stride(from: y * bytesPerRow + index, to: y * bytesPerRow + 4 * size.width, by: 4).map { unsafeBytes[$0] }
+        Array(unsafeUninitializedCapacity: size.pixelCount) { channel, count in
+            while count < size.pixelCount {
+                channel[count] = unsafeBytes[count / size.width * bytesPerRow + count % size.width * 4 + index]
+                count += 1
+            }
         }
     }
 }

@@ -25,14 +25,23 @@ struct CosineSums {
     /// Returns the means of a channel, weighted by the cosines of each pair of frequencies, row by row of them.
     func means(of channel: [Double]) -> [[Double]] {
         let rows = across.map { cosines in
-            (0..<size.height).map { y in
-                var sum = 0.0
-                for x in 0..<size.width { sum += channel[y * size.width + x] * cosines[x] }
-                return sum
-            }
+            (0..<size.height).map { Self.sum(of: channel, from: $0 * size.width, times: cosines) }
         }
         return down.map { cosines in
-            rows.map { row in zip(row, cosines).reduce(0) { $0 + $1.0 * $1.1 } / Double(size.pixelCount) }
+            rows.map { Self.sum(of: $0, from: 0, times: cosines) / Double(size.pixelCount) }
+        }
+    }
+
+    private static func sum(of values: [Double], from start: Int, times factors: [Double]) -> Double {
+        values.withUnsafeBufferPointer { values in
+            factors.withUnsafeBufferPointer { factors in
+                var sum = 0.0, index = 0
+                while index < factors.count {
+                    sum += values[start + index] * factors[index]
+                    index += 1
+                }
+                return sum
+            }
         }
     }
 

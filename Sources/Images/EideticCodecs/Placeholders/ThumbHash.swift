@@ -36,12 +36,7 @@ public enum ThumbHash {
     public static func encode(_ pixels: PixelBuffer) throws(EideticError) -> [UInt8] {
         let pixels = try pixels.sample(side: 100).unpremultiplied(), size = pixels.size
         let alphas = pixels.channel(3).map { Double($0) / 255 }, opacity = alphas.reduce(0, +)
-        // Transparent parts have the mean colour.
-        let colours = (0..<3).map { index in
-            let values = zip(pixels.channel(index), alphas).map { $1 / 255 * Double($0) }
-            let mean = opacity == 0 ? 0 : values.reduce(0, +) / opacity
-            return zip(values, alphas).map { mean * (1 - $1) + $0 }
-        }
+        let colours = (0..<3).map { colour(of: pixels.channel($0), alphas: alphas, opacity: opacity) }
         let hasAlpha = opacity < Double(size.pixelCount), limit = Double(hasAlpha ? 5 : 7)
         let side = Double(max(size.width, size.height))
         let across = max(1, Int((limit * Double(size.width) / side).rounded()))
@@ -62,6 +57,19 @@ public enum ThumbHash {
             side: size.width > size.height ? down : across,
             isLandscape: size.width > size.height
         )
+    }
+
+    /// Returns a channel on its mean colour, which transparent parts have.
+    private static func colour(of channel: [UInt8], alphas: [Double], opacity: Double) -> [Double] {
+        var values = alphas, sum = 0.0, index = 0
+        while index < values.count {
+            values[index] = alphas[index] / 255 * Double(channel[index])
+            sum += values[index]
+            index += 1
+        }
+        guard opacity > 0 else { return values }
+        let mean = sum / opacity
+        return zip(values, alphas).map { mean * (1 - $1) + $0 }
     }
 
     private static func bytes(

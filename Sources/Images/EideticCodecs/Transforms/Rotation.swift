@@ -97,10 +97,11 @@ enum Trigonometry {
         // Folded to -90…90, where the series converges fast.
         if abs(angle) > 90 { angle = (angle < 0 ? -180 : 180) - angle }
         let x = angle * (.pi / 180), square = x * x
-        var term = x, sum = x
-        for factor in stride(from: 2.0, through: 24, by: 2) {
+        var term = x, sum = x, factor = 2.0
+        while factor <= 24 {
             term = -term * square / (factor * (factor + 1))
             sum += term
+            factor += 2
         }
         return sum
     }

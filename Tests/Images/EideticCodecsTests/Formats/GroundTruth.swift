@@ -81,17 +81,23 @@ private func means(of pixels: PixelBuffer, rows: [Range<Int>], columns: [Range<I
     return pixels.withUnsafeBytes { bytes in
         rows.flatMap { rows in
             columns.flatMap { columns in
-                var sums = SIMD4<Double>.zero
-                for y in rows {
-                    for x in columns {
-                        let at = y * pixels.bytesPerRow + 4 * x
-                        let pixel = SIMD4<Double>(bytes.loadUnaligned(fromByteOffset: at, as: SIMD4<UInt8>.self))
-                        let weight = isStraight ? pixel.w / 255 : 1
-                        sums += pixel * SIMD4(weight, weight, weight, 1)
+                // Loops over a pointer: in debug builds calls of generic functions are slow.
+                var sums = (0.0, 0.0, 0.0, 0.0), y = rows.lowerBound
+                while y < rows.upperBound {
+                    var at = y * pixels.bytesPerRow + 4 * columns.lowerBound
+                    let end = y * pixels.bytesPerRow + 4 * columns.upperBound
+                    while at < end {
+                        let weight = isStraight ? Double(bytes[at + 3]) / 255 : 1
+                        sums.0 += Double(bytes[at]) * weight
+                        sums.1 += Double(bytes[at + 1]) * weight
+                        sums.2 += Double(bytes[at + 2]) * weight
+                        sums.3 += Double(bytes[at + 3])
+                        at += 4
                     }
+                    y += 1
                 }
-                let mean = (sums / Double(rows.count * columns.count) + 0.5).rounded(.down)
-                return (0..<4).map { UInt8(min(255, mean[$0])) }
+                let count = Double(rows.count * columns.count)
+                return [sums.0, sums.1, sums.2, sums.3].map { UInt8(min(255, ($0 / count + 0.5).rounded(.down))) }
             }
         }
     }
