@@ -13,7 +13,8 @@ package enum CommandRunner {
         case .run(let path, let arguments):
             return path.last?.run(arguments) ?? .usage
         case .help(let path):
-            TextStream.output.writeLine(isFull ? Help.text(for: path) : Help.summary(for: path))
+            let hasHelp = root.subcommands.contains { $0.name == "help" }
+            TextStream.output.writeLine(isFull || !hasHelp ? Help.text(for: path) : Help.summary(for: path))
             return .success
         case .version:
             TextStream.output.writeLine("\(root.name) \(Version.current)")

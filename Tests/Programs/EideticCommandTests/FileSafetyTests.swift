@@ -63,6 +63,12 @@ struct FileSafetyTests {
         let result = try await eidetic(["convert", "--in-place", "--size", "100x100", "photos/link.jpg"])
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(try width(of: "photos/a.jpg") == 100)
+        var options = EncodeOptions()
+        options.metadata = ImageMetadata(xmp: Array("<x:xmpmeta/>".utf8))
+        let image = try TestImages.gradient(width: 40, height: 30)
+        try directory.write(try ImageEncoder.encode(image, as: .jpeg, options: options), to: "x.jpg")
+        #expect(try await eidetic(["convert", "--in-place", "--size", "9x9", "x.jpg"]).status == .exited(0))
+        #expect(try ImageMetadata(of: directory.contents(of: "x.jpg")).xmp == options.metadata?.xmp)
         #expect(try FileSystem().linkStatus(of: directory.path(of: "photos/link.jpg")).kind == .symbolicLink)
         #expect(try FileSystem().status(of: directory.path(of: "photos/a.jpg")).permissions == 0o640)
         #expect(try names(in: "photos") == ["a.jpg", "link.jpg"])
@@ -190,6 +196,22 @@ struct FileSafetyTests {
             input: png
         )
         #expect(piped.outputText.hasPrefix("/dev/stdin: PNG, 64x48, "))
+    }
+
+    @Test("C18 what is in the way of a file by name is never opened: a FIFO does not hold up the command")
+    func occupiedFiles() async throws {
+        try directory.write(try TestImages.encoded(as: .png), to: "a.png")
+        #expect(mkfifo(directory.path(of: "fifo.jpg"), 0o600) == 0)
+        for words in [
+            ["convert", "a.png", "fifo.jpg"], ["convert", "--out", "fifo.jpg", "a.png"],
+            ["load", "--cache-dir", "c", "--out", "fifo.jpg", "\(origin.url)/a.png"],
+            ["load", "--cache-dir", "c", "--contact-sheet", "fifo.jpg", "\(origin.url)/a.png"],
+            ["load", "--cache-dir", "c", "--metrics", "fifo.jpg", "\(origin.url)/a.png"],
+        ] {
+            let result = try await eidetic(words)
+            #expect(result.status == .exited(1) && result.errorText.contains("fifo.jpg: the file exists"), "\(words)")
+        }
+        #expect(try await eidetic(["convert", "a.png", "/dev/null", "--format", "jpeg"]).status == .exited(0))
     }
 
     // MARK: cache

@@ -47,6 +47,16 @@ struct SecretTests {
         }
     }
 
+    @Test("C18 the record of an output directory has no password, and knows the URL again")
+    func record() async throws {
+        let png = try TestImages.encoded(as: .png)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Type": "image/png"], body: png)] }
+        let url = "http://bob:SECRET@127.0.0.1:\(origin.port)/a.png", out = directory.path(of: "out")
+        for _ in 0..<2 { #expect(try await load(["--out", out, "--continue", url]).status == .exited(0)) }
+        #expect(origin.requests.count == 1)
+        #expect(!String(decoding: try directory.contents(of: "out/.eidetic-load"), as: UTF8.self).contains("SECRET"))
+    }
+
     @Test("L26 --user-file and --netrc send the credentials of a file")
     func files() async throws {
         let origin = try ScriptedOrigin { _ in [.response(404)] }

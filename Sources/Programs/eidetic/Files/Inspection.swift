@@ -32,7 +32,12 @@ struct Inspection {
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
             let facts = format.map { FileFacts(of: bytes, format: $0) }
             self.facts = facts
-            header = try Self.header(of: bytes, truncation: facts?.truncation, decodePolicy: decodePolicy)
+            header = try Self.header(
+                of: bytes,
+                format: format,
+                truncation: facts?.truncation,
+                decodePolicy: decodePolicy
+            )
             metadata = (try? decodePolicy.metadata(of: bytes)).map(MetadataFacts.init)
             if decodesAll {
                 var options = DecodeOptions()
@@ -52,16 +57,17 @@ struct Inspection {
         }
     }
 
-    /// Returns the header; a part that is missing is no damage.
+    /// Returns the header; where it reaches to the end of the file, what is missing is no damage.
     private static func header(
         of bytes: [UInt8],
+        format: ImageFormat?,
         truncation: String?,
         decodePolicy: DecodePolicy
     ) throws(EideticError) -> ImageHeader? {
         do throws(EideticError) {
             return try decodePolicy.header(of: bytes)
         } catch {
-            guard let truncation, error.code == .corrupt else { throw error }
+            guard let truncation, error.code == .corrupt, [.avif, .heic, .jpegxl].contains(format) else { throw error }
             throw EideticError(.truncated, message: "\(error.message): \(truncation)")
         }
     }

@@ -100,7 +100,7 @@ final class ImageWriter: Sendable {
             return path
         case .directory(let directory, let record):
             let name = "\(stem(for: response, url: url)).\(format.fileExtension)", path = "\(directory)/\(name)"
-            let owner = record.url(of: name), overwrites = arguments.overwrites || owner == url
+            let owner = record.url(of: name), overwrites = arguments.overwrites || owner == url.withoutPasswords
             try replacing(path, with: bytes, owner: owner) { () throws(EideticError) in
                 try FileContents.replace(path, with: bytes, overwrites: overwrites, modificationTime: modified)
             }

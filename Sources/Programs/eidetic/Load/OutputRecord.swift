@@ -77,17 +77,17 @@ final class OutputRecord: Sendable {
     }
 
     /// Returns the name of the file that an earlier run wrote for a URL, with the changes of this run if there is one.
-    func name(for url: String) -> String? { names[url] }
+    func name(for url: String) -> String? { names[url.withoutPasswords] }
 
     /// Makes no new name equal to that of a file of the record.
     func reserveNames(in names: inout UniqueFileNames) { for name in entries.keys { _ = names.reserve(name) } }
 
-    /// Returns the URL from which a file came; `nil` for a file of no record.
+    /// Returns the URL from which a file came, without a password; `nil` for a file of no record.
     func url(of name: String) -> String? { entries[name]?.url }
 
     /// Returns the path of the file that an earlier run wrote for a URL, if it is there and complete; blocks.
     func existingFile(for url: String) -> String? {
-        guard let name = names[url], let entry = entries[name], entry.changes == changes else { return nil }
+        guard let name = name(for: url), let entry = entries[name], entry.changes == changes else { return nil }
         let path = "\(directory)/\(name)"
         guard let status = try? FileSystem().linkStatus(of: path) else { return nil }
         return status.kind == .regular && status.size == entry.byteCount ? path : nil
@@ -97,6 +97,7 @@ final class OutputRecord: Sendable {
     ///
     /// A record that cannot be written costs another request in the next run, and nothing in this one.
     func add(name: String, byteCount: Int, url: String) {
+        let url = url.withoutPasswords
         guard !url.utf8.contains(UInt8(ascii: "\n")) else { return }
         if let entry = entries[name], entry.url == url, entry.changes == changes, entry.byteCount == byteCount {
             return

@@ -23,13 +23,16 @@ enum FileContents {
         throw EideticError(.fileFailure, message: "not a regular file")
     }
 
+    /// Returns whether a path is that of a device or of a file that is open already, which may be a pipe.
+    private static func isDevice(_ path: String) -> Bool { path.hasPrefix("/dev/") || path.hasPrefix("/proc/self/fd/") }
+
     /// Returns the contents of a file; `nil` if it is neither regular nor open already.
     private static func regularContents(
         of path: String,
         using files: FileSystem,
         limit: ByteCount
     ) throws(SystemError) -> [UInt8]? {
-        let isOpen = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].contains { path.hasPrefix($0) }
+        let isOpen = isDevice(path)
         let file = try files.open(path, flags: isOpen ? O_RDONLY : O_RDONLY | O_NONBLOCK)
         let kind = try files.status(of: file).kind
         if kind == .directory { throw SystemError(.open, errorNumber: EISDIR, path: path) }
@@ -38,8 +41,8 @@ enum FileContents {
 
     /// Writes a file atomically: a temporary file is written and then renamed.
     ///
-    /// A file that is not regular, such as `/dev/stdout`, is written directly. Another file stays unless `overwrites`
-    /// is `true`, and the call fails with `EEXIST`.
+    /// A device and an open file, such as `/dev/stdout`, are written directly. Another file stays unless `overwrites` is
+    /// `true`, and the call fails with `EEXIST`.
     static func write(
         _ bytes: [UInt8],
         to path: String,
@@ -51,9 +54,11 @@ enum FileContents {
             return
         }
         do throws(SystemError) {
-            let files = FileSystem(), kind = try? files.status(of: path).kind
-            if kind == .directory { throw SystemError(.open, errorNumber: EISDIR, path: path) }
-            if kind == .other {
+            let files = FileSystem()
+            if (try? files.status(of: path).kind) == .directory {
+                throw SystemError(.open, errorNumber: EISDIR, path: path)
+            }
+            if isDevice(path) {
                 let file = try files.open(path, flags: O_WRONLY)
                 return try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
                     try files.write(UnsafeRawBufferPointer(buffer), to: file)
@@ -92,8 +97,10 @@ enum FileContents {
 
     /// Throws the error of `write(_:to:overwrites:)` for a file that exists, before there is anything to write.
     static func checkUnused(_ path: String?, overwrites: Bool) throws(EideticError) {
-        guard let path, path != "-", !overwrites, let kind = try? FileSystem().status(of: path).kind, kind == .regular
-        else { return }
+        guard let path, path != "-", !overwrites, !isDevice(path), (try? FileSystem().linkStatus(of: path)) != nil
+        else {
+            return
+        }
         throw EideticError(.fileFailure, message: "\(path): \(existsMessage)", systemErrorNumber: EEXIST)
     }
 

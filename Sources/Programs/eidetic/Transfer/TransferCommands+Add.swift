@@ -75,10 +75,13 @@ extension TransferCommands {
         var configuration = TransferSessionConfiguration(identifier: session)
         if let limit = arguments[connectionsPerHost] { configuration.connectionsPerHost = limit }
         try await service.openSession(configuration)
-        var status = ExitStatus.success
+        var status = ExitStatus.success, places: Set<String> = []
         for url in arguments.operands {
             do throws(EideticError) {
                 let request = try makeRequest(for: url, arguments: arguments)
+                if let place = request.destination, !places.insert(place).inserted {
+                    throw EideticError(.fileFailure, message: "\(place) is the place of another download")
+                }
                 let identifier = try await service.add([request.value], to: session)
                 writeAdded(identifier.first, request: request, asJSON: arguments.contains(CommonOptions.json))
             } catch {
