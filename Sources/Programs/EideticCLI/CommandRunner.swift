@@ -7,13 +7,14 @@ package enum CommandRunner {
         Diagnostics.finish(with: perform(words, root: root))
     }
 
-    /// Runs a command line without an end of the output.
-    package static func perform(_ words: [String], root: Command) -> ExitStatus {
+    /// Runs a command line without an end of the output; a help text is that of one screen unless `isFull` is `true`.
+    package static func perform(_ words: [String], root: Command, isFull: Bool = false) -> ExitStatus {
         switch CommandLineParser.parse(words, root: root) {
         case .run(let path, let arguments):
             return path.last?.run(arguments) ?? .usage
         case .help(let path):
-            TextStream.output.writeLine(Help.text(for: path))
+            let hasHelp = root.subcommands.contains { $0.name == "help" }
+            TextStream.output.writeLine(isFull || !hasHelp ? Help.text(for: path) : Help.summary(for: path))
             return .success
         case .version:
             TextStream.output.writeLine("\(root.name) \(Version.current)")
@@ -23,12 +24,11 @@ package enum CommandRunner {
         }
     }
 
-    /// Reports the problems of a command line and prints the usage.
+    /// Reports the problems of a command line, and where its rules are.
     package static func usageError(_ problems: [String], path: [Command]) -> ExitStatus {
         let name = path.map(\.name).joined(separator: " ")
         for problem in problems { TextStream.errors.writeLine("\(name): \(TerminalText.sanitized(problem))") }
-        TextStream.errors.writeLine(Help.usage(for: path))
-        TextStream.errors.writeLine("Run \"\(name) --help\" for more information.")
+        TextStream.errors.writeLine("see \(name) --help")
         return .usage
     }
 }

@@ -10,6 +10,7 @@ struct Main {
         // A closed pipe is then an error of write(2), which is handled by its caller.
         signal(SIGPIPE, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
+        SecretArguments.wipe(words)
         if words.first == AppCommands.command.name { ApplicationProgram.execute(words.dropFirst()) }
         let status = Program.run(words)
         _exit(status.rawValue)

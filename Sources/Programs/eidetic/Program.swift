@@ -23,7 +23,7 @@ enum Program {
 
     private static let help: Command = .init(
         name: "help",
-        summary: "show the help of a command",
+        summary: "show all options and rules of a command",
         operands: Operands(
             synopsis: "[COMMAND…]",
             help: "the command, such as \"cache list\"",
@@ -31,8 +31,7 @@ enum Program {
             completion: .nothing
         ),
         run: { arguments in
-            // `eidetic help cache list` is the same as `eidetic cache list --help`.
-            CommandRunner.perform(arguments.operands + ["--help"], root: root)
+            CommandRunner.perform(arguments.operands + ["--help"], root: root, isFull: true)
         }
     )
 

@@ -110,6 +110,25 @@ struct CacheTests {
         #expect(text.contains("2 entries, ") && text.contains(" KB"))
     }
 
+    @Test(
+        "C03 the directory is that of the service, of XDG or of the home directory, never below / or the working directory",
+        arguments: [
+            (["CACHE_DIRECTORY": "/var/cache/a:/var/cache/b"], "/var/cache/a/eidetic/default"),
+            (["CACHE_DIRECTORY": "relative"], "/x/eidetic/default"), (["CACHE_DIRECTORY": "/"], "/x/eidetic/default"),
+            (["XDG_CACHE_HOME": "relative"], "/h/.cache/eidetic/default"),
+            (["XDG_CACHE_HOME": ""], "/h/.cache/eidetic/default"),
+            (["XDG_CACHE_HOME": "//", "HOME": "/"], "/var/tmp/eidetic-\(getuid())/eidetic/default"),
+            (["XDG_CACHE_HOME": nil, "HOME": nil], "/var/tmp/eidetic-\(getuid())/eidetic/default"),
+        ] as [([String: String?], String)]
+    )
+    func directories(_ changes: [String: String?], expected: String) async throws {
+        var environment: [String: String?] = ["CACHE_DIRECTORY": nil, "XDG_CACHE_HOME": "/x", "HOME": "/h"]
+        environment.merge(changes) { $1 }
+        let result = try await EideticProgram.run("cache", "info", "--json", environment: environment)
+        #expect(try result.value(Info.self).directory == expected)
+        #expect(access("/h", F_OK) == -1 && access("/x", F_OK) == -1)
+    }
+
     @Test("C08 clear removes all entries")
     func clear() async throws {
         _ = try await storeImage(for: "http://host/a")

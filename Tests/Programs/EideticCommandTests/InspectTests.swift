@@ -45,7 +45,8 @@ struct InspectTests {
         #expect(result.status == .exited(1))
         let members = [
             "path", "format", "mime", "width", "height", "orientation", "frames", "loop", "durations_ms", "alpha",
-            "error",
+            "bits",
+            "color_space", "profile", "exif", "xmp_bytes", "error",
         ]
         #expect(result.outputText.matches(of: /"([a-z_]+)":/).map { String($0.1) } == members)
         let line = try #require(try result.lines(InspectLine.self).first)
@@ -78,6 +79,65 @@ struct InspectTests {
         #expect(lines[1].error == "fileFailure: Is a directory")
         #expect(lines[2].error?.hasPrefix("truncated: ") == true)
         #expect(lines[3].error == nil)
+    }
+
+    private struct Facts: Decodable {
+        let bits: Int?
+        let color_space: String?
+        let profile: String?
+        let exif: [String: String]?
+        let xmp_bytes: Int?
+        let error: String?
+    }
+
+    @Test("F01 bits, colours, profile, EXIF and XMP are shown, as text and as JSON")
+    func metadata() async throws {
+        var options = EncodeOptions()
+        // Make: "Ace", and a reference to the directory for photographs with an exposure of 1/125.
+        let exif: [UInt8] =
+            Array("II".utf8) + [42, 0, 8, 0, 0, 0, 2, 0, 0x0f, 1, 2, 0, 4, 0, 0, 0] + Array("Ace\0".utf8)
+            + [0x69, 0x87, 4, 0, 1, 0, 0, 0, 38, 0, 0, 0, 0, 0, 0, 0] + [
+                1, 0, 0x9a, 0x82, 5, 0, 1, 0, 0, 0, 56, 0, 0, 0,
+            ]
+            + [0, 0, 0, 0] + [1, 0, 0, 0, 125, 0, 0, 0]
+        options.metadata = ImageMetadata(exif: exif, xmp: Array("<x:xmpmeta/>".utf8))
+        let image = try TestImages.gradient(width: 40, height: 30)
+        for (format, bits, color) in [(ImageFormat.jpeg, 8, "YCbCr"), (.png, 8, "RGB")] {
+            let bytes = try ImageEncoder.encode(image, as: format, options: options)
+            let path = try directory.write(bytes, to: "a.\(format.fileExtension)")
+            let facts = try #require(try await EideticProgram.run("inspect", "--json", path).lines(Facts.self).first)
+            #expect(facts.bits == bits && facts.color_space == color && facts.xmp_bytes == 12 && facts.error == nil)
+            #expect(facts.exif == ["make": "Ace", "exposure": "1/125"])
+            let text = try await EideticProgram.run("inspect", path).outputText
+            #expect(text.contains(", \(bits) bits \(color), EXIF (Ace), XMP, "), "\(text)")
+        }
+    }
+
+    @Test("F01 a file that was cut anywhere behind its header is reported, and a whole one is not")
+    func truncation() async throws {
+        var files: [(ImageFormat, [UInt8])] = [(.gif, try TestImages.animation(frameCount: 3))]
+        for format in ImageEncoder.supportedFormats where format != .gif {
+            files.append((format, try TestImages.encoded(as: format, width: 200, height: 150)))
+        }
+        for (format, bytes) in files {
+            let whole = try directory.write(bytes, to: "whole.\(format.fileExtension)")
+            #expect(try await EideticProgram.run("inspect", "--check", whole).status == .exited(0), "\(format)")
+            for part in [2, 3, 10] where ![.jpegxl, .bmp].contains(format) {
+                let cut = try directory.write(Array(bytes.prefix(bytes.count - bytes.count / part)), to: "cut")
+                let result = try await EideticProgram.run("inspect", "--json", cut)
+                let error = try #require(try result.lines(Facts.self).first).error
+                #expect(
+                    result.status == .exited(1) && error?.hasPrefix("truncated: ") == true,
+                    "\(format) \(error ?? "")"
+                )
+            }
+        }
+        // The pixels are damaged, and the end is there.
+        var damaged = try TestImages.encoded(as: .png, width: 200, height: 150)
+        for index in 200..<220 { damaged[index] ^= 0xff }
+        let path = try directory.write(damaged, to: "damaged.png")
+        #expect(try await EideticProgram.run("inspect", path).status == .exited(0))
+        #expect(try await EideticProgram.run("inspect", "--check", path).status == .exited(1))
     }
 
     @Test("- is standard input")

@@ -42,7 +42,7 @@ struct LoadAttackTests {
         let result = try await eidetic(["load", "--out", "out"] + paths.map { "\(origin.url)/\($0)" })
         #expect(result.status == .exited(0), "\(result.errorText)")
         let names = Set(try FileSystem().entryNames(in: directory.path(of: "out")))
-        #expect(names == ["a_\u{301}b.png", "\u{301}._c.png", "d_e__.png", "_etc_passwd.png"])
+        #expect(names == [".eidetic-load", "a_\u{301}b.png", "\u{301}._c.png", "d_e__.png", "_etc_passwd.png"])
         #expect(
             names.allSatisfy { !$0.unicodeScalars.contains { $0.value < 0x20 || (0x7f..<0xa0).contains($0.value) } }
         )
@@ -57,7 +57,9 @@ struct LoadAttackTests {
         #expect(symlink(victim, "\(out)/link.png") == 0)
         #expect(symlink("/dev/null", "\(out)/device.png") == 0)
         let names = ["fifo", "link", "device"]
-        let result = try await eidetic(["load", "--out", "out"] + names.map { "\(origin.url)/\($0).png" })
+        let words = ["load", "--out", "out"] + names.map { "\(origin.url)/\($0).png" }
+        #expect(try await eidetic(words).outputText.contains("; 3 not written, because the file exists"))
+        let result = try await eidetic(words + ["--overwrite"])
         #expect(result.status == .exited(0), "\(result.errorText)")
         for name in names {
             var status = stat()
@@ -81,7 +83,7 @@ struct LoadAttackTests {
         let result = try await eidetic(["load", "--out", "out"] + names.map { "\(origin.url)/\($0).png" })
         #expect(result.status == .exited(0))
         let files = Set(try FileSystem().entryNames(in: directory.path(of: "out")))
-        #expect(files == ["photo-2.png", "photo.png", "photo-3.png", "Photo-4.png", "photo-5.png"])
+        #expect(files == [".eidetic-load", "photo-2.png", "photo.png", "photo-3.png", "Photo-4.png", "photo-5.png"])
     }
 
     @Test("C18 control characters of a server reach neither the terminal nor the log")

@@ -169,7 +169,7 @@ struct LoadNetworkTests {
             (["--retry", "many"], "for --retry: expected a number from 0 to 20"),
             (["--header", "nothing"], "for --header: expected a field"),
             (["--header", "Bad Name: 1"], "for --header: expected a field"),
-            (["--user", "me"], "for --user: expected a name and a password"),
+            (["--user", ":me"], "for --user: expected a name and a password"),
             (["--limit-rate", "0"], "for --limit-rate: expected a number of bytes per second"),
             (["--proxy", "host"], "for --proxy: expected a URL"),
         ]

@@ -86,7 +86,7 @@ struct LoadOutputTests {
         let white = try TestImages.plain([255, 255, 255, 255], width: 400, height: 300)
         let url = try server.addFile(try ImageEncoder.encode(white, as: .png), at: "a.png")
         func inkedPixels(urls: [String]) async throws -> Int {
-            _ = try await load(["--contact-sheet", "sheet.png"] + urls)
+            _ = try await load(["--contact-sheet", "sheet.png", "--overwrite"] + urls)
             let sheet = try ImageDecoder.decode(try directory.contents(of: "sheet.png")).pixels
             var count = 0
             for y in 0..<sheet.size.height {
@@ -101,9 +101,9 @@ struct LoadOutputTests {
         #expect(failed > one, "404: a")
     }
 
-    @Test("L06 --help lists the names for --option")
+    @Test("L06 help lists the names for --option")
     func help() async throws {
-        let text = try await EideticProgram.run("load", "--help").outputText
+        let text = try await EideticProgram.run("help", "load").outputText
         let missing = ImageOptions.names.map(\.name).filter { !text.contains($0) }
         #expect(missing.isEmpty && ImageOptions.names.count > 20)
     }
@@ -154,14 +154,34 @@ struct LoadOutputTests {
         origin.removeRequests()
         // Another cache, so that no image comes from disk. A line that the kill cut off does not count.
         let written = try directory.contents(of: "out/.eidetic-load")
-        try directory.write(written + Array("9.png\t-\t\(list[3])".utf8), to: "out/.eidetic-load")
+        try directory.write(written + Array("9.png\t9\t-\t\(list[3])".utf8), to: "out/.eidetic-load")
         let arguments = ["load", "--cache-dir", directory.path(of: "other"), "--out", "out", "--continue"] + list
         let result = try await Subprocess.run(EideticProgram.path, arguments: arguments, directory: directory.path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.contains("2 of 4 images loaded: 2 from network; 2 written before"))
         #expect(origin.requests.map(\.path).sorted() == ["/2.png", "/3.png"])
         let names = try FileSystem().entryNames(in: directory.path(of: "out")).sorted()
-        #expect(names == ["0.png", "1.png", "2.png", "3.png"], "a complete run removes its record")
+        #expect(names == [".eidetic-load", "0.png", "1.png", "2.png", "3.png"])
+        // After a complete run nothing is asked, unless a file is no longer complete; --check asks.
+        origin.removeRequests()
+        #expect(
+            try await Subprocess.run(EideticProgram.path, arguments: arguments, directory: directory.path).status
+                == .exited(0)
+        )
+        #expect(origin.requests.isEmpty)
+        try directory.write(Array(png.prefix(9)), to: "out/1.png")
+        #expect(
+            try await Subprocess.run(EideticProgram.path, arguments: arguments, directory: directory.path).status
+                == .exited(0)
+        )
+        #expect(try directory.contents(of: "out/1.png") == png)
+        origin.removeRequests()
+        let check = arguments + ["--check"]
+        #expect(
+            try await Subprocess.run(EideticProgram.path, arguments: check, directory: directory.path).status
+                == .exited(0)
+        )
+        #expect(origin.requests.count == 4)
     }
 
     @Test("L26 --continue loads again what was removed, or written in another size, or failed")

@@ -111,7 +111,7 @@ struct LoadTests {
         let result = try await load(["--out", "images/new"] + urls)
         #expect(result.status == .exited(0), "\(result.errorText)")
         let names = try FileSystem().entryNames(in: directory.path(of: "images/new")).sorted()
-        #expect(names == ["%2f..%2fevil .png", "photo-2.png", "photo.jpg"])
+        #expect(names == ["%2f..%2fevil .png", ".eidetic-load", "photo-2.png", "photo.jpg"])
         #expect(try directory.contents(of: "images/new/photo.jpg") == jpeg)
         #expect(try directory.contents(of: "images/new/photo-2.png") == png)
     }

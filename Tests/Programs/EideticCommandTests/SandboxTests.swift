@@ -67,7 +67,7 @@ struct SandboxTests {
                 let line = (["ulimit -f 64; exec", EideticProgram.path] + arguments).joined(separator: " ")
                 return try await Subprocess.run("/bin/sh", arguments: ["-c", line])
             }
-            for arguments in [["inspect", path], ["convert", path, output]] {
+            for arguments in [["inspect", path], ["convert", "--overwrite", path, output]] {
                 let free = try await Subprocess.run(EideticProgram.path, arguments: arguments + words)
                 #expect(free.status == .exited(0), "\(free.errorText)")
                 let result = try await limited(arguments + words)

@@ -141,6 +141,13 @@ struct TransferTests {
         #expect(try await run("add", "ftp://localhost/a").errorText.contains("scheme"))
         #expect(try await run("add", "--output", "no/such/file", "http://localhost/a").errorText.contains("no/such"))
         #expect(try await run("watch", "99").status == .exited(1))
+        try directory.write([1], to: "files/there")
+        let there = try await run("add", "http://localhost/there")
+        #expect(
+            there.status == .exited(1) && there.errorText.contains("there: the file exists; --overwrite replaces it")
+        )
+        let twice = try await run("add", "http://127.0.0.1:1/a/same", "http://127.0.0.1:1/b/same")
+        #expect(twice.status == .exited(1) && twice.errorText.contains("same is the place of another download"))
         #expect(try await run("add").status == .exited(2))
         for process in processes { kill(process, SIGKILL) }
         let uninstalled = try await listWithoutService()

@@ -81,7 +81,7 @@ private struct FetchRun {
         let load =
             [
                 try MeasuredProcess.path(ofProgramBesideThis: "eidetic"), "load", "--json", "--cache-dir",
-                cacheDirectory.path(of: "cache"), "--out", outputDirectory.path, "--concurrency",
+                cacheDirectory.path(of: "cache"), "--out", outputDirectory.path, "--overwrite", "--jobs",
                 "\(min(64, (3 * parallel + 1) / 2))",
             ] + (certificateAuthorityFile.map { ["--cacert", $0] } ?? [])
         let curl = ["curl", "-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]

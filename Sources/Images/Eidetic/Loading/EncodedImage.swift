@@ -19,6 +19,8 @@ struct EncodedImage: Sendable {
     var server: FetchRequest?
     /// The redirects that led to the bytes, and the response that brought them; none if no server sent them.
     var responses: [ResponseFreshness.Response] = []
+    /// The header fields of the response that brought the bytes, now or before; none if no server sent them.
+    var fields: [HTTPField] = []
     /// The key of the disk entry that has the bytes; `nil` for the key of the request.
     var diskKey: String?
     /// A Boolean value indicating whether they are those of a disk entry that its server has confirmed.

@@ -1,5 +1,6 @@
 public import EideticCodecs
 public import EideticCore
+package import EideticHTTP
 
 /// A loaded image, with its source and the trace of the load.
 public struct ImageResponse: Sendable {
@@ -28,6 +29,10 @@ public struct ImageResponse: Sendable {
 
     /// The steps of the load with their times.
     public internal(set) var trace: LoadTrace
+
+    /// The header fields of the response that brought the bytes, as the disk cache keeps them; none for an image from
+    /// memory.
+    package internal(set) var fields: [HTTPField] = []
 
     /// A Boolean value indicating whether a server sent the bytes although they were those of the cached image.
     var isTransferred = false
@@ -88,6 +93,7 @@ extension ImageResponse {
             byteCount: image.encodedSize,
             encodedBytes: data?.bytes,
             trace: LoadTrace(steps: (data?.steps ?? []) + steps),
+            fields: data?.fields ?? [],
             data: data
         )
     }

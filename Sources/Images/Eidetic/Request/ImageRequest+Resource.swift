@@ -36,15 +36,23 @@ extension ImageRequest {
                 default: self = .remote(try FetchRequest(url: url))
                 }
             } catch {
-                self = .invalid(url, Self.missingSchemeError(of: url) ?? error)
+                self = .invalid(url, Self.schemeError(of: url) ?? error)
             }
         }
     }
 }
 
 extension ImageRequest.Resource {
-    /// Returns the error of a text without a scheme, with the URL that was probably meant; `nil` for other texts.
-    private static func missingSchemeError(of text: String) -> EideticError? {
+    /// Returns the error of a text without a scheme, with the URL that was probably meant, or with a scheme that
+    /// nothing loads; `nil` for other texts.
+    private static func schemeError(of text: String) -> EideticError? {
+        if let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }), scheme.isHTTPToken,
+            scheme != "http", scheme != "https"
+        {
+            let problem = "the scheme \"\(scheme)\" is not supported, only http, https, file and data"
+            let excerpt = text.withoutPasswords.prefix(200)
+            return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(problem)")
+        }
         let isPath = ["/", "./", "../", "~/"].contains { text.hasPrefix($0) } && !text.hasPrefix("//")
         guard isPath || !text.isEmpty && !text.contains(":") else { return nil }
         let problem =
@@ -63,7 +71,7 @@ extension ImageRequest.Resource {
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .provider(let name, _): name
-        case .invalid(let url, _): url.count > 200 ? "\(url.prefix(200))…" : url
+        case .invalid(let url, _): url.count > 200 ? "\(url.prefix(200))…" : url.withoutPasswords
         }
     }
 

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 extension FileSystem {
     /// Creates a directory and its missing parents, as `mkdir -p` does.
@@ -77,33 +76,55 @@ extension FileSystem {
         }
     }
 
-    /// Returns an unused path beside `path`, for a file that is not yet complete.
+    /// Returns a path beside `path` that nobody can foretell, for a file that is not yet complete.
     package static func temporaryPath(for path: String) -> String {
         var name = path
         name.reserveCapacity(path.utf8.count + 20)
         name.append(".")
-        name.append(String(temporaryNameCounter.wrappingAdd(1, ordering: .relaxed).newValue, radix: 36))
+        name.append(String(UInt64.random(in: 0...UInt64.max), radix: 36))
         name.append(".tmp")
         return name
     }
 
-    /// Starts at a random number, so that processes which share a directory choose different names.
-    private static let temporaryNameCounter = Atomic<UInt64>(.random(in: 0...UInt64.max))
-
     /// Replaces a file atomically: writes a temporary file beside it and renames that, so that readers see all or
     /// nothing.
+    ///
+    /// Whatever has the name of the file is never opened. With `keepsExisting` it stays, and the call fails with
+    /// `EEXIST`. Without a modification time the file has that of now.
     package func replaceContents(
         of path: String,
         with bytes: UnsafeRawBufferPointer,
-        mode: UInt32 = 0o644
+        mode: UInt32 = 0o644,
+        keepsExisting: Bool = false,
+        modificationTime: Timestamp? = nil
     ) throws(SystemError) {
         let temporary = Self.temporaryPath(for: path)
         do throws(SystemError) {
-            try write(bytes, to: try open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode))
-            try rename(temporary, to: path)
+            let file = try open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            do throws(SystemError) {
+                try write(bytes, to: file)
+                if let modificationTime { try setModificationTime(of: temporary, to: modificationTime) }
+                try keepsExisting ? move(temporary, toUnused: path) : rename(temporary, to: path)
+            } catch {
+                try? unlink(temporary)
+                throw error
+            }
         } catch {
-            try? unlink(temporary)
             throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
         }
+    }
+
+    /// Renames a file; fails with `EEXIST` if there is anything of the new name.
+    private func move(_ path: String, toUnused target: String) throws(SystemError) {
+        do throws(SystemError) {
+            try link(path, to: target)
+        } catch  where [EPERM, EOPNOTSUPP, EMLINK].contains(error.errorNumber) {
+            // The file system has no hard links.
+            guard (try? linkStatus(of: target)) == nil else {
+                throw SystemError(.link, errorNumber: EEXIST, path: target)
+            }
+            return try rename(path, to: target)
+        }
+        try unlink(path)
     }
 }

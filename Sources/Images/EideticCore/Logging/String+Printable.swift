@@ -8,6 +8,27 @@ extension String {
     }
 }
 
+extension String {
+    /// The text with `…` for the password of each URL in it: `http://bob:…@host/`.
+    ///
+    /// - Complexity: O(*n*); a text without a user's name is not copied.
+    package var withoutPasswords: String {
+        guard utf8.contains(UInt8(ascii: "@")), contains("://") else { return self }
+        var text = "", rest = self[...]
+        while let mark = rest.firstRange(of: "://") {
+            text += rest[..<mark.upperBound]
+            rest = rest[mark.upperBound...]
+            let authority = rest.prefix { !"/?#".contains($0) && !$0.isWhitespace }
+            guard let sign = authority.lastIndex(of: "@") else { continue }
+            // Without a colon the text may be a token.
+            let user = authority[..<sign].firstIndex(of: ":").map { "\(authority[..<$0]):" } ?? ""
+            text += "\(user)…"
+            rest = rest[sign...]
+        }
+        return text + rest
+    }
+}
+
 extension Substring {
     /// The text with every control character replaced by `?`.
     package var printable: String { String(self).printable }

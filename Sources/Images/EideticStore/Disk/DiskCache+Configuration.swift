@@ -44,7 +44,8 @@ extension DiskCache {
 
         /// A Boolean value indicating whether the cache never changes its directory.
         ///
-        /// If `true`, writes fail with `permissionDenied`. `false` by default.
+        /// If `true`, writes fail with `permissionDenied`, and a directory that does not exist is an empty cache.
+        /// `false` by default.
         public var isReadOnly = false
 
         /// A Boolean value indicating whether the directory is refused if other users could change it or its path.
@@ -119,10 +120,11 @@ extension DiskCache {
 
     /// Returns the cache directory of a namespace: `$XDG_CACHE_HOME/eidetic/NAMESPACE`.
     ///
-    /// Without an absolute `XDG_CACHE_HOME` the directory is below `$HOME/.cache`, and without a home directory below
-    /// `/var/tmp`, with the user's number in its name. A directory that another user has made there is refused when the
-    /// cache is opened. A slash in the namespace becomes `_`.
-    /// - SeeAlso: XDG Base Directory Specification 0.8.
+    /// In a service of systemd with `CacheDirectory=` it is below that directory, which is in `$CACHE_DIRECTORY`.
+    /// Without an absolute `XDG_CACHE_HOME` it is below `$HOME/.cache`, and without a home directory, or with `/`,
+    /// below `/var/tmp`, with the user's number in its name. A directory that another user has made there is refused
+    /// when the cache is opened. A slash in the namespace becomes `_`.
+    /// - SeeAlso: XDG Base Directory Specification 0.8; systemd.exec(5), `CacheDirectory=`.
     public static func defaultDirectory(namespace: String = "default") -> String {
         "\(userCacheDirectory())/eidetic/\(directoryName(of: namespace))"
     }
@@ -135,8 +137,14 @@ extension DiskCache {
     }
 
     private static func userCacheDirectory() -> String {
-        if let cacheHome = ProcessEnvironment.variable("XDG_CACHE_HOME"), cacheHome.hasPrefix("/") { return cacheHome }
-        if let home = ProcessEnvironment.variable("HOME"), home.hasPrefix("/") { return "\(home)/.cache" }
+        if let directory = directory(in: "CACHE_DIRECTORY") ?? directory(in: "XDG_CACHE_HOME") { return directory }
+        if let home = directory(in: "HOME") { return "\(home)/.cache" }
         return "/var/tmp/eidetic-\(ProcessEnvironment.userNumber)"
+    }
+
+    /// Returns the first path in an environment variable, if it is absolute and not the root directory.
+    private static func directory(in name: String) -> String? {
+        let path = ProcessEnvironment.variable(name)?.prefix { $0 != ":" || name != "CACHE_DIRECTORY" }
+        return path.flatMap { $0.hasPrefix("/") && $0.contains { $0 != "/" } ? String($0) : nil }
     }
 }

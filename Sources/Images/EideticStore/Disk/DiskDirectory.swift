@@ -23,6 +23,7 @@ struct DiskDirectory {
         let work = try? workGroup.begin()
         defer { work?.end() }
         do throws(SystemError) {
+            if configuration.isReadOnly, try isMissing { return DiskLimits(configuration, totalSize: 0) }
             try open(isReadOnly: configuration.isReadOnly)
             if !configuration.isReadOnly, work != nil { writeTag() }
             return try DiskLimits(configuration: configuration, files: files)
@@ -33,13 +34,20 @@ struct DiskDirectory {
 
     /// Creates the directory, and returns `true` if it did not exist.
     private func makeIfMissing() throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            _ = try files.status(of: layout.directory)
-            return false
-        } catch {
-            guard error.errorNumber == ENOENT else { throw error }
-            try files.makeDirectories(layout.directory)
-            return true
+        guard try isMissing else { return false }
+        try files.makeDirectories(layout.directory)
+        return true
+    }
+
+    /// A Boolean value indicating whether the directory does not exist; what only reads finds an empty cache then.
+    private var isMissing: Bool {
+        get throws(SystemError) {
+            do throws(SystemError) {
+                _ = try files.status(of: layout.directory)
+                return false
+            } catch  where error.errorNumber == ENOENT {
+                return true
+            }
         }
     }
 

@@ -14,8 +14,7 @@ package enum AppCommands {
             name: name,
             summary: "control applications that eideticd supervises",
             notes: [
-                "An application is named by its identifier, such as org.example.Mail.",
-                "Exit status: 0 on success, 1 if the supervisor does not run or refuses, 2 for an invalid command line.",
+                "An application is named by its identifier, such as org.example.Mail."
             ],
             subcommands: [list, launch, open, foreground, background, quit, push, simulate, why, log]
         )

@@ -12,6 +12,8 @@ package struct Command: Sendable {
     package let options: [Option]
     /// Additional paragraphs of the help text.
     package let notes: [String]
+    /// The names of the options that `--help` shows; `nil` for all.
+    package let commonOptions: [String]?
     /// The subcommands; a command that has any cannot be run itself.
     package let subcommands: [Command]
     /// The implementation.
@@ -23,12 +25,13 @@ package struct Command: Sendable {
         operands: Operands = .none,
         options: [Option] = [],
         notes: [String] = [],
+        commonOptions: [String]? = nil,
         subcommands: [Command] = [],
         run: @escaping @Sendable (Arguments) -> ExitStatus = { _ in .usage }
     ) {
         (self.name, self.summary, self.operands) = (name, summary, operands)
         (self.options, self.notes, self.subcommands) = (options, notes, subcommands)
-        self.run = run
+        (self.commonOptions, self.run) = (commonOptions, run)
     }
 
     /// The options, including `--help`.

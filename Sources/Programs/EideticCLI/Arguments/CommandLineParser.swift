@@ -83,21 +83,25 @@ package struct CommandLineParser {
 
     private mutating func parseOption(_ word: String) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let option = command.allOptions.first(where: { "--" + $0.name == parts[0] }) else {
+        let name = String(parts[0].dropFirst(2))
+        guard let option = command.allOptions.first(where: { $0.name == name || $0.otherName == name }) else {
             problems.append(unknownOptionMessage(for: parts[0], among: command.allOptions.map { "--" + $0.name }))
             return
         }
         record(option, spelling: parts[0], value: parts.count == 2 ? parts[1] : nil)
     }
 
-    /// Parses options such as `-h`; only the last of several letters can have a value.
+    /// Parses options such as `-h`, `-j 4` or `-j4`; the rest of the word is the value of a letter that has one.
     private mutating func parseShortOptions(_ word: String) {
-        for letter in word.dropFirst() {
+        var rest = word.dropFirst()
+        while let letter = rest.popFirst() {
             guard let option = command.allOptions.first(where: { $0.letter == letter }) else {
                 problems.append("unknown option \(word.count == 2 ? word : "-\(letter) in \(word)")")
                 return
             }
-            record(option, spelling: "-\(letter)", value: nil)
+            let takesRest = option.value != nil && !rest.isEmpty
+            record(option, spelling: "-\(letter)", value: takesRest ? String(rest) : nil)
+            if takesRest { return }
         }
     }
 

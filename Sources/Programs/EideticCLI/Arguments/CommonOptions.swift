@@ -5,6 +5,25 @@ package enum CommonOptions {
     /// Output as one JSON object per line instead of text.
     package static let json = Option(name: "json", help: "write one JSON object per line")
 
+    /// The replacement of files that exist.
+    package static let overwrite = Option(name: "overwrite", help: "replace files that exist")
+
+    /// Output of errors only.
+    package static let quiet = Option(name: "quiet", letter: "q", help: "write errors only")
+
+    /// The number of files or downloads at the same time.
+    package static let jobs = TypedOption<Int>(
+        "jobs",
+        letter: "j",
+        otherName: "concurrency",
+        placeholder: "N",
+        expecting: "a number from 1 to 64",
+        help:
+            "work on N images at the same time (default: 6 downloads, two thirds of them from one host; for files, the "
+            + "number of processors)",
+        parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
+    )
+
     /// The maximum size of images.
     package static let size = TypedOption<PixelSize>(
         "size",
@@ -19,9 +38,12 @@ package enum CommonOptions {
     package static let quality = TypedOption<Double>(
         "quality",
         placeholder: "Q",
-        expecting: "a number from 0 to 100",
+        expecting: "a number from 0 to 100 (85, not 0.85)",
         help: "quality of a lossy format, from 0 to 100 (default: 85)",
-        parse: { text in Double(text).flatMap { (0...100).contains($0) ? $0 / 100 : nil } }
+        parse: { text in
+            // Whoever writes 0.8 means 80.
+            Double(text).flatMap { $0 == 0 || (1...100).contains($0) ? $0 / 100 : nil }
+        }
     )
 
     /// The longest time of a download without a byte.

@@ -1,5 +1,5 @@
 /// The exit status of the program.
-package enum ExitStatus: Int32, Sendable {
+package enum ExitStatus: Int32, Sendable, CaseIterable {
     /// The command succeeded.
     case success = 0
     /// A part of the command failed, and an error was reported.
@@ -10,4 +10,17 @@ package enum ExitStatus: Int32, Sendable {
     case interrupted = 130
     /// The command was stopped by SIGTERM.
     case terminated = 143
+
+    /// Each status with its meaning, which is the same for all commands.
+    static var table: [(String, String)] { allCases.map { ("\($0.rawValue)", $0.meaning) } }
+
+    private var meaning: String {
+        switch self {
+        case .success: "all of it is done"
+        case .failure: "a part failed, was left out or is damaged, and standard error says what"
+        case .usage: "the command line is invalid, and nothing was done"
+        case .interrupted: "stopped by Ctrl-C"
+        case .terminated: "stopped by SIGTERM"
+        }
+    }
 }

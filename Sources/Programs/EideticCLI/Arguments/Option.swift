@@ -20,13 +20,21 @@ package struct Option: Sendable {
     package let name: String
     /// The letter of the short form, if there is one.
     package let letter: Character?
+    /// Another name, which the help does not show.
+    package let otherName: String?
     /// The help text, in one line.
     package let help: String
     /// The value; `nil` for an option without value.
     package let value: Value?
 
-    package init(name: String, letter: Character? = nil, help: String, value: Value? = nil) {
-        (self.name, self.letter, self.help, self.value) = (name, letter, help, value)
+    package init(
+        name: String,
+        letter: Character? = nil,
+        otherName: String? = nil,
+        help: String,
+        value: Value? = nil
+    ) {
+        (self.name, self.letter, self.otherName, self.help, self.value) = (name, letter, otherName, help, value)
     }
 
     /// The option `--help`, which every command has.

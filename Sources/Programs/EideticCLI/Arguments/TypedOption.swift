@@ -8,6 +8,7 @@ package struct TypedOption<Value>: Sendable {
     package init(
         _ name: String,
         letter: Character? = nil,
+        otherName: String? = nil,
         placeholder: String,
         expecting expectation: String,
         help: String,
@@ -23,7 +24,7 @@ package struct TypedOption<Value>: Sendable {
             completion: completion,
             accepts: { parse($0) != nil }
         )
-        definition = Option(name: name, letter: letter, help: help, value: value)
+        definition = Option(name: name, letter: letter, otherName: otherName, help: help, value: value)
     }
 }
 

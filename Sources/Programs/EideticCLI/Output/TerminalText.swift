@@ -2,8 +2,9 @@ import EideticCore
 
 /// Functions that make untrusted text safe for a terminal and measure it.
 package enum TerminalText {
-    /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences.
-    package static func sanitized(_ text: String) -> String { text.printable }
+    /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences,
+    /// and without the passwords of URLs.
+    package static func sanitized(_ text: String) -> String { text.printable.withoutPasswords }
 
     /// Returns a URL as text for people, safe for a terminal; a long `data:` URL without its data.
     package static func abbreviated(_ url: String) -> String {

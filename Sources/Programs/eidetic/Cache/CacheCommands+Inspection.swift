@@ -64,6 +64,21 @@ extension CacheCommands {
         return result.damaged.isEmpty ? .success : .failure
     }
 
+    /// Returns a key as `list` shows it: that of a changed image, or of one with header fields, has several lines.
+    static func shownKey(_ key: String) -> String {
+        key.split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingWhitespace }.joined(
+            separator: " "
+        )
+    }
+
+    /// Returns the key that an operand names: as it is stored, as `list` shows it, or a URL without its scheme.
+    static func key(named text: String, in cache: DiskCache) throws(EideticError) -> String {
+        if try cache.blocking.contains(text) { return text }
+        // No URL has a space.
+        guard text.contains(" ") else { return URLList.completed(text) }
+        return try cache.blocking.entries().first { shownKey($0.key) == text }?.key ?? text
+    }
+
     private static func json(for entry: DiskCache.EntryInfo) -> JSON {
         .object([
             ("key", .string(entry.key)),
@@ -79,7 +94,7 @@ extension CacheCommands {
     private static func text(for entry: DiskCache.EntryInfo) -> String {
         let columns = [
             TimeFormat.date(for: entry.metadata.storageTime), Columns.right(entry.size.description, width: 9),
-            TerminalText.sanitized(entry.key) + (entry.isExpired ? "  (expired)" : ""),
+            TerminalText.sanitized(shownKey(entry.key)) + (entry.isExpired ? "  (expired)" : ""),
         ]
         return columns.joined(separator: "  ")
     }

@@ -16,11 +16,16 @@ extension CacheCommands {
     static let get = makeCommand(
         "get",
         summary: "write an entry's bytes to standard output or a file",
-        operands: Operands(synopsis: "KEY", help: "the key: a URL", count: 1...1, completion: .nothing),
-        options: [outputFile.definition],
+        operands: Operands(
+            synopsis: "KEY",
+            help: "the key: a URL, or as \"cache list\" shows it",
+            count: 1...1,
+            completion: .nothing
+        ),
+        options: [outputFile.definition, CommonOptions.overwrite],
         shared: SharedCacheCommands.get
     ) { cache, arguments throws(EideticError) in
-        let key = arguments.operands[0]
+        let key = try key(named: arguments.operands[0], in: cache)
         guard let entry = try cache.blocking.read(key) else {
             Diagnostics.report("\(key): not in the cache")
             return .failure
@@ -39,7 +44,9 @@ extension CacheCommands {
             Diagnostics.report("\(key): image data is not written to a terminal; use --out FILE")
             return .failure
         }
-        try FileContents.write(bytes, to: file)
+        try ConvertCommand.named(file) { () throws(EideticError) in
+            try FileContents.write(bytes, to: file, overwrites: arguments.contains(CommonOptions.overwrite))
+        }
         return .success
     }
 
@@ -53,7 +60,8 @@ extension CacheCommands {
             completion: .files
         ),
         options: SandboxOption.all,
-        notes: ["When the cache is full, these entries are evicted last."]
+        notes: ["When the cache is full, these entries are evicted last."],
+        isQuery: false
     ) { cache, arguments throws(EideticError) in
         let (key, file) = (arguments.operands[0], arguments.operands[1])
         do throws(EideticError) {
@@ -72,11 +80,12 @@ extension CacheCommands {
         "remove",
         summary: "remove entries",
         operands: keyOperands,
+        isQuery: false,
         shared: SharedCacheCommands.remove
     ) { cache, arguments throws(EideticError) in
         var status = ExitStatus.success
-        for key in arguments.operands where try cache.blocking.remove(key) == nil {
-            Diagnostics.report("\(key): not in the cache")
+        for name in arguments.operands where try cache.blocking.remove(try key(named: name, in: cache)) == nil {
+            Diagnostics.report("\(name): not in the cache")
             status = .failure
         }
         return status
@@ -97,7 +106,8 @@ extension CacheCommands {
         options: [sweepSize.definition],
         notes: [
             "With --size, entries are also removed by the age of their files. The cache's own limits always apply."
-        ]
+        ],
+        isQuery: false
     ) { cache, arguments throws(EideticError) in
         try reportFreedSpace(in: cache) { () throws(EideticError) in
             _ = try cache.blocking.removeExpired()
@@ -108,6 +118,7 @@ extension CacheCommands {
     static let clear = makeCommand(
         "clear",
         summary: "remove all entries",
+        isQuery: false,
         shared: SharedCacheCommands.clear
     ) { cache, _ throws(EideticError) in
         try reportFreedSpace(in: cache) { () throws(EideticError) in try cache.blocking.removeAll() }

@@ -8,9 +8,7 @@ enum CacheCommands {
         name: "cache",
         summary: "manage the disk cache",
         notes: [
-            "The key of an image is its URL. Other programs can use the cache at the same time.",
-            "Exit status: 0 on success, 1 if an entry was not found, is damaged or an operation failed, 2 for an invalid "
-                + "command line.",
+            "The key of an image is its URL. Other programs can use the cache at the same time."
         ],
         subcommands: [info, list, get, put, remove, clean, clear, verify]
     )
@@ -31,6 +29,7 @@ enum CacheCommands {
         operands: Operands = .none,
         options: [Option] = [],
         notes: [String] = [],
+        isQuery: Bool = true,
         shared: SharedCacheCommands.Body? = nil,
         run: @escaping @Sendable (DiskCache, Arguments) throws(EideticError) -> ExitStatus
     ) -> Command {
@@ -45,7 +44,8 @@ enum CacheCommands {
                     if let shared, arguments[SharedOption.url] != nil {
                         return try SharedCacheCommands.run(shared, with: arguments)
                     }
-                    return try run(try DiskCache(CacheLocation.configuration(from: arguments)), arguments)
+                    let cache = try CacheLocation.open(from: arguments, isQuery: isQuery)
+                    return try run(cache, arguments)
                 } catch {
                     Diagnostics.report(error.message)
                     return .failure

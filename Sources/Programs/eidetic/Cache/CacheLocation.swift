@@ -16,6 +16,29 @@ enum CacheLocation {
         return configuration
     }
 
+    /// Opens the cache that a command line selects.
+    ///
+    /// A query makes no directory; one that does not exist is an empty cache.
+    ///
+    /// - Throws: `permissionDenied` if a part of the cache cannot be read.
+    static func open(from arguments: Arguments, isQuery: Bool) throws(EideticError) -> DiskCache {
+        var configuration = configuration(from: arguments)
+        if isQuery { configuration.isReadOnly = true }
+        let files = FileSystem()
+        for name in (try? files.entryNames(in: configuration.directory)) ?? [] where name == "ledger" || name.count == 2
+        {
+            let path = "\(configuration.directory)/\(name)"
+            do throws(SystemError) {
+                try files.checkAccess(to: path, mode: name == "ledger" ? R_OK : R_OK | X_OK)
+            } catch  where error.errorNumber == EACCES {
+                throw EideticError(.permissionDenied, message: "the cache cannot be read: \(path): Permission denied")
+            } catch {
+                // Another process has removed it.
+            }
+        }
+        return try DiskCache(configuration)
+    }
+
     private static func isReadOnly(_ directory: String) -> Bool {
         let files = FileSystem()
         // One that cannot even be read fails when it is opened, with the reason.

@@ -3,94 +3,171 @@ import EideticCLI
 import EideticCore
 import Glibc
 
-/// The conversion of many files on all processors.
+/// The conversion of files on all processors.
 struct BatchConversion: Sendable {
+    /// A file that was written.
+    private struct Result {
+        let path: String
+        let size: PixelSize
+        let format: ImageFormat
+        let bytes: ByteCount
+    }
+
     private struct Progress {
         var finished = 0
         var failed = 0
+        var left = 0
         var bytes = ByteCount.zero
     }
 
+    private let arguments: Arguments
     private let conversion: ImageConversion
-    private let format: ImageFormat?
-    private let writesFrames: Bool
-    private let directory: String
-    private let showsProgress = TextStream.errors.isTerminal && Terminal.supportsRedraw
+    private let output: ConversionOutput
+    private let files: [InputFiles.File]
+    private let showsProgress: Bool
     private let progress = Monitor(Progress())
 
-    init(_ arguments: Arguments, directory: String) {
+    /// Creates a conversion of the files of a valid command line: to `--out`, in place, or to the last one.
+    init(_ arguments: Arguments, files: [InputFiles.File]) {
+        self.arguments = arguments
         conversion = ImageConversion(arguments)
-        format = arguments[EncodingOptions.format]
-        writesFrames = arguments.contains(FrameOptions.frames)
-        self.directory = directory
+        let place: ConversionOutput.Place
+        if let output = arguments[ConvertCommand.output] {
+            let template = arguments[ConvertCommand.template]
+            place = ConversionOutput.place(named: output, template: template, fileCount: files.count)
+            self.files = files
+        } else if arguments.contains(ConvertCommand.inPlace) {
+            (place, self.files) = (.inputs, files)
+        } else {
+            (place, self.files) = (.file(files.last?.path ?? "-"), files.dropLast())
+        }
+        output = ConversionOutput(
+            to: place,
+            overwrites: arguments.contains(CommonOptions.overwrite),
+            inputs: self.files.map(\.path)
+        )
+        let isWatched = TextStream.errors.isTerminal && Terminal.supportsRedraw
+        showsProgress = isWatched && files.count > 1 && !arguments.contains(CommonOptions.quiet)
     }
 
-    /// Converts files; blocks until all of them are converted or have failed.
-    func run(_ paths: [String]) -> ExitStatus {
-        do throws(SystemError) {
-            try FileSystem().makeDirectories(directory, mode: 0o755)
-        } catch {
-            Diagnostics.report("\(directory): \(FileContents.error(for: error).message)")
-            return .failure
-        }
+    /// Converts the files; blocks until all of them are converted or have failed.
+    func run() -> ExitStatus {
         let start = SystemTime().uptime
-        let pool = WorkPool(name: "convert", maximumThreadCount: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-        var names = UniqueFileNames()
-        for path in paths {
-            let name = names.next(for: "file://-/" + Self.escaped(path))
-            pool.enqueue { convert(path, name: name, count: paths.count) }
+        if let duration = arguments[FrameOptions.animate] {
+            convert(files[0], name: "", number: 1) { _ throws(EideticError) in
+                var sources: [ImageConversion.Source] = []
+                for file in files { sources.append(try source(of: file)) }
+                return [try ImageConversion.animation(of: sources, duration: duration)]
+            }
+            return progress.withLock(\.failed) == 0 ? .success : .failure
         }
-        let result = progress.wait { $0.finished == paths.count ? $0 : nil }
+        let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let pool = WorkPool(name: "convert", maximumThreadCount: arguments[CommonOptions.jobs] ?? processors)
+        var names: [String: UniqueFileNames] = [:]
+        for (index, file) in files.enumerated() {
+            let name = names[file.folder, default: UniqueFileNames()].next(forFile: file.path)
+            pool.enqueue {
+                convert(file, name: name, number: index + 1) { file throws(EideticError) in
+                    let source = try source(of: file)
+                    return arguments.contains(FrameOptions.frames) ? ImageConversion.frames(of: source) : [source]
+                }
+            }
+        }
+        let result = progress.wait { $0.finished == files.count ? $0 : nil }
         if showsProgress { TextStream.errors.write(Array("\r\u{1b}[J".utf8)) }
-        let time = TimeFormat.text(for: SystemTime().uptime - start)
-        let success = "\(paths.count - result.failed) of \(paths.count) images converted"
-        TextStream.output.writeLine("\(success); \(result.bytes) in \(time)")
+        reportSummary(of: result, duration: SystemTime().uptime - start)
         return result.failed == 0 ? .success : .failure
     }
 
-    private func convert(_ path: String, name: String, count: Int) {
-        var written = ByteCount.zero, failure: EideticError?
+    private func reportSummary(of result: Progress, duration: Duration) {
+        if case .file = output.place { return }
+        if arguments.contains(CommonOptions.quiet) || arguments.contains(CommonOptions.json) { return }
+        let success = "\(files.count - result.failed) of \(files.count) images converted"
+        let left = result.left == 0 ? "" : ", \(result.left) not written, because the file exists"
+        TextStream.output.writeLine("\(success)\(left); \(result.bytes) in \(TimeFormat.text(for: duration))")
+    }
+
+    /// Converts a file, reports the results, and counts it.
+    private func convert(
+        _ file: InputFiles.File,
+        name: String,
+        number: Int,
+        images: (InputFiles.File) throws(EideticError) -> [ImageConversion.Source]
+    ) {
+        var results: [Result] = [], failure: EideticError?
         do throws(EideticError) {
-            written = try write(ConvertCommand.source(at: path, for: conversion), path: path, name: name)
+            for (index, image) in try images(file).enumerated() {
+                let frame = arguments.contains(FrameOptions.frames) ? index + 1 : nil
+                results.append(try write(image, of: file, name: name, number: number, frame: frame))
+            }
         } catch {
             failure = error
         }
-        if let failure { Diagnostics.report(failure.message) }
+        report(results, failure: failure, of: file.path)
         progress.withLock { progress in
             progress.finished += 1
             progress.failed += failure == nil ? 0 : 1
-            progress.bytes = progress.bytes + written
+            progress.left += failure?.isExistingFile == true ? 1 : 0
+            progress.bytes = results.reduce(progress.bytes) { $0 + $1.bytes }
             // Within the lock, so that no earlier number is shown behind a later one, or behind the last line.
-            if showsProgress { TextStream.errors.write(Array("\r\u{1b}[J\(progress.finished) of \(count)".utf8)) }
+            if showsProgress {
+                TextStream.errors.write(Array("\r\u{1b}[J\(progress.finished) of \(files.count)".utf8))
+            }
         }
         progress.signal()
     }
 
-    /// Writes an image, or each of its frames, and returns the number of bytes.
-    private func write(
-        _ source: ImageConversion.Source,
-        path: String,
-        name: String
-    ) throws(EideticError) -> ByteCount {
-        let format = format ?? source.image.ownEncodableFormat
-        let target = "\(directory)/\(name).\(format.fileExtension)"
-        let parts = writesFrames ? ImageConversion.frames(of: source) : [source]
-        var count = ByteCount.zero
-        for (index, part) in parts.enumerated() {
-            let bytes = try ConvertCommand.named(path) { () throws(EideticError) in
-                try conversion.encode(part, as: format)
+    private func report(_ results: [Result], failure: EideticError?, of input: String) {
+        if arguments.contains(CommonOptions.json) {
+            let values = results.map(Optional.some) + (failure == nil ? [] : [nil])
+            for result in values {
+                let error = result == nil ? failure : nil
+                let members: [(name: String, value: JSON)] = [
+                    ("input", .string(input)), ("output", .optional(result?.path)),
+                    ("format", .optional(result?.format.rawValue)), ("width", .optional(result?.size.width)),
+                    ("height", .optional(result?.size.height)), ("bytes", .optional(result?.bytes.bytes)),
+                    ("error", .optional(error?.message)), ("code", .optional(error?.code.description)),
+                ]
+                TextStream.output.writeLine(JSON.object(members).text)
             }
-            let file = writesFrames ? ConvertCommand.numbered(target, number: index + 1) : target
-            try ConvertCommand.named(file) { () throws(EideticError) in try FileContents.replace(file, with: bytes) }
-            count = count + ByteCount(bytes.count)
+        } else if let failure {
+            Diagnostics.report(failure.message)
         }
-        return count
     }
 
-    /// Returns a path in which the characters that have a meaning in URLs are escaped.
-    private static func escaped(_ path: String) -> String {
-        path.unicodeScalars.map { ["%", "?", "#"].contains($0) ? "%" + String($0.value, radix: 16) : String($0) }
-            .joined()
+    /// Reads, decodes and changes the image in a file.
+    private func source(of file: InputFiles.File) throws(EideticError) -> ImageConversion.Source {
+        try ConvertCommand.named(file.path) { () throws(EideticError) in
+            try conversion.source(from: FileContents.read(file.path, limit: DecodeLimits.standard.encodedBytes))
+        }
+    }
+
+    private func write(
+        _ image: ImageConversion.Source,
+        of file: InputFiles.File,
+        name: String,
+        number: Int,
+        frame: Int?
+    ) throws(EideticError) -> Result {
+        var format = ImageFormat.png
+        let bytes = try ConvertCommand.named(file.path) { () throws(EideticError) -> [UInt8] in
+            format = try self.format(of: image.image)
+            return try conversion.encode(image, as: format)
+        }
+        let size = image.image.size
+        let values = OutputTemplate.Values(name: name, size: size, number: number, format: format)
+        let path = output.path(for: file, values: values, frame: frame)
+        try ConvertCommand.named(path) { () throws(EideticError) in try output.write(bytes, to: path, of: file.path) }
+        return Result(path: path, size: size, format: format, bytes: ByteCount(bytes.count))
+    }
+
+    private func format(of image: Image) throws(EideticError) -> ImageFormat {
+        if let format = arguments[EncodingOptions.format] ?? output.format { return format }
+        guard case .inputs = output.place else { return image.ownEncodableFormat }
+        guard ImageEncoder.supportedFormats.contains(image.format) else {
+            throw EideticError(.unsupportedFormat, message: "\(image.format.displayName) cannot be written; use --out")
+        }
+        return image.format
     }
 }
 

@@ -8,104 +8,103 @@ enum ConvertCommand {
         name: "convert",
         summary: "convert images to another format or size",
         operands: Operands(
-            synopsis: "IN OUT | --animate MS IN… OUT | --out DIR IN…",
-            help: "image files; - is standard input or standard output",
+            synopsis: "IN OUT | --out DIR IN… | --in-place IN… | --animate MS IN… OUT",
+            help: "image files; @FILE for a list of files; - is standard input or standard output",
             count: 1...Int.max,
             completion: .files
         ),
         options: RenderingOptions.all + EncodingOptions.all + FrameOptions.all + [
-            outputDirectory.definition, SandboxOption.definition, SandboxOption.omission,
+            output.definition, template.definition, inPlace, CommonOptions.overwrite, recursive,
+            CommonOptions.jobs.definition, SandboxOption.definition, SandboxOption.omission, CommonOptions.quiet,
+            CommonOptions.json,
         ],
         notes: [
-            "The format of OUT follows from its file extension, and is PNG for standard output. OUT is replaced only after "
+            "The format of OUT follows from its file extension, and is PNG for standard output. OUT is written only after "
                 + "the image is encoded. The image is upright and in sRGB, or with --metadata keep in its own colours.",
             "An animation is written as an animation (\(animated)); with other formats it fails, unless --frame is given.",
-            "With --out, the files are converted on all processors, and written under their own names with the extension "
-                + "of their format; one that fails does not stop the others.",
+            "With --out DIR, the files are written under their own names with the extension of their format; one that fails "
+                + "does not stop the others.",
+            "No input is overwritten without --in-place, and no other file without --overwrite.",
             "Formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
+        ],
+        commonOptions: [
+            "size", "format", "quality", "max-bytes", "metadata", "out", "in-place", "overwrite", "recursive", "quiet",
+            "json",
         ],
         run: run
     )
 
-    static let outputDirectory = TypedOption<String>(
+    static let output = TypedOption<String>(
         "out",
-        placeholder: "DIR",
-        help: "convert all images IN, and write them to this directory",
-        completion: .directories
+        placeholder: "DIR|FILE",
+        help: "write all images IN to this directory; with one IN and a name with an extension, to this file",
+        completion: .files
     )
+
+    static let template = TypedOption<OutputTemplate>(
+        "out-template",
+        placeholder: "NAME",
+        expecting: "a name such as {name}_{w}x{h}.{ext}",
+        help: "the names of the files in --out: {name}, {w}, {h}, {n} (the number in the list) and {ext}",
+        parse: { OutputTemplate($0) }
+    )
+
+    static let inPlace = Option(name: "in-place", help: "replace each IN by the result, in its own format")
+
+    static let recursive = Option(name: "recursive", letter: "r", help: "take the images in directories, and below")
 
     private static var animated: String { ImageEncoder.animatedFormats.map(\.displayName).joined(separator: ", ") }
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        if let problem = problem(in: arguments) {
+        let inputs = InputFiles(arguments.operands, isRecursive: arguments.contains(recursive))
+        if let problem = problem(in: arguments, inputs: inputs) {
             return CommandRunner.usageError([problem], path: [Program.root, command])
         }
-        if let directory = arguments[outputDirectory] {
-            return BatchConversion(arguments, directory: directory).run(arguments.operands)
-        }
-        do throws(EideticError) {
-            try convert(arguments)
-            return .success
-        } catch {
-            Diagnostics.report(error.message)
-            return .failure
-        }
+        for problem in inputs.problems { Diagnostics.report(problem) }
+        if inputs.files.isEmpty { return .failure }
+        let status = BatchConversion(arguments, files: inputs.files).run()
+        return inputs.problems.isEmpty ? status : .failure
     }
 
     /// Returns the reason why options cannot be combined; `nil` if they can.
-    private static func problem(in arguments: Arguments) -> String? {
+    private static func problem(in arguments: Arguments, inputs: InputFiles) -> String? {
         if let problem = RenderingOptions.problem(in: arguments) ?? FrameOptions.problem(in: arguments) {
             return problem
         }
-        let count = arguments.operands.count
-        if arguments[outputDirectory] != nil {
-            return arguments.contains(FrameOptions.animate.definition) ? "--animate and --out cannot be combined" : nil
+        let isMany = arguments[output] != nil || arguments.contains(inPlace)
+        if isMany, arguments.contains(FrameOptions.animate.definition) {
+            return "--animate and --\(arguments[output] == nil ? inPlace.name : "out") cannot be combined"
         }
-        if arguments[FrameOptions.animate] != nil { return count < 2 ? "--animate requires IN and OUT" : nil }
-        guard count == 2 else {
-            return count < 2 ? "there is no OUT" : "there are \(count - 1) images and one OUT; use --out or --animate"
-        }
-        if arguments.contains(FrameOptions.frames), arguments.operands[1] == "-" {
-            return "--frames requires a file OUT"
-        }
-        let isKnown = arguments[EncodingOptions.format] != nil || outputFormat(of: arguments) != nil
-        return isKnown ? nil : "\"\(arguments.operands[1])\" has no known file extension; use --format"
-    }
-
-    private static func outputFormat(of arguments: Arguments) -> ImageFormat? {
-        let output = arguments.operands.last ?? "-"
-        return arguments[EncodingOptions.format] ?? (output == "-" ? .png : ImageFormat(fileName: output))
-    }
-
-    private static func convert(_ arguments: Arguments) throws(EideticError) {
-        let conversion = ImageConversion(arguments), output = arguments.operands.last ?? "-"
-        guard let format = outputFormat(of: arguments) else {
-            throw EideticError(.invalidArgument, message: "\"\(output)\" has no known file extension; use --format")
-        }
-        var sources: [ImageConversion.Source] = []
-        for input in arguments.operands.dropLast() { sources.append(try source(at: input, for: conversion)) }
-        if let duration = arguments[FrameOptions.animate] {
-            sources = [try ImageConversion.animation(of: sources, duration: duration)]
-        } else if arguments.contains(FrameOptions.frames) {
-            sources = ImageConversion.frames(of: sources[0])
-        }
-        for (index, source) in sources.enumerated() {
-            let bytes = try named(arguments.operands[0]) { () throws(EideticError) in
-                try conversion.encode(source, as: format)
+        if arguments.contains(inPlace) {
+            let others = [
+                output.definition, EncodingOptions.format.definition, FrameOptions.frames, template.definition,
+            ]
+            if let other = others.first(where: arguments.contains) {
+                return "--in-place and --\(other.name) cannot be combined"
             }
-            let path = arguments.contains(FrameOptions.frames) ? numbered(output, number: index + 1) : output
-            try named(path) { () throws(EideticError) in try FileContents.write(bytes, to: path) }
+            return arguments.operands.contains("-") ? "--in-place requires files" : nil
         }
+        if arguments[template] != nil, arguments[output] == nil { return "--out-template requires --out" }
+        let target = arguments[output] ?? arguments.operands.last ?? "-"
+        if target == "-" {
+            let others = [FrameOptions.frames, CommonOptions.json]
+            if let other = others.first(where: arguments.contains) { return "--\(other.name) requires a file OUT" }
+        }
+        if arguments[output] != nil { return nil }
+        return problem(ofPair: arguments, fileCount: inputs.files.count + inputs.problems.count, target: target)
     }
 
-    /// Reads, decodes and changes the image in a file.
-    static func source(
-        at path: String,
-        for conversion: ImageConversion
-    ) throws(EideticError) -> ImageConversion.Source {
-        try named(path) { () throws(EideticError) in
-            try conversion.source(from: FileContents.read(path, limit: DecodeLimits.standard.encodedBytes))
+    /// Returns the reason why there is no OUT.
+    private static func problem(ofPair arguments: Arguments, fileCount: Int, target: String) -> String? {
+        if arguments[FrameOptions.animate] != nil {
+            if fileCount < 2 { return "--animate requires IN and OUT" }
+        } else if fileCount != 2 {
+            return fileCount < 2
+                ? "there is no OUT"
+                : "there are \(fileCount - 1) images and one OUT; use --out, --in-place or --animate"
         }
+        let isKnown = arguments[EncodingOptions.format] != nil || target == "-" || ImageFormat(fileName: target) != nil
+        return isKnown ? nil : "\"\(target)\" has no known file extension; use --format"
     }
 
     /// Calls a function, whose errors then begin with a path.
@@ -116,14 +115,11 @@ enum ConvertCommand {
         do throws(EideticError) {
             return try body()
         } catch {
-            throw EideticError(error.code, message: "\(path): \(error.message)")
+            throw EideticError(
+                error.code,
+                message: "\(path): \(error.message)",
+                systemErrorNumber: error.systemErrorNumber
+            )
         }
-    }
-
-    /// Returns the path of a frame's file: `a-2.png` of `a.png`.
-    static func numbered(_ path: String, number: Int) -> String {
-        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        guard let dot = path[start...].lastIndex(of: "."), dot > start else { return "\(path)-\(number)" }
-        return "\(path[..<dot])-\(number)\(path[dot...])"
     }
 }

@@ -33,7 +33,8 @@ enum EncodingOptions {
         "metadata",
         placeholder: "keep|strip",
         expecting: "keep or strip",
-        help: "keep EXIF, XMP and the colour profile of the image, or write none of them (default: strip)",
+        help:
+            "keep EXIF, XMP and the colour profile of the image, or write none of them (default: strip; with --in-place keep)",
         completion: .words(MetadataPolicy.allCases.map(\.rawValue)),
         parse: { MetadataPolicy(rawValue: $0) }
     )

@@ -15,7 +15,9 @@ struct ImageConversion: Sendable {
     init(_ arguments: Arguments) {
         rendering = RenderingOptions.rendering(from: arguments)
         options = EncodingOptions.options(from: arguments)
-        keepsMetadata = arguments[EncodingOptions.metadata] == .keep
+        // A file that is replaced has them nowhere else.
+        let standard = arguments.contains(ConvertCommand.inPlace) ? MetadataPolicy.keep : .strip
+        keepsMetadata = (arguments[EncodingOptions.metadata] ?? standard) == .keep
         frameNumber = arguments[FrameOptions.frame]
         decodePolicy = SandboxOption.policy(from: arguments)
         loopCount = arguments[FrameOptions.loop]

@@ -6,31 +6,38 @@ import EideticCore
 enum InspectCommand {
     static let hash = Option(name: "hash", help: "decode the images, and show BlurHash, ThumbHash and dominant colour")
 
+    static let check = Option(name: "check", help: "decode the images, and report all damage, not only a missing end")
+
     static let command = Command(
         name: "inspect",
         summary: "show format, size, orientation and frames of image files",
         operands: Operands(
-            synopsis: "FILE…",
-            help: "image files; - is standard input",
+            synopsis: "FILE… | @FILE | -",
+            help: "image files; @FILE for a list of files; - is standard input",
             count: 1...Int.max,
             completion: .files
         ),
-        options: [hash, SandboxOption.definition, SandboxOption.omission, CommonOptions.json],
+        options: [
+            check, hash, ConvertCommand.recursive, SandboxOption.definition, SandboxOption.omission, CommonOptions.json,
+        ],
         notes: [
             "Width and height are those stored in the file; for orientations 5 to 8, the upright image has them exchanged.",
+            "A file that ends too early is reported, as far as its header and length show that; --check decodes it.",
             "In JSON, \"loop\" is the number of times that an animation plays (0: forever); \"error\" is null for a valid "
                 + "file; unknown values are null.",
-            "Exit status: 0 if all files are images, 1 if some are not, 2 for an invalid command line.",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        var status = ExitStatus.success
-        for path in arguments.operands where TextStream.output.failure == nil {
+        let inputs = InputFiles(arguments.operands, isRecursive: arguments.contains(ConvertCommand.recursive))
+        for problem in inputs.problems { Diagnostics.report(problem) }
+        var status: ExitStatus = inputs.problems.isEmpty ? .success : .failure
+        for file in inputs.files where TextStream.output.failure == nil {
             let inspection = Inspection(
-                of: path,
+                of: file.path,
                 makesPlaceholder: arguments.contains(hash),
+                decodesAll: arguments.contains(check),
                 decodePolicy: SandboxOption.policy(from: arguments)
             )
             if inspection.error != nil { status = .failure }

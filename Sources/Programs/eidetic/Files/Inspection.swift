@@ -13,19 +13,40 @@ struct Inspection {
     private(set) var header: ImageHeader?
     /// The reason why there is no header.
     private(set) var error: EideticError?
+    /// The samples and the end of the file, and its metadata.
+    private(set) var facts: FileFacts?, metadata: MetadataFacts?
     /// The descriptions of the image; `nil` if they are not wanted, or it cannot be decoded.
     private(set) var placeholder: ImagePlaceholder?
     private let makesPlaceholder: Bool
     private var byteCount = ByteCount.zero
 
     /// Inspects a file; blocks.
-    init(of path: String, makesPlaceholder: Bool, decodePolicy: DecodePolicy) {
+    ///
+    /// A file that ends too early is an error, as far as its header and its length show that; with `decodesAll` also
+    /// any damage of its pixels.
+    init(of path: String, makesPlaceholder: Bool, decodesAll: Bool, decodePolicy: DecodePolicy) {
         (self.path, self.makesPlaceholder) = (path, makesPlaceholder)
         do throws(EideticError) {
             let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
             byteCount = ByteCount(bytes.count)
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
-            header = try decodePolicy.header(of: bytes)
+            let facts = format.map { FileFacts(of: bytes, format: $0) }
+            self.facts = facts
+            header = try Self.header(
+                of: bytes,
+                format: format,
+                truncation: facts?.truncation,
+                decodePolicy: decodePolicy
+            )
+            metadata = (try? decodePolicy.metadata(of: bytes)).map(MetadataFacts.init)
+            if decodesAll {
+                var options = DecodeOptions()
+                options.frames = .all
+                _ = try decodePolicy.decode(bytes, options: options)
+            }
+            if let reason = facts?.truncation {
+                throw EideticError(.truncated, message: "\(header?.format.displayName ?? ""): \(reason)")
+            }
             guard makesPlaceholder else { return }
             // Hashes need few pixels, which many decoders make faster.
             var options = DecodeOptions()
@@ -33,6 +54,21 @@ struct Inspection {
             placeholder = try ImagePlaceholder(of: decodePolicy.decode(bytes, options: options).image.pixels)
         } catch {
             self.error = error
+        }
+    }
+
+    /// Returns the header; where it reaches to the end of the file, what is missing is no damage.
+    private static func header(
+        of bytes: [UInt8],
+        format: ImageFormat?,
+        truncation: String?,
+        decodePolicy: DecodePolicy
+    ) throws(EideticError) -> ImageHeader? {
+        do throws(EideticError) {
+            return try decodePolicy.header(of: bytes)
+        } catch {
+            guard let truncation, error.code == .corrupt, [.avif, .heic, .jpegxl].contains(format) else { throw error }
+            throw EideticError(.truncated, message: "\(error.message): \(truncation)")
         }
     }
 
@@ -49,9 +85,31 @@ struct Inspection {
             ("loop", .optional(header.map { $0.loopCount ?? 0 })),
             ("durations_ms", header.map { .array($0.durations.map { .number($0.inMilliseconds) }) } ?? .null),
             ("alpha", header.map { .bool($0.hasAlpha) } ?? .null),
+            ("bits", .optional(facts?.bits)),
+            ("color_space", .optional(color)),
+            ("profile", .optional(metadata?.profile)),
+            ("exif", metadata?.exif.map { .object($0.map { ($0.name, .string($0.value)) }) } ?? .null),
+            ("xmp_bytes", .optional(metadata?.xmpByteCount)),
             ("error", .optional(error?.description)),
         ]
         return .object(members + hashes)
+    }
+
+    /// The kind of colours.
+    private var color: String? { facts?.color ?? metadata?.profileColors }
+
+    /// The samples and the metadata as text.
+    private var details: [String] {
+        let bits = facts?.bits.map { "\($0) bits" }
+        let samples = [bits, color].compactMap(\.self).joined(separator: " ")
+        let exif = metadata?.exif.map { exif in
+            let values = exif.filter { ["make", "model", "taken"].contains($0.name) }.map(\.value)
+            return "EXIF" + (values.isEmpty ? "" : " (\(values.joined(separator: " ")))")
+        }
+        let profile = metadata?.profile.map { "profile \"\($0)\"" }
+        return [samples.isEmpty ? nil : samples, profile, exif, metadata?.xmpByteCount.map { _ in "XMP" }].compactMap(
+            \.self
+        )
     }
 
     /// The descriptions as members of the JSON object; none if they are not wanted.
@@ -73,6 +131,7 @@ struct Inspection {
         }
         if header.hasAlpha { parts.append("with alpha") }
         if header.frameCount > 1 { parts.append(animationText(for: header)) }
+        parts += details
         if let placeholder {
             let hashes = "blurhash \(placeholder.blurHash), thumbhash \(placeholder.thumbHashText)"
             return "\(path): \(parts.joined(separator: ", ")), \(byteCount), \(hashes), \(placeholder.dominantColor)"

@@ -87,7 +87,7 @@ final class BatchLoader: Sendable {
     /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.
     private func loadItem(at index: Int) async {
         let item = arguments.items[index]
-        if let file = writer?.record.existingFile(for: item.url) {
+        if let file = writer?.keptFile(for: item.url) {
             return display.reportKept(item, file: file, asJSON: arguments.writesJSON)
         }
         display.adjustRunningCount(by: 1)
@@ -199,13 +199,14 @@ final class BatchLoader: Sendable {
         }
         do throws(EideticError) {
             return try await pool.run { [self] _ throws(EideticError) in
-                let file = try writer?.write(response.image, encodedBytes: response.encodedBytes, item: item)
+                let file = try writer?.write(response, url: item.url)
                 guard sheet != nil || viewer != nil else { return (file, []) }
                 let pixels = try response.image.decodedSynchronously().pixels
                 try sheet?.draw(pixels, at: index, caption: item.caption)
                 return (file, try viewer?.bytes(for: pixels) ?? [])
             }
         } catch {
+            if error.isExistingFile { display.addLeftFile() }
             if error.code != .cancelled { reportPartialFailure(error.message) }
             return (nil, [])
         }

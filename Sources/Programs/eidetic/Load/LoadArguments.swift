@@ -8,8 +8,6 @@ struct LoadArguments: Sendable {
     /// A URL of the list and the number of its occurrences.
     struct Item: Sendable {
         let url: String
-        /// The name of its output file, without a file extension; empty without an output directory.
-        let name: String
         var count = 1
 
         /// The text below its thumbnail on a contact sheet.
@@ -28,16 +26,26 @@ struct LoadArguments: Sendable {
     let concurrency: Int
     /// The network options.
     let network: NetworkArguments
-    /// The directory to which the images are written.
-    let outputDirectory: String?
+    /// The directory to which the images are written, or the file of the only one; `-` for standard output.
+    let output: String?
+    /// A Boolean value indicating whether the output is a file.
+    let writesOneFile: Bool
+    /// A Boolean value indicating whether servers name the files.
+    let usesRemoteNames: Bool
+    /// A Boolean value indicating whether a file has the time at which its server's file was changed.
+    let keepsRemoteTime: Bool
     /// A Boolean value indicating whether images that an earlier run wrote are left out.
     let continues: Bool
+    /// A Boolean value indicating whether files are replaced that did not come from the same URL.
+    let overwrites: Bool
     /// The file of the contact sheet.
     let contactSheetFile: String?
     /// The way in which images are displayed on the terminal.
     let graphics: TerminalGraphics?
     /// A Boolean value indicating whether the output is JSON.
     let writesJSON: Bool
+    /// A Boolean value indicating whether there are no lines for people but errors.
+    let isQuiet: Bool
     /// A Boolean value indicating whether the trace of each load is printed.
     let explainsLoads: Bool
     /// The process in which the images are decoded.
@@ -45,21 +53,29 @@ struct LoadArguments: Sendable {
     /// The options of the requests, without those that the command itself needs.
     let options: ImageOptions
 
-    init(_ arguments: Arguments, urls: [String]) {
-        items = Self.items(for: urls, isNamed: arguments[LoadCommand.outputDirectory] != nil)
+    init(_ arguments: Arguments, urls: [String]) throws(EideticError) {
+        items = Self.items(for: urls)
         rendering = RenderingOptions.rendering(from: arguments)
         format = arguments[EncodingOptions.format]
         quality = arguments[CommonOptions.quality]
-        concurrency = arguments[LoadCommand.concurrency] ?? 6
-        network = NetworkArguments(arguments)
-        outputDirectory = arguments[LoadCommand.outputDirectory]
-        continues = arguments.contains(LoadCommand.continuation)
+        concurrency = arguments[CommonOptions.jobs] ?? 6
+        network = try NetworkArguments(arguments)
+        let output = arguments[LoadCommand.output]
+        self.output = output
+        writesOneFile = items.count == 1 && output.map(ConversionOutput.isFile) == true
+        usesRemoteNames = arguments.contains(LoadCommand.remoteNames)
+        keepsRemoteTime = !arguments.contains(LoadCommand.withoutRemoteTime)
+        continues = arguments.contains(LoadCommand.continuation) && !arguments.contains(LoadCommand.check)
+        overwrites = arguments.contains(CommonOptions.overwrite)
         contactSheetFile = arguments[LoadCommand.contactSheet]
         graphics = arguments.contains(LoadCommand.show.definition) ? arguments[LoadCommand.show] ?? .detect() : nil
         writesJSON = arguments.contains(CommonOptions.json)
+        // Standard output has the image.
+        isQuiet = arguments.contains(CommonOptions.quiet) || output == "-" || contactSheetFile == "-"
         explainsLoads = arguments.contains(LoadCommand.explain)
         decodePolicy = SandboxOption.policyOfLoads(from: arguments)
         options = LoadCommand.imageOptions(from: arguments)
+            .union(arguments.contains(LoadCommand.check) ? .refreshCached : [])
             .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
     }
 
@@ -68,7 +84,7 @@ struct LoadArguments: Sendable {
 
     /// A Boolean value indicating whether the received bytes are written to files, and no pixels are needed.
     var writesBytesOnly: Bool {
-        outputDirectory != nil && !encodesImages && contactSheetFile == nil && graphics == nil
+        output != nil && !encodesImages && contactSheetFile == nil && graphics == nil
     }
 
     /// A Boolean value indicating whether images are encoded again for their files.
@@ -85,16 +101,15 @@ struct LoadArguments: Sendable {
     /// The number of URLs in the list, with repetitions.
     var urlCount: Int { items.reduce(0) { $0 + $1.count } }
 
-    private static func items(for urls: [String], isNamed: Bool) -> [Item] {
+    private static func items(for urls: [String]) -> [Item] {
         var indices: [String: Int] = [:]
         var items: [Item] = []
-        var names = UniqueFileNames()
         for url in urls {
             if let index = indices[url] {
                 items[index].count += 1
             } else {
                 indices[url] = items.count
-                items.append(Item(url: url, name: isNamed ? names.next(for: url) : ""))
+                items.append(Item(url: url))
             }
         }
         return items

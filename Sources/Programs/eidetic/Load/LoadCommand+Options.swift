@@ -17,6 +17,36 @@ extension LoadCommand {
         help: "leave out what an earlier run with the same list, --out and changes has written"
     )
 
+    /// Requests for what an earlier run has written.
+    static let check = Option(name: "check", help: "with --continue, ask the servers whether what is there has changed")
+
+    /// Names that servers give.
+    static let remoteNames = Option(
+        name: "remote-names",
+        help: "name the files in --out as their servers do (Content-Disposition)"
+    )
+
+    /// File times of this machine.
+    static let withoutRemoteTime = Option(
+        name: "no-remote-time",
+        help: "leave the files in --out the time of writing, instead of Last-Modified"
+    )
+
+    /// Freshness by the rules of HTTP.
+    static let http = Option(
+        name: "http",
+        help: "use cached images as long as their servers say, and ask again then (default: for a week)"
+    )
+
+    /// The age of cached images.
+    static let maximumAge = TypedOption<Int>(
+        "max-age",
+        placeholder: "SECONDS",
+        expecting: "a number of seconds",
+        help: "use no cached image that is older, unless its server confirms it; with --http",
+        parse: { text in Int(text).flatMap { $0 >= 0 ? $0 : nil } }
+    )
+
     /// An option of the requests.
     static let imageOption = TypedOption<ImageOptions>(
         "option",

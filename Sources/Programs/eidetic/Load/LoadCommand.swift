@@ -5,11 +5,12 @@ import EideticCore
 
 /// The command `eidetic load`, which loads images from memory, disk or the network.
 enum LoadCommand {
-    static let outputDirectory = TypedOption<String>(
+    static let output = TypedOption<String>(
         "out",
-        placeholder: "DIR",
-        help: "write the images to this directory: unchanged, or encoded again with --size and other changes",
-        completion: .directories
+        placeholder: "DIR|FILE",
+        help: "write the images to this directory: unchanged, or encoded again with --size and other changes; with one "
+            + "URL and a name with an extension, to this file; - is standard output",
+        completion: .files
     )
 
     static let contactSheet = TypedOption<String>(
@@ -17,14 +18,6 @@ enum LoadCommand {
         placeholder: "FILE",
         help: "write one image with thumbnails of all images, such as sheet.png",
         completion: .files
-    )
-
-    static let concurrency = TypedOption<Int>(
-        "concurrency",
-        placeholder: "N",
-        expecting: "a number from 1 to 64",
-        help: "number of concurrent downloads, two thirds of them from one host (default: 6)",
-        parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
 
     static let show = TypedOption<TerminalGraphics>(
@@ -49,12 +42,12 @@ enum LoadCommand {
             completion: .files
         ),
         options: RenderingOptions.all + [
-            EncodingOptions.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
-            storesNothing, continuation, contactSheet.definition, concurrency.definition,
+            EncodingOptions.format.definition, CommonOptions.quality.definition, output.definition,
+            CommonOptions.overwrite, continuation, check, remoteNames, withoutRemoteTime, storesNothing, http,
+            maximumAge.definition, contactSheet.definition, CommonOptions.jobs.definition,
             CommonOptions.timeout.definition,
             SharedOption.url.definition, SandboxOption.definition, SandboxOption.omission, show.definition, progressive,
-            explain, imageOption.definition,
-            CommonOptions.json,
+            explain, imageOption.definition, CommonOptions.quiet, CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
             "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "
@@ -67,14 +60,15 @@ enum LoadCommand {
                 + "of each load with their times and results.",
             "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
             "--sandbox with --json prints what restricts the processes of the sandbox first, and what the system lacks.",
-            "--continue sends no request for what is there; it reads the file \(OutputRecord.fileName) in DIR, which is removed "
-                + "when all images are written. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
+            "The file \(OutputRecord.fileName) in DIR says which URL each file came from: a file is replaced by its own URL, and "
+                + "by others only with --overwrite; --continue sends no request for what is there and complete. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
                 + "--option firstFrameOnly is given. Without --format an image keeps its format, and becomes PNG where that "
                 + "cannot be written or cannot be transparent.",
             "Images that are loaded with --header or --user are cached separately.",
             "Ctrl-C cancels the loads in progress and prints a summary; a second Ctrl-C exits at once.",
-            "Exit status: 0 if all images were loaded, 1 if some were not, or could not be stored, written or refreshed, "
-                + "2 for an invalid command line, 130 after Ctrl-C.",
+        ],
+        commonOptions: [
+            "size", "format", "out", "overwrite", "continue", "jobs", "header", "offline", "cache-dir", "quiet", "json",
         ],
         run: run
     )
@@ -85,10 +79,14 @@ enum LoadCommand {
         }
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
+        let urls = list.urls.map(URLList.completed)
+        if arguments[output] == "-", Set(urls).count > 1 {
+            return CommandRunner.usageError(["--out - takes one URL"], path: [Program.root, command])
+        }
         do throws(EideticError) {
             if arguments.contains(show.definition) { try TerminalGraphics.requireLibrary() }
             let session = try LoadSession(
-                arguments: LoadArguments(arguments, urls: list.urls),
+                arguments: try LoadArguments(arguments, urls: urls),
                 cache: CacheLocation.configuration(from: arguments),
                 sharedTier: SharedOption.makeTier(from: arguments)
             )
@@ -103,12 +101,25 @@ enum LoadCommand {
     /// Returns the reason why options cannot be combined, or used at all.
     private static func problem(in arguments: Arguments) -> String? {
         if let problem = RenderingOptions.problem(in: arguments) { return problem }
+        let needingOutput = [
+            continuation, remoteNames, withoutRemoteTime, EncodingOptions.format.definition,
+            CommonOptions.quality.definition,
+        ]
+        if arguments[output] == nil, let option = needingOutput.first(where: arguments.contains) {
+            return "--\(option.name) requires --out"
+        }
+        if arguments.contains(check), !arguments.contains(continuation) { return "--check requires --continue" }
+        if [arguments[output], arguments[contactSheet]].contains("-") {
+            if let option = [show.definition, CommonOptions.json, progressive].first(where: arguments.contains) {
+                return "--\(option.name) cannot be combined with an image on standard output"
+            }
+            if TextStream.output.isTerminal { return "image data is not written to a terminal" }
+        }
         let names = [continuation, show.definition, contactSheet.definition].filter(arguments.contains).map(\.name)
         if arguments.contains(show.definition), arguments.contains(CommonOptions.json) {
             return "--show and --json cannot be combined"
         }
         if arguments.contains(continuation) {
-            guard arguments[outputDirectory] != nil else { return "--continue requires --out" }
             guard names.count == 1 else { return "--\(names[0]) and --\(names[1]) cannot be combined" }
         }
         guard let sheet = arguments[contactSheet], ContactSheet.format(of: sheet) == nil else {

@@ -37,7 +37,7 @@ struct LoadOutcome: Sendable {
             ("height", .optional(image?.size.height)),
             ("bytes", .optional(image?.bytes.bytes)),
             ("ms", .number(duration.inMilliseconds)),
-            ("error", .optional(error?.description)),
+            ("error", .optional(error?.description.withoutPasswords)),
             ("code", .optional(error?.code.description)),
             ("status", .optional(error?.httpStatus)),
             ("file", .optional(image?.file)),

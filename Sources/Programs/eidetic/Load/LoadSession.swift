@@ -26,15 +26,18 @@ struct LoadSession {
         self.arguments = arguments
         self.cache = cache
         self.sharedTier = sharedTier
+        for file in [arguments.contactSheetFile, arguments.network.metricsFile] {
+            try FileContents.checkUnused(file, overwrites: arguments.overwrites)
+        }
         sheet = try arguments.contactSheetFile.map { _ throws(EideticError) in
             try ContactSheet(count: arguments.items.count)
         }
-        writer = try arguments.outputDirectory.map { directory throws(EideticError) in
-            try ImageWriter(directory: directory, arguments: arguments)
+        writer = try arguments.output.map { output throws(EideticError) in
+            try ImageWriter(output: output, arguments: arguments)
         }
         // Before the display starts its thread, which inherits the signal mask.
         SignalHandler.install { [canceller] in canceller.cancel(exitStatus: $0) }
-        display = ProgressDisplay(total: arguments.urlCount)
+        display = ProgressDisplay(total: arguments.urlCount, isQuiet: arguments.isQuiet)
         metrics = arguments.network.metricsFile.map { _ in DownloadMetricsLog() }
     }
 
@@ -49,7 +52,6 @@ struct LoadSession {
         let hasSheet = canceller.exitStatus == nil && writeSheet()
         writeMetrics()
         display.finish()
-        if display.tally.isSuccess { writer?.record.remove() }
         return reportSummary(of: display.tally, hasSheet: hasSheet)
     }
 
@@ -92,7 +94,7 @@ struct LoadSession {
     /// - Returns: `true` if the file was written; otherwise, `false`.
     private func write(to file: String, contents: () throws(EideticError) -> [UInt8]) -> Bool {
         do throws(EideticError) {
-            try FileContents.write(try contents(), to: file)
+            try FileContents.write(try contents(), to: file, overwrites: arguments.overwrites)
             return true
         } catch {
             display.addPartialFailure(error.message)
@@ -112,7 +114,7 @@ struct LoadSession {
             Diagnostics.report("stopped: \(summary)")
             return exitStatus
         }
-        if !arguments.writesJSON {
+        if !arguments.writesJSON, !arguments.isQuiet {
             TextStream.output.writeLine(summary)
             if hasSheet, let file = arguments.contactSheetFile, file != "-" {
                 TextStream.output.writeLine("contact sheet: \(file)")

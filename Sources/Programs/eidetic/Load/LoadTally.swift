@@ -10,6 +10,8 @@ struct LoadTally: Sendable {
     private(set) var keptCount = 0
     /// The number of URLs that failed.
     private(set) var failedCount = 0
+    /// The number of output files that exist and were left as they are.
+    private(set) var leftFileCount = 0
     /// The number of encoded bytes of all loaded images.
     private(set) var bytes = ByteCount.zero
     /// The number of images that were loaded but not stored, written, shown or refreshed, and the first reason.
@@ -36,6 +38,9 @@ struct LoadTally: Sendable {
     /// Adds images that an earlier run has written.
     mutating func addKept(count: Int) { keptCount += count }
 
+    /// Adds an output file that exists and was left as it is.
+    mutating func addLeftFile() { leftFileCount += 1 }
+
     /// Adds an image that was loaded but not stored, written, shown or refreshed.
     mutating func addPartialFailure(_ reason: String) {
         partialFailures = ((partialFailures?.count ?? 0) + 1, partialFailures?.firstReason ?? reason)
@@ -48,6 +53,7 @@ struct LoadTally: Sendable {
         var text = "\(finishedCount - failedCount - keptCount) of \(total) images loaded"
         if !sources.isEmpty { text += ": " + sources.joined(separator: ", ") }
         if keptCount > 0 { text += "; \(keptCount) written before" }
+        if leftFileCount > 0 { text += "; \(leftFileCount) not written, because the file exists" }
         if failedCount > 0 { text += "; \(failedCount) failed" }
         if finishedCount < total { text += "; \(total - finishedCount) not loaded" }
         return text

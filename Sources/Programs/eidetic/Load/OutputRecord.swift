@@ -1,12 +1,14 @@
 import EideticCore
 import Glibc
 
-/// The record of the files in an output directory, with which `--continue` goes on where an earlier run stopped.
+/// The record of the files in an output directory: which URL each of them came from.
 ///
-/// A line is appended when a file is complete: its name, the changes such as a size, and the URL, separated by tabs. A
-/// line without its end, which a kill may leave, is ignored. A run that has written every image removes the record.
+/// A line is appended when a file is complete: its name, its size, the changes such as a size, and the URL, separated
+/// by tabs. The last line of a name counts; a line without its end, which a kill may leave, is ignored. So a file is
+/// only replaced by its own URL, and `--continue` goes on where an earlier run stopped.
 final class OutputRecord: Sendable {
-    private struct Entry: Hashable {
+    private struct Entry {
+        let byteCount: Int
         let changes: String
         let url: String
     }
@@ -19,22 +21,28 @@ final class OutputRecord: Sendable {
 
     private let directory: String
     private let changes: String
-    private let existing: [Entry: String]
+    /// The files by their names.
+    private let entries: [String: Entry]
+    /// The name of the file that has the changes of this run, by URL; else that of any file of the URL.
+    private let names: [String: String]
     private let file: FileDescriptor
 
     /// Opens the record of a directory; blocks.
     ///
-    /// With `continues` the files of earlier runs count; otherwise the record begins anew. Throws the error of the file
-    /// system if it cannot be read or written.
-    init(directory: String, changes: String, continues: Bool) throws(EideticError) {
+    /// Throws the error of the file system if it cannot be read or written.
+    init(directory: String, changes: String) throws(EideticError) {
         (self.directory, self.changes) = (directory, changes)
         let path = "\(directory)/\(Self.fileName)"
         do throws(SystemError) {
             let files = FileSystem()
-            let bytes = continues ? try Self.contents(of: path, using: files) : []
-            existing = Self.entries(in: bytes)
-            let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-            file = try files.open(path, flags: continues ? flags : flags | O_TRUNC, mode: 0o644)
+            file = try Self.open(path, using: files)
+            let bytes = try files.contents(of: file, limit: Self.limit.bytes)
+            entries = Self.entries(in: bytes)
+            names = entries.reduce(into: [:]) { names, entry in
+                if names[entry.value.url] == nil || entry.value.changes == changes {
+                    names[entry.value.url] = entry.key
+                }
+            }
             if let last = bytes.last, last != UInt8(ascii: "\n") { try Self.append("\n", to: file) }
         } catch {
             let reason = FileContents.error(for: error)
@@ -42,45 +50,60 @@ final class OutputRecord: Sendable {
         }
     }
 
-    private static func contents(of path: String, using files: FileSystem) throws(SystemError) -> [UInt8] {
+    /// Opens the record; what is no file of this directory alone, such as a FIFO or a link, becomes an empty one.
+    private static func open(_ path: String, using files: FileSystem) throws(SystemError) -> FileDescriptor {
+        let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         do throws(SystemError) {
-            return try files.contents(of: path, limit: limit.bytes)
-        } catch  where error.errorNumber == ENOENT {
-            return []
+            let file = try files.open(path, flags: flags), status = try files.status(of: file)
+            if status.kind == .regular, status.linkCount == 1 { return file }
+        } catch  where [ENOENT, ELOOP, ENXIO].contains(error.errorNumber) {
+            // It is made below.
         }
+        try? files.unlink(path)
+        return try files.open(path, flags: flags | O_CREAT | O_EXCL, mode: 0o644)
     }
 
-    private static func entries(in bytes: [UInt8]) -> [Entry: String] {
-        var entries: [Entry: String] = [:]
+    private static func entries(in bytes: [UInt8]) -> [String: Entry] {
+        var entries: [String: Entry] = [:]
         // What follows the last line break is not complete.
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
-            let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 2).map {
+            let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 3).map {
                 String(decoding: $0, as: UTF8.self)
             }
-            if fields.count == 3 { entries[Entry(changes: fields[1], url: fields[2])] = fields[0] }
+            guard fields.count == 4, let byteCount = Int(fields[1]), UniqueFileNames.isSafe(fields[0]) else { continue }
+            entries[fields[0]] = Entry(byteCount: byteCount, changes: fields[2], url: fields[3])
         }
         return entries
     }
 
-    /// Returns the path of the file that an earlier run wrote for a URL, if it is still there; blocks.
+    /// Returns the name of the file that an earlier run wrote for a URL, with the changes of this run if there is one.
+    func name(for url: String) -> String? { names[url.withoutPasswords] }
+
+    /// Makes no new name equal to that of a file of the record.
+    func reserveNames(in names: inout UniqueFileNames) { for name in entries.keys { _ = names.reserve(name) } }
+
+    /// Returns the URL from which a file came, without a password; `nil` for a file of no record.
+    func url(of name: String) -> String? { entries[name]?.url }
+
+    /// Returns the path of the file that an earlier run wrote for a URL, if it is there and complete; blocks.
     func existingFile(for url: String) -> String? {
-        guard let name = existing[Entry(changes: changes, url: url)], !name.utf8.contains(UInt8(ascii: "/")) else {
-            return nil
-        }
+        guard let name = name(for: url), let entry = entries[name], entry.changes == changes else { return nil }
         let path = "\(directory)/\(name)"
-        return (try? FileSystem().linkStatus(of: path).kind) == .regular ? path : nil
+        guard let status = try? FileSystem().linkStatus(of: path) else { return nil }
+        return status.kind == .regular && status.size == entry.byteCount ? path : nil
     }
 
     /// Records a file that is complete; blocks.
     ///
     /// A record that cannot be written costs another request in the next run, and nothing in this one.
-    func add(name: String, url: String) {
+    func add(name: String, byteCount: Int, url: String) {
+        let url = url.withoutPasswords
         guard !url.utf8.contains(UInt8(ascii: "\n")) else { return }
-        try? Self.append("\(name)\t\(changes)\t\(url)\n", to: file)
+        if let entry = entries[name], entry.url == url, entry.changes == changes, entry.byteCount == byteCount {
+            return
+        }
+        try? Self.append("\(name)\t\(byteCount)\t\(changes)\t\(url)\n", to: file)
     }
-
-    /// Removes the record.
-    func remove() { try? FileSystem().unlink("\(directory)/\(Self.fileName)") }
 
     /// Appends in one call, so that lines of several threads do not mix.
     private static func append(_ text: String, to file: borrowing FileDescriptor) throws(SystemError) {

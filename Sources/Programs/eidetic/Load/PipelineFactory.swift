@@ -29,6 +29,7 @@ struct PipelineFactory {
             let message = TerminalText.sanitized(error.message)
             display.writeLine("eidetic: \(message); images are loaded without the cache", to: .errors)
         }
+        configuration.freshness = network?.isHTTP == true ? .http : .maximumAge
         configuration.sharedTier = sharedTier
         configuration.decodePolicy = decodePolicy
         return ImagePipeline(configuration)

@@ -1,6 +1,7 @@
 import EideticCore
 
-/// The URLs of a command line: operands, and lists in files (`@FILE`) or on standard input (`-`).
+/// The URLs or files of a command line: operands, and lists in files (`@FILE`) or on standard input (`@-`; of URLs,
+/// `-`).
 struct URLList {
     /// The maximum size of a list.
     private static let limit = ByteCount.mebibytes(64)
@@ -14,9 +15,9 @@ struct URLList {
     private(set) var problems: [String] = []
 
     /// Reads the lists; blocks.
-    init(_ operands: [String]) {
+    init(_ operands: [String], readsStandardInput: Bool = true) {
         for operand in operands {
-            if operand == "-" {
+            if operand == "@-" || operand == "-" && readsStandardInput {
                 read("-", name: "on standard input")
             } else if operand.hasPrefix("@") {
                 let path = String(operand.dropFirst())
@@ -35,7 +36,7 @@ struct URLList {
                 decoding: bytes.starts(with: Self.byteOrderMark) ? bytes[3...] : bytes[...],
                 as: UTF8.self
             )
-            let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingSpaces }
+            let lines = text.split(whereSeparator: \.isNewline).map { String($0.trimmingWhitespace) }
             urls += lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
         } catch {
             problems.append("cannot read the list \(name): \(error.message)")
@@ -43,11 +44,24 @@ struct URLList {
     }
 }
 
-extension Substring {
-    /// The text without white space at its ends.
-    fileprivate var trimmingSpaces: String {
-        var text = drop(while: \.isWhitespace)
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
+/// The URLs of a command line and its lists.
+extension URLList {
+    /// Returns a URL; a text such as `127.0.0.1:8080/a.jpg` or `example.org/a.jpg` gets `http://`, as with curl.
+    ///
+    /// The name of a file that exists, and a path, remain as they are, because the author has forgotten `file://`.
+    static func completed(_ text: String) -> String {
+        let authority = text.prefix { !"/?#".contains($0) }
+        let host = authority.split(separator: "@").last ?? ""
+        let isHost = host == "localhost" || host.contains { ".:".contains($0) }
+        let isPath = "./~".contains(text.prefix(1)), isData = text.prefix(5).lowercased() == "data:"
+        guard isHost, !isPath, !isData, !text.contains(where: \.isWhitespace) else { return text }
+        if !authority.contains("@"), host.first != "[", let colon = host.firstIndex(of: ":") {
+            // The port follows the colon, else it ends the scheme.
+            let port = host[host.index(after: colon)...]
+            guard port.allSatisfy(\.isWholeNumber), !port.isEmpty else { return text }
+        } else if (try? FileSystem().status(of: text)) != nil {
+            return text
+        }
+        return "http://\(text)"
     }
 }

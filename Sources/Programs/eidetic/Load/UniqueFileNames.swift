@@ -7,14 +7,34 @@ struct UniqueFileNames {
     /// The last number that was appended to each name.
     private var lastNumbers: [String: Int] = [:]
 
+    /// Makes no other name equal to that of a file, whatever its extension.
+    mutating func reserve(_ fileName: String) -> String {
+        let stem = Self.removingExtension(fileName)
+        usedNames.insert(stem.lowercased())
+        return stem
+    }
+
+    /// Returns whether a text is the name of a file that a run can have written.
+    static func isSafe(_ name: String) -> Bool {
+        name.first != "." && !name.unicodeScalars.contains { $0 == "/" || $0 == "\0" }
+    }
+
     /// Returns a name for the image at `url`, without a file extension, because its format is not known yet.
     ///
     /// If the name is used already, in upper or lower case, a number is appended: `photo`, `photo-2`, `photo-3`. A name
     /// has at most 200 bytes of UTF-8, which leaves space for the number and the extension.
     ///
     /// - Complexity: O(*n*) in the length of the URL, on average over all names.
-    mutating func next(for url: String) -> String {
-        let stem = Self.truncated(Self.stem(of: url))
+    mutating func next(for url: String) -> String { next(stem: Self.stem(of: url)) }
+
+    /// Returns a name for an image that its server calls so, such as `photo.jpg`.
+    mutating func next(forRemoteName name: String) -> String {
+        let stem = Self.removingExtension(Self.sanitized(name))
+        return next(stem: stem.isEmpty ? "image" : stem)
+    }
+
+    private mutating func next(stem: String) -> String {
+        let stem = Self.truncated(stem)
         let key = stem.lowercased()
         if usedNames.insert(key).inserted { return stem }
         // Each number that is skipped belongs to another name, so all loops together are linear.
@@ -22,6 +42,16 @@ struct UniqueFileNames {
         repeat { number += 1 } while !usedNames.insert("\(key)-\(number)").inserted
         lastNumbers[key] = number
         return "\(stem)-\(number)"
+    }
+
+    /// Returns a name for the image in a file.
+    mutating func next(forFile path: String) -> String {
+        // The characters that have a meaning in URLs are escaped.
+        let special: [Unicode.Scalar] = ["%", "?", "#"]
+        let escaped = path.unicodeScalars.map {
+            special.contains($0) ? "%" + String($0.value, radix: 16) : String($0)
+        }
+        return next(for: "file://-/" + escaped.joined())
     }
 
     private static func truncated(_ name: String) -> String {
@@ -54,6 +84,9 @@ struct UniqueFileNames {
     private static func percentDecoded(_ text: Substring.UTF8View) -> String {
         String(decoding: DataURL.percentDecoded(text), as: UTF8.self)
     }
+
+    /// Decodes percent-encoded bytes.
+    static func percentDecodedBytes(_ text: Substring) -> [UInt8] { Array(DataURL.percentDecoded(text.utf8)) }
 
     /// Replaces characters that are invalid in file names or special in shells, and removes leading dots.
     ///

@@ -20,16 +20,14 @@ enum PrefetchCommand {
             completion: .files
         ),
         options: [
-            diskOnly, LoadCommand.concurrency.definition,
+            diskOnly, CommonOptions.jobs.definition,
             CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.imageOption.definition,
-            CommonOptions.json,
+            CommonOptions.quiet, CommonOptions.json,
         ] + CommonOptions.cacheOptions,
         notes: [
             "Cached images are not requested again. Each image is decoded once, so that only valid images are stored; with "
                 + "--disk-only, only its header is checked.",
             "Ctrl-C starts no further image, cancels those in progress and prints a summary.",
-            "Exit status: 0 if all images are in the cache, 1 if some are not, 2 for an invalid command line, 130 after "
-                + "Ctrl-C.",
         ],
         run: run
     )
@@ -37,7 +35,7 @@ enum PrefetchCommand {
     private static func run(_ arguments: Arguments) -> ExitStatus {
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
-        let status = PrefetchSession(arguments, urls: list.urls).run()
+        let status = PrefetchSession(arguments, urls: list.urls.map(URLList.completed)).run()
         return status == .success && !list.problems.isEmpty ? .failure : status
     }
 }

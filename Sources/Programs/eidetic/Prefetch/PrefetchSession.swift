@@ -13,6 +13,7 @@ struct PrefetchSession {
     private let options: ImageOptions
     private let timeout: Duration?
     private let writesJSON: Bool
+    private let isQuiet: Bool
     private let explainsLoads: Bool
     private let canceller = TaskCanceller()
     private let display: ProgressDisplay
@@ -22,16 +23,17 @@ struct PrefetchSession {
     init(_ arguments: Arguments, urls: [String]) {
         var distinctURLs: Set<String> = []
         self.urls = urls.filter { distinctURLs.insert($0).inserted }
-        concurrency = arguments[LoadCommand.concurrency] ?? 6
+        concurrency = arguments[CommonOptions.jobs] ?? 6
         destination = arguments.contains(PrefetchCommand.diskOnly) ? .disk : .memory
         cache = CacheLocation.configuration(from: arguments)
         options = LoadCommand.imageOptions(from: arguments).union(.waitStoreCache)
         timeout = arguments[CommonOptions.timeout]
         writesJSON = arguments.contains(CommonOptions.json)
+        isQuiet = arguments.contains(CommonOptions.quiet)
         explainsLoads = arguments.contains(LoadCommand.explain)
         // Before the display starts its thread, which inherits the signal mask.
         SignalHandler.install { [canceller] in canceller.cancel(exitStatus: $0) }
-        display = ProgressDisplay(total: self.urls.count)
+        display = ProgressDisplay(total: self.urls.count, isQuiet: arguments.contains(CommonOptions.quiet))
     }
 
     /// Prefetches all images; blocks until that is done or stopped.
@@ -108,7 +110,7 @@ struct PrefetchSession {
             Diagnostics.report("stopped: \(summary)")
             return exitStatus
         }
-        if !writesJSON { TextStream.output.writeLine(summary) }
+        if !writesJSON, !isQuiet { TextStream.output.writeLine(summary) }
         return tally.isSuccess ? .success : .failure
     }
 }

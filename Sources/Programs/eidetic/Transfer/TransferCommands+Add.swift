@@ -65,7 +65,8 @@ extension TransferCommands {
         summary: "hand downloads or uploads over, and print their numbers",
         operands: Operands(synopsis: "URL…", help: "URLs (http or https)", count: 1...Int.max, completion: .nothing),
         options: [
-            session.definition, output.definition, upload.definition, method.definition, header.definition,
+            session.definition, output.definition, CommonOptions.overwrite, upload.definition, method.definition,
+            header.definition,
             connectionsPerHost.definition, beginAfter.definition, CommonOptions.json,
         ],
         notes: ["The command returns when the transfers are stored; they survive a power failure from then on."]
@@ -74,10 +75,13 @@ extension TransferCommands {
         var configuration = TransferSessionConfiguration(identifier: session)
         if let limit = arguments[connectionsPerHost] { configuration.connectionsPerHost = limit }
         try await service.openSession(configuration)
-        var status = ExitStatus.success
+        var status = ExitStatus.success, places: Set<String> = []
         for url in arguments.operands {
             do throws(EideticError) {
                 let request = try makeRequest(for: url, arguments: arguments)
+                if let place = request.destination, !places.insert(place).inserted {
+                    throw EideticError(.fileFailure, message: "\(place) is the place of another download")
+                }
                 let identifier = try await service.add([request.value], to: session)
                 writeAdded(identifier.first, request: request, asJSON: arguments.contains(CommonOptions.json))
             } catch {
@@ -101,6 +105,7 @@ extension TransferCommands {
             transfer = NewTransfer(value: TransferRequest(upload: try absolutePath(of: file), to: parsed.url))
         } else {
             let destination = try DownloadPlace(url: parsed.url, output: arguments[output]).path
+            try FileContents.checkUnused(destination, overwrites: arguments.contains(CommonOptions.overwrite))
             transfer = NewTransfer(value: TransferRequest(download: parsed.url), destination: destination)
         }
         if let method = arguments[method] { transfer.value.method = method }

@@ -10,9 +10,7 @@ enum TransferCommands {
         notes: [
             "Transfers are performed by eidetic-transferd, which is started on demand: they continue when this program "
                 + "has ended, and when eidetic-transferd itself was killed. \"eidetic transfer watch\" moves the files of "
-                + "finished downloads to their places.",
-            "Exit status: 0 on success, 1 if a transfer failed or was not found, 2 for an invalid command line, 130 after "
-                + "Ctrl-C.",
+                + "finished downloads to their places."
         ],
         subcommands: [add, list, watch, cancel, pause, resume]
     )

@@ -97,6 +97,7 @@ extension DiskStage {
         var image = EncodedImage(stored.bytes, from: .disk, steps: [timer.step(.disk, detail: detail)])
         image.freshness = EncodedImage.Freshness(timeToLive)
         image.needsRevalidation = needsRevalidation
+        image.fields = stored.fields
         image.diskKey = stored.entry.key
         image.mayBeDerivedFrom = !rules.dependsOnFields(stored) && !stored.record.dependsOnHooks
         return StoragePlan(for: image, share: share).image

@@ -135,6 +135,7 @@ struct SharedStage: DataStage {
         let step = timer.step(.shared, detail: "hit, \(ByteCount(entry.bytes.count))")
         var image = EncodedImage(entry.bytes, from: .shared, steps: search.steps + [step])
         image.freshness = EncodedImage.Freshness(rules.timeToLive(of: entry.metadata), time: rules.time)
+        image.fields = stored.fields
         image.sharedEntry = entry
         let plan = StoragePlan(
             for: image,

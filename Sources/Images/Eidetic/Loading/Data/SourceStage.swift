@@ -58,6 +58,7 @@ final class SourceStage: DataStage {
             let step = timer.step(.network, detail: "stale, because of \(error)")
             var image = EncodedImage(stale.bytes, from: .disk, steps: steps + [step])
             image.freshness = EncodedImage.Freshness(.zero)
+            image.fields = stale.fields
             return StoragePlan(for: image).image
         }
     }
@@ -194,6 +195,7 @@ extension SourceStage {
         var image = EncodedImage(fetched.bytes, from: source, steps: steps + [response.step])
         image.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
         image.server = response.isTransferred ? response.server : nil
+        image.fields = fetched.final.fields
         image.responses = response.origin?.responses ?? []
         image.diskKey = fetched.confirmed?.entry.key ?? targetKey(of: response, for: request)
         image.isConfirmed = fetched.confirmed != nil

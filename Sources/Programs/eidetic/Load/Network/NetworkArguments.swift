@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCLI
 import EideticCore
+import EideticCore
 import EideticFetch
 import EideticHTTP
 
@@ -10,6 +11,8 @@ struct NetworkArguments: Sendable {
     let configuration: Downloader.Configuration
     /// A Boolean value indicating whether no requests are sent.
     let isOffline: Bool
+    /// A Boolean value indicating whether cached images are used by the rules of HTTP.
+    let isHTTP: Bool
     /// The file for the metrics.
     let metricsFile: String?
 
@@ -17,11 +20,12 @@ struct NetworkArguments: Sendable {
     let isLastInFirstOut: Bool
 
     private let headers: HTTPHeaders
-    private let credentials: Credentials?
+    private let credentials: UserCredentials
     private let allowsInvalidCertificates: Bool
     private let timeout: Duration?
 
-    init(_ arguments: Arguments) {
+    /// Reads the values, and files with passwords; blocks.
+    init(_ arguments: Arguments) throws(EideticError) {
         var configuration = ImagePipeline.Configuration().downloads
         if let count = arguments[NetworkOptions.retry] {
             configuration.alwaysRetries = true
@@ -32,9 +36,14 @@ struct NetworkArguments: Sendable {
         if let proxy = arguments[NetworkOptions.proxy] { configuration.proxy = proxy }
         self.configuration = configuration
         isOffline = arguments.contains(NetworkOptions.offline)
+        isHTTP = arguments.contains(LoadCommand.http) || arguments[LoadCommand.maximumAge] != nil
         metricsFile = arguments[NetworkOptions.metrics]
-        headers = HTTPHeaders(arguments.values(of: NetworkOptions.header))
-        credentials = arguments[NetworkOptions.credentials]
+        var fields = arguments.values(of: NetworkOptions.header)
+        if let age = arguments[LoadCommand.maximumAge] {
+            fields.append(.init(name: "Cache-Control", value: "max-age=\(age)"))
+        }
+        headers = HTTPHeaders(fields)
+        credentials = try UserCredentials(arguments)
         timeout = arguments[CommonOptions.timeout]
         allowsInvalidCertificates = arguments.contains(NetworkOptions.insecure)
         isLastInFirstOut = arguments.contains(NetworkOptions.lifo)
@@ -46,7 +55,7 @@ struct NetworkArguments: Sendable {
     func applied(to resource: ImageRequest.Resource) -> ImageRequest.Resource {
         guard case .remote(var request) = resource else { return resource }
         request.headers = request.headers.merging(headers)
-        if let credentials { request.credentials = credentials }
+        if let credentials = credentials.credentials(for: request.url) { request.credentials = credentials }
         if let timeout { request.timeout = timeout }
         request.allowsInvalidCertificates = allowsInvalidCertificates
         return .remote(request)

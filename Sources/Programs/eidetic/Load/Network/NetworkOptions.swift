@@ -23,15 +23,31 @@ enum NetworkOptions {
         parse: parseField
     )
 
-    static let credentials = TypedOption<Credentials>(
+    static let user = TypedOption<String>(
         "user",
-        placeholder: "NAME:PASSWORD",
-        expecting: "a name and a password as NAME:PASSWORD",
-        help: "send these credentials (Basic), but not to another origin after a redirect",
-        parse: { text in
-            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            return parts.count == 2 && !parts[0].isEmpty ? .basic(user: parts[0], password: parts[1]) : nil
-        }
+        placeholder: "NAME[:PASSWORD]",
+        expecting: "a name and a password as NAME:PASSWORD, or a name",
+        help:
+            "send these credentials (Basic), but not to another origin after a redirect; a missing password is asked for; "
+            + "a given one is hidden from ps only after the start: prefer --user-file or --netrc",
+        parse: { $0.isEmpty || $0.hasPrefix(":") ? nil : $0 }
+    )
+
+    static let userFile = TypedOption<String>(
+        "user-file",
+        placeholder: "FILE",
+        help: "like --user, with NAME:PASSWORD in the first line of this file",
+        completion: .files
+    )
+
+    static let netrc = TypedOption<String>(
+        "netrc",
+        placeholder: "FILE",
+        expecting: "a file",
+        help: "send the credentials of each host in this file (default: $NETRC, or ~/.netrc)",
+        completion: .files,
+        isOptional: true,
+        parse: { $0.isEmpty ? nil : $0 }
     )
 
     static let certificateAuthority = TypedOption<String>(
@@ -73,7 +89,8 @@ enum NetworkOptions {
     )
 
     static let options = [
-        retry.definition, header.definition, credentials.definition, certificateAuthority.definition, insecure,
+        retry.definition, header.definition, user.definition, userFile.definition, netrc.definition,
+        certificateAuthority.definition, insecure,
         rateLimit.definition, lifo, offline, proxy.definition,
         metrics.definition,
     ]

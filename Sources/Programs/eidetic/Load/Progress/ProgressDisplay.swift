@@ -28,11 +28,15 @@ final class ProgressDisplay: Sendable {
     private let isDrawing = Monitor(false)
     private let wakeUp: WakeUpPipe?
 
+    /// A Boolean value indicating whether lines for people, except errors, and the progress are left out.
+    private let isQuiet: Bool
+
     /// Creates a display for a run of `total` URLs, and starts to redraw.
-    init(total: Int) {
+    init(total: Int, isQuiet: Bool) {
+        self.isQuiet = isQuiet
         state = Guarded(State(progress: ProgressLine(total: total, start: SystemTime().uptime)))
         let candidates: [TextStream] = [.errors, .output]
-        terminal = Terminal.supportsRedraw ? candidates.first { $0.isTerminal } : nil
+        terminal = Terminal.supportsRedraw && !isQuiet ? candidates.first { $0.isTerminal } : nil
         wakeUp = terminal == nil ? nil : try? WakeUpPipe()
         if wakeUp != nil { startDrawing() }
     }
@@ -54,6 +58,9 @@ final class ProgressDisplay: Sendable {
     /// Records that an image was loaded, but not stored, written, shown or refreshed.
     func addPartialFailure(_ reason: String) { state.withLock { $0.progress.tally.addPartialFailure(reason) } }
 
+    /// Records an output file that exists and was left as it is.
+    func addLeftFile() { state.withLock { $0.progress.tally.addLeftFile() } }
+
     /// Records the outcome of a URL and writes its line.
     ///
     /// - Parameters:
@@ -64,7 +71,8 @@ final class ProgressDisplay: Sendable {
         state.withLock { $0.progress.tally.add(outcome) }
         let text = asJSON ? outcome.json.text : outcome.text
         let bytes = Array(text.utf8) + [UInt8(ascii: "\n")] + graphics
-        if case .failure = outcome.result, !asJSON { write(bytes, to: .errors) } else { write(bytes, to: .output) }
+        if case .failure = outcome.result, !asJSON { return write(bytes, to: .errors) }
+        if asJSON || !isQuiet { write(bytes, to: .output) }
     }
 
     /// Records an image that an earlier run has written; writes a line for each occurrence only as JSON.

@@ -1,0 +1,89 @@
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Passwords on the command line", .timeLimit(.minutes(2)))
+struct SecretTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(named: "secrets") }
+
+    private func load(
+        _ words: [String],
+        environment: [String: String?] = [:]
+    ) async throws -> Subprocess.Result {
+        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, environment: environment)
+    }
+
+    @Test("C18 passwords are wiped from the command line that other users see, before a request is sent")
+    func commandLine() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .response(404)] }
+        let secret = "S3CRET"
+        let urls = ["\(origin.url)/a", "http://bob:\(secret)@127.0.0.1:\(origin.port)/b"]
+        let options = [
+            "--user", "bob:\(secret)", "--user=bob:\(secret)", "--header", "X-Key: \(secret)",
+            "--proxy", "none",
+        ]
+        let words = ["load", "--cache-dir", directory.path(of: "cache")] + options + urls
+        let process = try Subprocess(EideticProgram.path, arguments: words)
+        await origin.waitForRequests(count: 2)
+        let line = try FileSystem().contents(of: "/proc/\(process.identifier)/cmdline")
+        gate.open()
+        _ = await process.waitUntilExit()
+        let text = String(decoding: line, as: UTF8.self)
+        #expect(!text.contains(secret), "\(text)")
+        #expect(text.contains("--user") && text.contains("/a"))
+    }
+
+    @Test("C18 no message has the password of a URL, with and without --json", arguments: [[], ["--json"]])
+    func messages(options: [String]) async throws {
+        for url in ["ftp://bob:SECRET@h/x", "http://bob:SECRET@[bad/x", "http://bob:SECRET@127.0.0.1:1/x"] {
+            let result = try await load(options + ["--no-store", url])
+            #expect(result.status == .exited(1))
+            let errors = result.errorText + (result.outputText.split(separator: "\"error\":").last ?? "")
+            #expect(!errors.contains("SECRET"), "\(errors)")
+        }
+    }
+
+    @Test("C18 the record of an output directory has no password, and knows the URL again")
+    func record() async throws {
+        let png = try TestImages.encoded(as: .png)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Type": "image/png"], body: png)] }
+        let url = "http://bob:SECRET@127.0.0.1:\(origin.port)/a.png", out = directory.path(of: "out")
+        for _ in 0..<2 { #expect(try await load(["--out", out, "--continue", url]).status == .exited(0)) }
+        #expect(origin.requests.count == 1)
+        #expect(!String(decoding: try directory.contents(of: "out/.eidetic-load"), as: UTF8.self).contains("SECRET"))
+    }
+
+    @Test("L26 --user-file and --netrc send the credentials of a file")
+    func files() async throws {
+        let origin = try ScriptedOrigin { _ in [.response(404)] }
+        try directory.write(Array("bob:from file\nignored\n".utf8), to: "user")
+        try directory.write(
+            Array(
+                "# comment\nmachine example.org login x password y\nmachine 127.0.0.1\n  login bob password netrc\n"
+                    .utf8
+            ),
+            to: ".netrc"
+        )
+        let url = "\(origin.url)/a.png"
+        _ = try await load(["--user-file", directory.path(of: "user"), url])
+        _ = try await load(["--netrc", url], environment: ["HOME": directory.path, "NETRC": nil])
+        _ = try await load(["--netrc=\(directory.path(of: ".netrc"))", url])
+        // echo -n 'bob:from file' | base64
+        let sent = origin.requests.map { $0.headers["authorization"] ?? "" }
+        #expect(sent == ["Basic Ym9iOmZyb20gZmlsZQ==", "Basic Ym9iOm5ldHJj", "Basic Ym9iOm5ldHJj"])
+        let missing = try await load(["--netrc=/none", url])
+        #expect(missing.status == .exited(1) && missing.errorText == "eidetic: /none: No such file or directory\n")
+    }
+
+    @Test("L26 a user without a password is refused where no terminal can ask for it")
+    func prompt() async throws {
+        let words = ["-w", EideticProgram.path, "load", "--user", "bob", "http://127.0.0.1:1/a"]
+        let result = try await Subprocess.run("setsid", arguments: words)
+        #expect(result.status == .exited(1))
+        #expect(result.errorText == "eidetic: --user bob: there is no password, and no terminal to ask for it\n")
+    }
+}
