@@ -158,7 +158,7 @@ extension ImageCache {
     ) throws(EideticError) -> Image {
         if let record = DerivedImageRecord(entry.metadata) {
             let policy = stage.policy(for: key.rendering, options: key.options, name: key.text)
-            let image = try stage.derivedImage(entry.bytes, by: policy, context: context)
+            let image = try stage.decodeDerived(entry.bytes, by: policy, context: context)
             return record.restored(image, scale: key.rendering.scale ?? ImageScale.scale(fromName: key.text))
         }
         // An image that was stored by itself is transformed already.
@@ -167,6 +167,6 @@ extension ImageCache {
         let rendering = isRendered ? plain : key.rendering
         let policy = stage.policy(for: rendering, options: key.options, name: key.text)
         let encodedImage = EncodedImage(entry.bytes, from: .disk)
-        return try stage.rendition(of: encodedImage, by: policy, note: "of a cache", context: context).image
+        return try stage.makeRendition(of: encodedImage, by: policy, note: "of a cache", context: context).image
     }
 }

@@ -6,16 +6,6 @@ import EideticSandbox
 ///
 /// Nothing but decoding, transforming and encoding runs on these threads, so that no look-up waits behind a decode.
 final class DecodeStage: Sendable {
-    /// A decoded and transformed image, and the steps that made it.
-    struct Rendition: Sendable {
-        let image: Image
-        let steps: [LoadTrace.Step]
-        /// The processor time of the decode and the transform; zero if it was not measured.
-        var makingTime = Duration.zero
-        /// The number of frames in the file; `nil` if it is not known.
-        var frameCount: Int?
-    }
-
     /// The limits of each decode.
     let limits: DecodeLimits
     /// The processes of the images that are decoded in the sandbox.
@@ -93,87 +83,22 @@ extension DecodeStage {
         pools.pool(for: bytes, policy: policy?.decodePolicy)
     }
 
-    /// Decodes and transforms an image on a decoding thread.
-    func rendition(
-        of encodedImage: EncodedImage,
+    /// Reads bytes on the calling thread, in the process that the policy names.
+    func read<Value>(
+        _ bytes: [UInt8],
         by policy: RenditionPolicy,
-        context: JobContext
-    ) async throws(EideticError) -> Rendition {
-        let timer = StepTimer(context)
-        return try await run(decoding: encodedImage.bytes, by: policy, in: context) {
-            [self] context throws(EideticError) in
-            try rendition(of: encodedImage, by: policy, since: timer, note: nil, context: context)
-        }
-    }
-}
-
-// MARK: Decode and transform
-extension DecodeStage {
-    /// Returns the rendition of an animation whose first frames were decoded while its bytes arrived.
-    func rendition(
-        continuing preview: Image,
-        of encodedImage: EncodedImage,
-        by policy: RenditionPolicy
-    ) -> Rendition {
-        encodedImage.storage?.commit(isDecoded: true) { [self, bytes = encodedImage.bytes] in
-            await placeholder(of: bytes, by: policy)
-        }
-        let image = preview.complete.recording(encodedImage.provenance), note = image.streamed?.note ?? ""
-        count(isSandboxed: note == DecodePolicy.Decoded.note(isSandboxed: true), of: encodedImage.bytes, by: policy)
-        let detail = "\(image.decodeSummary)\(note), while it arrived"
-        return Rendition(image: image, steps: [StepTimer().step(.decode, detail: detail)], frameCount: 2)
-    }
-
-    /// Decodes and transforms an image on the calling thread.
-    ///
-    /// - Parameters:
-    ///   - encodedImage: The bytes. They are stored once they have proved to be an image.
-    ///   - policy: The decisions about the pixels.
-    ///   - timer: The timer of the step; it may include the wait for the thread.
-    ///   - note: A remark for the trace, or `nil`.
-    ///   - context: Cancels the work; without one the thread does not wait for memory.
-    /// - Returns: The image, and the steps that made it.
-    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
-    func rendition(
-        of encodedImage: EncodedImage,
-        by policy: RenditionPolicy,
-        since timer: StepTimer = StepTimer(),
-        note: String?,
-        context: JobContext?
-    ) throws(EideticError) -> Rendition {
-        let detachedTime = context?.detachedTime ?? .zero
-        let (decoded, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            if let animation = try animation(of: encodedImage, by: policy, context: context) { return animation }
-            return try result(of: encodedImage, by: policy, context: context)
-        }
-        let image = decoded.image
-        let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
-        encodedImage.storage?.commit(isDecoded: true) { [self, bytes = encodedImage.bytes] in
-            // The first frame of an animation may be transformed already.
-            let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
-            guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
-            return await placeholder(of: bytes, by: policy)
-        }
-        let place = count(isSandboxed: decoded.isSandboxed, of: encodedImage.bytes, by: policy)
-        let step = timer.step(.decode, detail: image.decodeSummary + place + (note.map { ", \($0)" } ?? ""))
-        try context?.checkCancellation()
-        let transformTimer = StepTimer()
-        guard let transform = policy.transform(for: image) else {
-            return Rendition(
-                image: image,
-                steps: [step],
-                makingTime: decodingTime,
-                frameCount: decoded.frameCount
-            )
-        }
-        let (transformed, transformTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            try transform.apply(to: image, context: context)
-        }
-        return Rendition(
-            image: transformed,
-            steps: [step, transformTimer.step(.transform, detail: transform.key)],
-            makingTime: decodingTime + transformTime,
-            frameCount: decoded.frameCount
+        context: JobContext?,
+        body: (any ImageDecoding) throws(EideticError) -> Value
+    ) throws(EideticError) -> Value {
+        // Without a context the thread belongs to the caller.
+        let threads = context == nil ? nil : pools.sandboxed
+        return try policy.decodePolicy.read(
+            bytes,
+            limits: limits,
+            context: context,
+            in: sandbox,
+            pausing: threads,
+            body: body
         )
     }
 
@@ -189,8 +114,122 @@ extension DecodeStage {
 
     /// Returns the note of a trace about the process that has decoded an image.
     private func note(isSandboxed: Bool, of bytes: [UInt8], by policy: RenditionPolicy) -> String {
-        let isFallback = !isSandboxed && policy.decodePolicy.usesSandbox(for: bytes)
-        return isFallback ? DecodePolicy.Decoded.fallbackNote : DecodePolicy.Decoded.note(isSandboxed: isSandboxed)
+        if isSandboxed { return Self.sandboxNote }
+        return policy.decodePolicy.usesSandbox(for: bytes) ? ", without the sandbox" : ""
+    }
+
+    /// The note of a trace about an image that was decoded in the sandbox.
+    private static let sandboxNote = ", in the sandbox"
+}
+
+// MARK: Decode and transform
+extension DecodeStage {
+    /// A function that is called once bytes have proved to be an image, with the maker of its placeholder.
+    typealias Acceptance = @Sendable (@escaping StoragePlan.PlaceholderMaker) -> Void
+
+    /// Decodes and transforms an image on a decoding thread.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - policy: The decisions about the pixels.
+    ///   - context: Cancels the work.
+    ///   - onAcceptance: Called on that thread, before the transform.
+    /// - Returns: The image, and the steps that made it.
+    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
+    func render(
+        _ data: EncodedImage,
+        by policy: RenditionPolicy,
+        context: JobContext,
+        onAcceptance: @escaping Acceptance
+    ) async throws(EideticError) -> Rendition {
+        let timer = StepTimer(context)
+        return try await run(decoding: data.bytes, by: policy, in: context) { [self] context throws(EideticError) in
+            try makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: onAcceptance)
+        }
+    }
+
+    /// Returns the rendition of an animation whose first frames were decoded while its bytes arrived.
+    func continueAnimation(
+        _ preview: Image,
+        with data: EncodedImage,
+        by policy: RenditionPolicy,
+        onAcceptance: Acceptance
+    ) -> Rendition {
+        onAcceptance { [self, bytes = data.bytes] in await placeholder(of: bytes, by: policy) }
+        let image = preview.complete.recording(data.provenance), note = image.streamed?.note ?? ""
+        count(isSandboxed: note == Self.sandboxNote, of: data.bytes, by: policy)
+        let detail = "\(image.decodeSummary)\(note), while it arrived"
+        return Rendition(image: image, frameCount: 2, steps: [StepTimer().step(.decode, detail: detail)])
+    }
+
+    /// Decodes and transforms an image on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - policy: The decisions about the pixels.
+    ///   - timer: The timer of the step; it may include the wait for the thread.
+    ///   - note: A remark for the trace, or `nil`.
+    ///   - context: Cancels the work; without one the thread does not wait for memory.
+    ///   - onAcceptance: Called before the transform.
+    /// - Returns: The image, and the steps that made it.
+    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
+    func makeRendition(
+        of data: EncodedImage,
+        by policy: RenditionPolicy,
+        since timer: StepTimer = StepTimer(),
+        note: String? = nil,
+        context: JobContext?,
+        onAcceptance: Acceptance = { _ in }
+    ) throws(EideticError) -> Rendition {
+        let detachedTime = context?.detachedTime ?? .zero
+        var (rendition, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
+            let animation = try openAnimation(data.bytes, isComplete: true, by: policy, context: context)
+            if let animation { return animation }
+            return try decode(data, by: policy, context: context)
+        }
+        let image = rendition.image.recording(data.provenance)
+        rendition.image = image
+        rendition.makingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
+        onAcceptance { [self, bytes = data.bytes] in
+            // The first frame of an animation may be transformed already.
+            let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
+            guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
+            return await placeholder(of: bytes, by: policy)
+        }
+        let place = count(isSandboxed: rendition.isSandboxed, of: data.bytes, by: policy)
+        let detail = image.decodeSummary + place + (note.map { ", \($0)" } ?? "")
+        rendition.steps = [timer.step(.decode, detail: detail)]
+        try context?.checkCancellation()
+        let transformTimer = StepTimer()
+        guard let transform = policy.transform(for: image) else { return rendition }
+        let (transformed, transformTime) = try DerivedImageCoding.timed { () throws(EideticError) in
+            try transform.apply(to: image, context: context)
+        }
+        rendition.image = transformed
+        rendition.makingTime += transformTime
+        rendition.steps.append(transformTimer.step(.transform, detail: transform.key))
+        return rendition
+    }
+
+    /// Decodes an image on the calling thread, which waits for memory only if there is a context.
+    func decode(
+        _ data: EncodedImage,
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Rendition {
+        let options = options(for: data.bytes, by: policy, context: context)
+        return try read(data.bytes, by: policy, context: context) { decoding throws(EideticError) in
+            try decoding.render(data.bytes, options: options)
+        }
+    }
+
+    /// Returns the options for bytes, whose header is read if they depend on it.
+    private func options(for bytes: [UInt8], by policy: RenditionPolicy, context: JobContext?) -> DecodeOptions {
+        policy.options { () throws(EideticError) in
+            try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+                try decoding.header(of: bytes, isComplete: true)
+            }
+        }
     }
 
     /// Returns the placeholder of an image of which only a part was decoded; `nil` if decoding it fails.
@@ -199,103 +238,59 @@ extension DecodeStage {
         // Placeholders need few pixels, which many decoders make faster.
         options.size = PixelSize(width: 128, height: 128)
         return try? await run(decoding: bytes, by: policy) { [self, options] context throws(EideticError) in
-            try ImagePlaceholder(
-                of: decode(bytes, options: options, policy: policy.decodePolicy, context: context).image.pixels
-            )
+            let rendition = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+                try decoding.render(bytes, options: options)
+            }
+            return try ImagePlaceholder(of: rendition.image.pixels)
         }
     }
 
-    /// Decodes an image on the calling thread, which waits for memory only if there is a context.
-    func decode(
-        _ encodedImage: EncodedImage,
+    /// Decodes a derived image on the calling thread.
+    func decodeDerived(
+        _ bytes: [UInt8],
+        options: DecodeOptions = DecodeOptions(),
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> Image {
-        let decoded = try result(of: encodedImage, by: policy, context: context)
-        count(isSandboxed: decoded.isSandboxed, of: encodedImage.bytes, by: policy)
-        return decoded.image
-    }
-
-    private func result(
-        of encodedImage: EncodedImage,
-        by policy: RenditionPolicy,
-        context: JobContext?
-    ) throws(EideticError) -> DecodePolicy.Decoded {
-        let bytes = encodedImage.bytes
-        let options = policy.options { () throws(EideticError) in
-            try header(of: bytes, by: policy, context: context)
+        guard !RawPixels.matches(bytes) else {
+            return try DerivedImageCoding.decode(bytes, options: options, limits: limits, context: context)
         }
-        let decoded = try decode(bytes, options: options, policy: policy.decodePolicy, context: context)
-        return DecodePolicy.Decoded(
-            image: decoded.image.recording(encodedImage.provenance),
-            frameCount: decoded.frameCount,
-            isSandboxed: decoded.isSandboxed
-        )
-    }
-
-    /// Parses the header of an image on the calling thread, within the limits of a decode.
-    func header(
-        of bytes: [UInt8],
-        by policy: RenditionPolicy,
-        context: JobContext?
-    ) throws(EideticError) -> ImageHeader? {
-        let threads = context == nil ? nil : pools.sandboxed
-        return try policy.decodePolicy.header(
-            of: bytes,
-            limits: limits,
-            context: context,
-            in: sandbox,
-            pausing: threads
-        )
-    }
-
-    /// Decodes bytes on the calling thread.
-    func decode(
-        _ bytes: [UInt8],
-        options: DecodeOptions,
-        policy: DecodePolicy,
-        context: JobContext?
-    ) throws(EideticError) -> DecodePolicy.Decoded {
-        try policy.decode(
-            bytes,
-            options: options,
-            limits: limits,
-            context: context,
-            in: sandbox,
-            // Without a context the thread belongs to the caller.
-            pausing: context == nil ? nil : pools.sandboxed
-        )
-    }
-
-    /// Returns an animation that is decoded frame by frame, with its first frame; `nil` if the bytes have none, or the
-    /// policy asks for other frames.
-    private func animation(
-        of encodedImage: EncodedImage,
-        by policy: RenditionPolicy,
-        context: JobContext?
-    ) throws(EideticError) -> DecodePolicy.Decoded? {
-        let animation = try animation(of: encodedImage.bytes, isComplete: true, by: policy, context: context)
-        return animation.map { animation in
-            DecodePolicy.Decoded(
-                image: animation.image.recording(encodedImage.provenance),
-                frameCount: animation.frameCount,
-                isSandboxed: animation.isSandboxed
-            )
+        let rendition = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+            try decoding.render(bytes, options: options)
         }
+        count(isSandboxed: rendition.isSandboxed, of: bytes, by: policy)
+        return rendition.image
+    }
+
+    /// Returns whether the header alone is a reason to refuse an image.
+    func isRefused(_ bytes: [UInt8], options: DecodeOptions, by policy: RenditionPolicy) async -> Bool {
+        let accepted: Void? = try? await run(decoding: bytes, by: policy) { [self] context throws(EideticError) in
+            try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+                try decoding.check(bytes, options: options)
+            }
+        }
+        return accepted == nil
     }
 
     /// Returns the animation of the bytes so far, with its first frame; `nil` if there is none that is decoded frame by
-    /// frame, or its first frame has not arrived.
-    func animation(
-        of bytes: [UInt8],
+    /// frame, its first frame has not arrived, or the policy asks for other frames.
+    func openAnimation(
+        _ bytes: [UInt8],
         isComplete: Bool,
         by policy: RenditionPolicy,
         context: JobContext?
-    ) throws(EideticError) -> DecodePolicy.Decoded? {
+    ) throws(EideticError) -> Rendition? {
         guard policy.streamsAnimations, AnimationDecoder.mayBeAnimated(bytes) else { return nil }
-        guard
-            let opened = try openAnimation(bytes, isComplete: isComplete, by: policy, context: context)
-        else { return nil }
+        let options = isComplete ? options(for: bytes, by: policy, context: context) : policy.options
+        let opened = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+            try decoding.openAnimation(
+                bytes,
+                isComplete: isComplete,
+                options: options,
+                transform: policy.animationTransform
+            )
+        }
+        guard let opened else { return nil }
         let signature = Array(bytes.prefix(ImageFormat.maximumSignatureLength))
         let pool = pool(for: signature, by: policy), info = opened.source.info
         let isSandboxed = opened.source is SandboxedAnimation
@@ -314,7 +309,7 @@ extension DecodeStage {
             scale: policy.options.scale,
             isPartial: !isComplete
         )
-        return DecodePolicy.Decoded(
+        return Rendition(
             image: image.playing(animation),
             frameCount: max(2, info.frameCount),
             isSandboxed: isSandboxed
@@ -335,11 +330,8 @@ extension DecodeStage {
             pausing: pools.sandboxed
         )
         return { [self] bytes throws(EideticError) in
-            let preview: Image? = try policy.decodePolicy.perform(reading: bytes, in: sandbox) {
-                () throws(EideticError) in
-                try decoder.preview(of: bytes)
-            } sandboxed: { _ throws(EideticError) in
-                try sandboxed.preview(of: bytes)
+            let preview = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+                decoding.isSandboxed ? try sandboxed.preview(of: bytes) : try decoder.preview(of: bytes)
             }
             guard let preview else { return nil }
             return try policy.transform(for: preview)?.apply(to: preview) ?? preview

@@ -25,11 +25,13 @@ extension ImageLoader {
     ) throws(EideticError) -> ImageResponse {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
         let timer = StepTimer(), held = data.detached
-        let (image, header) = try stage.makeDeferredImage(from: data.bytes, by: policy, context: context) {
-            [self] context throws(EideticError) in
-            try decodedOnUse(held, for: load, by: policy, context: context)
-        } decodeShared: { [self] image throws(EideticError) in
-            try await decodedTogether(image, from: held, for: load, by: policy)
+        let (image, header) = try stage.read(data.bytes, by: policy, context: context) { decoding throws(EideticError) in
+            try decoding.makeDeferredImage(from: data.bytes, options: policy.options) {
+                [self] context throws(EideticError) in
+                try decodedOnUse(held, for: load, by: policy, context: context)
+            } decodeShared: { [self] image throws(EideticError) in
+                try await decodedTogether(image, from: held, for: load, by: policy)
+            }
         }
         data.storage?.commit(isDecoded: false)
         let step = timer.step(.decode, detail: "left until it is used: \(image.decodeSummary)")
@@ -54,7 +56,9 @@ extension ImageLoader {
         if let image = memory.decodedImage(for: load.request.imageKey), image.provenance == encodedImage.provenance {
             return image
         }
-        return try stage.decode(encodedImage, by: policy, context: context)
+        let rendition = try stage.decode(encodedImage, by: policy, context: context)
+        stage.count(isSandboxed: rendition.isSandboxed, of: encodedImage.bytes, by: policy)
+        return rendition.image.recording(encodedImage.provenance)
     }
 
     /// Decodes on a decoding thread, once for all loads of the same image from the same bytes.
@@ -73,7 +77,7 @@ extension ImageLoader {
                 context throws(EideticError) in
                 try deferredImage.image(context: context)
             }
-            return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: image.decodeSummary)])
+            return Rendition(image: image, steps: [timer.step(.decode, detail: image.decodeSummary)])
         }
         deferredImage.fulfill(with: rendition.image)
         return rendition.image

@@ -84,18 +84,18 @@ extension ImageJob {
     private func rendition(
         of found: Found,
         context: JobContext?
-    ) throws(EideticError) -> DecodeStage.Rendition {
+    ) throws(EideticError) -> Rendition {
         let timer = StepTimer()
         let scale = policy.options.scale
         var options = DecodeOptions()
         (options.frames, options.scale) = (policy.options.frames, scale)
-        let decoded = try loader.stage.derivedImage(found.bytes, options: options, by: policy, context: context)
+        let decoded = try loader.stage.decodeDerived(found.bytes, options: options, by: policy, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
-        return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
+        return Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
 
     private func response(
-        _ rendition: DecodeStage.Rendition,
+        _ rendition: Rendition,
         of found: Found,
         after step: LoadTrace.Step
     ) -> ImageResponse {

@@ -167,12 +167,15 @@ extension ImageJob {
     private func rendition(
         of data: EncodedImage,
         playing animation: Image?
-    ) async throws(EideticError) -> DecodeStage.Rendition {
+    ) async throws(EideticError) -> Rendition {
         let key = ImageLoader.DecodeKey(for: load.request, from: data)
         return try await loader.decodes.value(for: key, context: context) {
             [stage = loader.stage, policy] decode throws(EideticError) in
-            if let animation { return stage.rendition(continuing: animation, of: data, by: policy) }
-            return try await stage.rendition(of: data, by: policy, context: decode.context)
+            let commit: DecodeStage.Acceptance = { data.storage?.commit(isDecoded: true, makePlaceholder: $0) }
+            if let animation {
+                return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit)
+            }
+            return try await stage.render(data, by: policy, context: decode.context, onAcceptance: commit)
         }
     }
 }

@@ -10,7 +10,7 @@ final class ImageLoader: Sendable {
     let gate: InteractionGate
     let stage: DecodeStage
     let derived: DerivedImageStore
-    let decodes = TaskCoalescer<DecodeKey, Never, DecodeStage.Rendition>()
+    let decodes = TaskCoalescer<DecodeKey, Never, Rendition>()
     private let jobs = TaskCoalescer<JobKey, ImageTask.Event, ImageResponse>()
 
     init(

@@ -280,7 +280,7 @@ extension PreviewGenerator {
     /// Reports an animation whose first frame has arrived; returns `true` if it did.
     private func startAnimation(with data: PartialData) -> Bool {
         let bytes = data.snapshot
-        let image = try? stage.animation(of: bytes, isComplete: false, by: policy, context: context)?.image
+        let image = try? stage.openAnimation(bytes, isComplete: false, by: policy, context: context)?.image
         let isReported = state.withLock { state in
             guard let image, !state.isFinished, state.makeDecode != nil else {
                 state.recordAttempt(byteCount: bytes.count)

@@ -82,7 +82,7 @@ final class DerivedImageStore: Sendable {
     ///   - rendition: The image, and the processor time in which it was made.
     ///   - encodedImage: The bytes that it was made from.
     ///   - load: The load.
-    func store(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage, for load: Load) {
+    func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
         guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
             isWorthwhile(rendition),
@@ -94,7 +94,7 @@ final class DerivedImageStore: Sendable {
     /// Queues an image that was made from a larger one in memory, with the policy that keeps every image.
     ///
     /// The time of making it from its bytes, by which `automatic` decides, is unknown.
-    func store(downscaled rendition: DecodeStage.Rendition, for load: Load) {
+    func store(downscaled rendition: Rendition, for load: Load) {
         guard settings.policy == .both, !load.policy.defersDecoding,
             mayStore(rendition.image, for: load),
             let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsFrames)
@@ -109,7 +109,7 @@ final class DerivedImageStore: Sendable {
     }
 
     private func enqueue(
-        _ rendition: DecodeStage.Rendition,
+        _ rendition: Rendition,
         record: DerivedImageRecord,
         after originalWrite: Promise<EideticError?>?,
         for load: Load
@@ -159,14 +159,14 @@ final class DerivedImageStore: Sendable {
     }
 
     /// Returns whether bytes, of which one frame was decoded, have no other.
-    private func isStill(_ encodedImage: EncodedImage, as rendition: DecodeStage.Rendition) -> Bool {
+    private func isStill(_ encodedImage: EncodedImage, as rendition: Rendition) -> Bool {
         // An image that was decoded in the sandbox is not parsed here.
         let frameCount = rendition.frameCount ?? (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount
         return frameCount == 1
     }
 
     /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.
-    private func isWorthwhile(_ rendition: DecodeStage.Rendition) -> Bool {
+    private func isWorthwhile(_ rendition: Rendition) -> Bool {
         let image = rendition.image
         let leastReadingTime = Duration.nanoseconds(min(image.size.pixelCount, 1 << 40) * 4)
         return settings.policy != .automatic || rendition.makingTime > leastReadingTime * 4
