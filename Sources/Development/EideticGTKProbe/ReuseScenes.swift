@@ -6,14 +6,14 @@ import EideticGTK
 import EideticTestSupport
 
 extension Scenes {
-    /// Loads A, then B into each of a thousand widgets; A is slower: B is shown, and A is cancelled before B arrives.
+    /// Loads A, then B into each of 250 widgets; A is slower: B is shown, and A is cancelled before B arrives.
     ///
     /// In between, the loads are cancelled, the widgets die, and A is loaded again, in every order.
     static func reuse(_ stage: Stage) async throws {
         _ = try stage.serveSlow("a.png")
         _ = try stage.serve("b.png", colour: .blue, width: 20, height: 20)
         await stage.present()
-        let cells = (0..<1_000).map { ReusedCell(stage: stage, number: $0) }
+        let cells = (0..<Torture.repetitions(250, full: 1_000)).map { ReusedCell(stage: stage, number: $0) }
         for cell in cells { cell.setImage(named: "a") }
         for (index, cell) in cells.enumerated() {
             if index % 11 == 0 { await stage.waitForFrames(1) }

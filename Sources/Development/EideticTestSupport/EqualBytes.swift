@@ -1,6 +1,6 @@
 import Glibc
 
-/// Compares bytes quickly in debug builds too, where the generic operator takes a second for the pixels of a photograph.
+/// Compares bytes quickly in debug builds too: the generic operator takes a second for the pixels of a photograph.
 package func == (left: [UInt8], right: [UInt8]) -> Bool {
     left.count == right.count
         && left.withUnsafeBytes { left in

@@ -34,14 +34,14 @@ struct StoppedTimeTests {
                 """
                 g=/sys/fs/cgroup/freezer/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo FROZEN > $g/freezer.state
                 kill -CONT $1; sleep 2.3
-                echo THAWED > $g/freezer.state; echo $1 > $g/../cgroup.procs || :; rmdir $g
+                echo THAWED > $g/freezer.state
                 """
             case .unifiedFreezer:
                 """
                 for r in /sys/fs/cgroup/unified /sys/fs/cgroup; do test -w $r/cgroup.procs && break; done
                 g=$r/eidetic-$1; mkdir $g; echo $1 > $g/cgroup.procs; echo 1 > $g/cgroup.freeze
                 kill -CONT $1; sleep 2.3
-                echo $1 > $r/cgroup.procs; rmdir $g
+                echo 0 > $g/cgroup.freeze
                 """
             case .debugger:
                 "gdb -q -batch -p $1 -ex \"shell kill -CONT $1; sleep 2.3\" -ex detach >/dev/null 2>&1; kill -CONT $1 || :"
@@ -60,6 +60,13 @@ struct StoppedTimeTests {
         #expect(result.status == .exited(0), "\(result.errorText)")
     }
 
+    /// Removes the control group of a process that has ended.
+    private func removeGroup(of probe: ProbeProcess) {
+        for parent in ["/sys/fs/cgroup/freezer", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"] {
+            rmdir("\(parent)/eidetic-\(probe.process.identifier)")
+        }
+    }
+
     /// Options with which a callback stops the process, and returns a moment after the stop.
     private static func stop(in callback: String) -> [String] { ["--stop-in", callback, "--hang", "\(callback)=300"] }
 
@@ -70,6 +77,7 @@ struct StoppedTimeTests {
         probe.process.kill(SIGTERM)
         try await passTime(of: probe, stoppedBy: means)
         let end = await probe.finish()
+        removeGroup(of: probe)
         #expect(end.status == .exited(0), "\(end.errors)")
     }
 
@@ -109,7 +117,7 @@ struct StoppedTimeTests {
         await expectTimerFirst(probe, before: "expired up")
     }
 
-    /// A task at whose end the process stops itself, and one that ends after the stop, by a clock that goes on meanwhile.
+    /// A task at whose end the process stops itself, and one that ends after the stop, by a clock that goes on.
     private static let timer = ["--task", "first=100", "--stop-in", "done first", "--task", "timer=2600"]
 
     /// Expects the end of the timer before another line.
@@ -131,6 +139,7 @@ struct StoppedTimeTests {
         let probe = try ProbeProcess(budget + ["--task", "up=-1"] + Self.timer)
         try await passTime(of: probe, stoppedBy: means)
         await expectTimerFirst(probe, before: "expired up")
+        removeGroup(of: probe)
     }
 
     @Test("B04 the limit of expiration handlers is not charged for it")

@@ -15,7 +15,7 @@ struct BackgroundPlan: Sendable {
     var plannedTasks: [PlannedTask] = []
     /// The callbacks that block, with the time for which they do.
     var hangs: [String: Duration] = [:]
-    /// The callback, the end of a task (`done NAME`) or its expiration (`expired NAME`) in which the process stops itself.
+    /// The callback, end of a task (`done NAME`) or expiration (`expired NAME`) in which the process stops itself.
     var stop: String?
     /// The tasks of a library, with a handler that ends them or that blocks.
     var libraryTasks: [String] = []

@@ -56,7 +56,7 @@ final class BodyDecoder {
     private(set) var receivedBytes = 0
     /// The largest number of bytes that a decoder received.
     var largestReceivedBytes: Int { max(receivedBytes, next?.largestReceivedBytes ?? 0) }
-    /// A Boolean value indicating whether all data were decoded; as in browsers, the checksum behind them may be missing.
+    /// A Boolean value indicating whether all data were decoded; as in browsers, a checksum behind them may be missing.
     var hasAllData: Bool { eidetic_inflater_has_all_data(inflater) != 0 && next?.hasAllData ?? true }
     /// A Boolean value indicating whether a step may decode more bytes without more input.
     var hasPendingBytes: Bool { hasOwnPendingBytes || next?.hasPendingBytes ?? false }
@@ -96,8 +96,8 @@ final class BodyDecoder {
 
     /// Decodes up to `outputSize` bytes.
     ///
-    /// - Returns: The bytes, which are valid until the next step, and the number of bytes that the decoders consumed and
-    ///   wrote; `nil` if the bytes are not coded in this way, or memory is exhausted.
+    /// - Returns: The bytes, which are valid until the next step, and the number of bytes that the decoders consumed
+    ///   and wrote; `nil` if the bytes are not coded in this way, or memory is exhausted.
     func decodeStep() -> (bytes: UnsafeRawBufferPointer, work: Int)? {
         guard let next else { return ownStep() }
         var work = 0

@@ -46,8 +46,8 @@ struct AnimatedSlotTests {
         }
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init())), finished = Gate()
         slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
-        // Several frames are shown before the rest of the file is sent.
-        await display.wait(forImages: 5)
+        // A second frame is shown before the rest of the file is sent; a busy machine skips some.
+        await display.wait(forImages: 2)
         let player = try #require(slot.player)
         #expect(!player.animation.isComplete && player.animation.frameCount < 20)
         gate.open()
@@ -68,9 +68,9 @@ struct AnimatedSlotTests {
         let time = CountingTime(), pipeline = ImagePipeline(.init()), finished = Gate()
         let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate(), time: time)
         slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
-        await display.wait(forImages: 5)
+        // A busy machine skips frames, so their number says nothing.
+        try await eventually("the player waits for bytes") { slot.player?.isStalled == true }
         let player = try #require(slot.player)
-        try await eventually("the player waits for bytes") { player.isStalled }
         // Another slot measures the time: some frames of 20 ms.
         let other = FrameDisplay(), otherSlot = ImageSlot(display: other, pipeline: pipeline, gate: DisplayGate())
         otherSlot.load(ImageRequest(.bytes(try AnimationFixtures.gif(frames: 4, side: 8, loopCount: nil))))
