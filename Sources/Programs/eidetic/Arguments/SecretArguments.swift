@@ -7,7 +7,8 @@ enum SecretArguments {
 
     /// Overwrites passwords in the memory that the system shows as the command line.
     ///
-    /// The program has copied its words before. Between its start and this call they can be read, as with every program.
+    /// The program has copied its words before. Between its start and this call they can be read, as with every
+    /// program.
     static func wipe(_ words: [String]) {
         guard let memory = commandLine, words.contains(where: isSecret) else { return }
         var isValue = false
@@ -23,8 +24,8 @@ enum SecretArguments {
 
     private static func isSecret(_ word: String) -> Bool { options.contains(word) || secretStart(in: word) != nil }
 
-    /// Returns the offset of the first byte that is secret: of the value in `--user=…`, or after the scheme of a URL with
-    /// a user.
+    /// Returns the offset of the first byte that is secret: of the value in `--user=…`, or after the scheme of a URL
+    /// with a user.
     private static func secretStart(in word: String) -> Int? {
         if let sign = word.firstIndex(of: "="), options.contains(String(word[..<sign])) {
             return word[...sign].utf8.count

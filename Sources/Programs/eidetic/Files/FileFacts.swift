@@ -1,6 +1,6 @@
 import EideticCore
 
-/// What the structure of a file says about its samples and its end, without decoding them.
+/// The samples and the end of a file, as its structure shows them without a decode.
 struct FileFacts {
     /// The number of bits of a sample; `nil` if it is not known.
     private(set) var bits: Int?

@@ -41,8 +41,8 @@ enum FileContents {
 
     /// Writes a file atomically: a temporary file is written and then renamed.
     ///
-    /// A device and an open file, such as `/dev/stdout`, are written directly. Another file stays unless `overwrites` is
-    /// `true`, and the call fails with `EEXIST`.
+    /// A device and an open file, such as `/dev/stdout`, are written directly. Another file stays unless `overwrites`
+    /// is `true`, and the call fails with `EEXIST`.
     static func write(
         _ bytes: [UInt8],
         to path: String,
