@@ -90,12 +90,9 @@ extension ImageCache {
         ///
         /// - Complexity: O(*n*) in the pixels of the image.
         func metadata(describing image: Image) -> DiskCache.Metadata {
-            var metadata = metadata, record = ResponseRecord()
-            guard metadata.kind != .derived, metadata.extendedData.isEmpty, image.hasSourceProportions else {
-                return metadata
-            }
-            record.placeholder = try? ImagePlaceholder(of: image.pixels)
-            if record.placeholder != nil { metadata.extendedData = record.encoded }
+            guard metadata.kind != .derived, image.hasSourceProportions else { return metadata }
+            var metadata = metadata
+            metadata.response.imagePlaceholder = try? ImagePlaceholder(of: image.pixels)
             return metadata
         }
     }
@@ -167,11 +164,10 @@ extension ImageCache {
 extension DiskCache.Metadata {
     /// Returns the metadata of bytes that take the place of others, which images of own sizes do not outlive.
     func replacing(_ known: DiskCache.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
-        var record = ResponseRecord(self), metadata = self
-        guard let known, kind == .original, extendedData.isEmpty || record != ResponseRecord() else { return self }
+        guard let known, kind == .original else { return self }
+        var metadata = self
         let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
-        record.replacementTime = isEqual ? ResponseRecord(known.metadata).replacementTime : disk.time.now
-        if record != ResponseRecord() { metadata.extendedData = record.encoded }
+        metadata.response.replacementTime = isEqual ? known.metadata.response.replacementTime : disk.time.now
         return metadata
     }
 }

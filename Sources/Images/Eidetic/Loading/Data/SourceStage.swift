@@ -274,7 +274,6 @@ extension SourceStage {
         var metadata = retention.metadata
         metadata.storageTime = rules.now
         metadata.expirationTime = rules.now + timeToLive
-        metadata.extendedData = retention.record.encoded
         let entry = DiskCache.Entry(key: key, bytes: fetched.bytes, metadata: metadata)
         return SharedPublication(entry: entry, timeToLive: timeToLive, stage: shared)
     }
