@@ -18,17 +18,17 @@ extension ImageCache {
         /// - Throws: The errors of reading and decoding.
         public func image(for key: Key, in tiers: Tiers = .all) throws(EideticError) -> Image? {
             if tiers.contains(.memory), let image = cache.memoryImage(for: key) { return image }
-            let key = cache.resolved(key), fillsMemory = tiers.contains(.memory)
+            let key = cache.resolved(key), tier = tiers.contains(.memory) ? cache.tier : nil
             guard tiers.contains(.disk), let disk = cache.disk?.blocking,
-                let stored = try cache.storedImage(for: key, in: disk)
+                let found = try cache.stored.find(key, in: disk)
             else { return nil }
-            return try cache.hit(from: stored, for: key, fillsMemory: fillsMemory, context: JobContext())?.image
+            return try cache.stored.hit(from: found, for: key, filling: tier, context: JobContext()).image
         }
 
         /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
         public func bytes(for key: Key) throws(EideticError) -> [UInt8]? {
             guard let disk = cache.disk?.blocking else { return nil }
-            return try cache.storedImage(for: cache.resolved(key), in: disk)?.entry.bytes
+            return try cache.stored.find(cache.resolved(key), in: disk)?.entry.bytes
         }
 
         /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
@@ -41,7 +41,7 @@ extension ImageCache {
         public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
-            if try cache.contains(cache.resolved(key), in: disk.blocking) { found.insert(.disk) }
+            if try cache.stored.contain(cache.resolved(key), in: disk.blocking) { found.insert(.disk) }
             return found
         }
 
@@ -88,10 +88,10 @@ extension ImageCache {
                 metadata: metadata
             )
             guard let disk = cache.disk, try work?.get() != nil else { return }
-            let encoded = try cache.serialize(image, bytes: bytes, for: destination)
-            let known = try? disk.blocking.original(for: destination.key)
-            let metadata = destination.metadata(describing: image).replacing(known, by: encoded, in: disk)
-            try disk.blocking.insert(encoded, for: destination.key, metadata: metadata)
+            let encoded = try cache.stored.serialize(image, bytes: bytes, for: destination.diskKey)
+            let known = try? disk.blocking.original(for: destination.diskKey)
+            let metadata = destination.metadata.describing(image).replacing(known, by: encoded, in: disk)
+            try disk.blocking.insert(encoded, for: destination.diskKey, metadata: metadata)
         }
 
         /// Inserts the encoded bytes of an image into the disk cache.
@@ -108,20 +108,20 @@ extension ImageCache {
         ) throws(EideticError) {
             let work = try cache.beginDiskWork()?.get()
             defer { work?.end() }
-            let destination = Destination(key: cache.resolved(key).text, metadata: metadata)
-            let encoded = try cache.serialize(nil, bytes: bytes, for: destination)
-            cache.replaceContent(of: cache.resolved(key), by: bytes)
+            let key = cache.resolved(key)
+            let encoded = try cache.stored.serialize(nil, bytes: bytes, for: key.text)
+            cache.tier.replaceContent(of: key, by: bytes)
             guard let disk = cache.disk else { return }
-            let known = try? disk.blocking.original(for: destination.key)
+            let known = try? disk.blocking.original(for: key.text)
             let replacing = metadata.replacing(known, by: encoded, in: disk)
-            try disk.blocking.insert(encoded, for: destination.key, metadata: replacing)
-            cache.replaceContent(of: cache.resolved(key), by: bytes, isRepeated: true)
+            try disk.blocking.insert(encoded, for: key.text, metadata: replacing)
+            cache.tier.replaceContent(of: key, by: bytes, isRepeated: true)
         }
 
         /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the
         /// image.
         public func remove(_ key: Key, from tiers: Tiers = .all) throws(EideticError) {
-            if tiers.contains(.memory) { cache.removeFromMemory(key) }
+            if tiers.contains(.memory) { cache.tier.remove(cache.resolved(key)) }
             guard tiers.contains(.disk), let disk = cache.disk else { return }
             let key = cache.resolved(key)
             _ = try disk.blocking.remove(key.text)

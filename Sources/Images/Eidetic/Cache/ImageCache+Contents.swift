@@ -13,15 +13,8 @@ extension ImageCache {
         let found = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), let disk else { return found }
         let key = resolved(key)
-        let isOnDisk = try await disk.read { disk throws(EideticError) in try self.contains(key, in: disk) }
+        let isOnDisk = try await disk.read { [stored] disk throws(EideticError) in try stored.contain(key, in: disk) }
         return isOnDisk ? found.union(.disk) : found
-    }
-
-    /// Returns whether the disk has an image, or its resource; blocks.
-    func contains(_ key: Key, in disk: DiskCache.Blocking) throws(EideticError) -> Bool {
-        if try disk.contains(key.text) { return true }
-        guard !key.isFullImage, let info = try disk.info(for: key.renditionText), !info.isExpired else { return false }
-        return try resource(of: info.metadata, for: key, in: disk) != nil
     }
 
     /// Returns whether one of the tiers has an image.
@@ -67,7 +60,7 @@ extension ImageCache {
     ///
     /// It is removed from memory before the first suspension.
     nonisolated(nonsending) public func remove(_ key: Key, from tiers: Tiers = .all) async throws(EideticError) {
-        if tiers.contains(.memory) { removeFromMemory(key) }
+        if tiers.contains(.memory) { tier.remove(resolved(key)) }
         guard tiers.contains(.disk), let disk else { return }
         let key = resolved(key)
         try await disk.remove(key.text)
@@ -78,11 +71,5 @@ extension ImageCache {
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.removeAll() }
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
-    }
-
-    func removeFromMemory(_ key: Key) {
-        let key = resolved(key)
-        memory.remove(key.imageKey)
-        if let base = key.baseKey { memory.removeAll(forBase: base) }
     }
 }

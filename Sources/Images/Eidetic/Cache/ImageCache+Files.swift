@@ -15,21 +15,20 @@ extension ImageCache {
     /// - Throws: The errors of reading and writing, and `cancelled`.
     public func writeFile(for key: Key, to directory: String) async throws(EideticError) -> String? {
         guard let disk else { return nil }
-        let (text, serializer) = (resolved(key).text, configuration.serializer)
+        let (text, serializer) = (resolved(key).text, stored.serializer)
         return try await disk.read { blocking throws(EideticError) in
             guard let entry = try blocking.read(text) else { return nil }
             let name = String(disk.path(for: text).split(separator: "/").last ?? "")
-            return try Self.write(try serializer.decoded(entry).bytes, to: "\(directory)/\(name)", in: directory)
+            return try EncodedFile.write(try serializer.decoded(entry).bytes, named: name, in: directory)
         }
     }
+}
 
-    /// Writes a file, with the extension of its format; blocks.
-    private static func write(
-        _ bytes: [UInt8],
-        to path: String,
-        in directory: String
-    ) throws(EideticError) -> String {
-        var path = path
+/// A file of its own with the bytes of an image.
+private enum EncodedFile {
+    /// Writes a file with the extension of its format, and returns its path; blocks.
+    static func write(_ bytes: [UInt8], named name: String, in directory: String) throws(EideticError) -> String {
+        var path = "\(directory)/\(name)"
         if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) {
             path += ".\(format.fileExtension)"
         }

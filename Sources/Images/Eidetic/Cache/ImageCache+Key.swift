@@ -37,7 +37,7 @@ extension ImageCache {
         /// Creates the key that a string literal stands for.
         public init(stringLiteral text: String) { self.init(text) }
 
-        private init(_ text: String, rendering: ImageRequest.Rendering, options: ImageOptions, isFromText: Bool) {
+        fileprivate init(_ text: String, rendering: ImageRequest.Rendering, options: ImageOptions, isFromText: Bool) {
             (self.text, self.rendering, self.isFromText) = (text, rendering, isFromText)
             self.options = options.intersection(.affectingIdentity)
             imageKey = rendering.cacheKey(for: text, options: options)
@@ -62,36 +62,17 @@ extension ImageCache {
         /// The names under which the disk may have the image, in the order of the search.
         var diskKeys: [String] { isFullImage ? [text] : [renditionText, text] }
 
-        /// Returns the key of another rendering of the same resource.
-        func with(rendering: ImageRequest.Rendering) -> Key {
-            Key(text, rendering: rendering, options: options, isFromText: isFromText)
-        }
-
-        /// The key of the first frame alone.
-        var ofFirstFrame: Key {
-            let options = options.subtracting(.preloadAllFrames).union(.firstFrameOnly)
-            return Key(text, rendering: rendering, options: options, isFromText: isFromText)
-        }
-
-        /// The key of the animation as it is requested without an option.
-        var ofAnimation: Key {
-            let options = options.subtracting([.preloadAllFrames, .firstFrameOnly])
-            return Key(text, rendering: rendering, options: options, isFromText: isFromText)
-        }
-
-        /// The key of all frames.
-        var ofAllFrames: Key {
-            let options = options.subtracting(.firstFrameOnly).union(.preloadAllFrames)
-            return Key(text, rendering: rendering, options: options, isFromText: isFromText)
-        }
-
-        /// Returns the key with the text that `hook` returns for its own.
-        func applying(_ hook: (@Sendable (String) -> String)?) -> Key {
-            guard isFromText, let hook else { return self }
-            return Key(hook(text), rendering: rendering, options: options, isFromText: false)
+        /// Returns the key of another rendering of the same resource, or with an option about frames of an animation.
+        func with(rendering: ImageRequest.Rendering? = nil, frames: ImageOptions? = nil) -> Key {
+            let others = options.subtracting([.preloadAllFrames, .firstFrameOnly])
+            let options = frames.map { others.union($0) } ?? options
+            return Key(text, rendering: rendering ?? self.rendering, options: options, isFromText: isFromText)
         }
     }
 
     /// Returns a key after the configuration's hook.
-    func resolved(_ key: Key) -> Key { key.applying(configuration.keyHook) }
+    func resolved(_ key: Key) -> Key {
+        guard key.isFromText, let hook = configuration.keyHook else { return key }
+        return Key(hook(key.text), rendering: key.rendering, options: key.options, isFromText: false)
+    }
 }

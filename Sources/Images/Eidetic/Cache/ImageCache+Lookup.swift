@@ -1,4 +1,3 @@
-import EideticCodecs
 public import EideticCore
 public import EideticStore
 
@@ -15,18 +14,12 @@ extension ImageCache {
         public let metadata: DiskCache.Metadata?
     }
 
-    /// Returns the image if it, or a larger image of the same bytes, is in memory; returns at once, on any thread.
-    ///
-    /// A larger image does not stand in for one with `fill` or `stretch`, whose proportions are others.
-    ///
-    /// - Complexity: O(1), with one short lock and without allocation.
-    package func memoryImage(for key: Key) -> Image? {
-        let key = resolved(key)
-        guard let base = key.baseKey, !key.rendering.isCropped else { return memory.image(for: key.imageKey) }
-        return memory.image(for: key.imageKey, base: base, size: key.rendering.size, mode: key.rendering.contentMode)
-    }
+    /// Returns the image if it, or a larger image of the same bytes, is in memory; see ``subscript(_:)``.
+    package func memoryImage(for key: Key) -> Image? { tier.image(for: resolved(key)) }
 
     /// The image if it, or a larger image of the same bytes, is in memory; found at once, on any thread.
+    ///
+    /// A larger image does not stand in for one with `fill` or `stretch`, whose proportions are others.
     ///
     /// - Complexity: O(1), with one short lock and without allocation.
     public subscript(_ key: Key) -> Image? { memoryImage(for: key) }
@@ -67,14 +60,13 @@ extension ImageCache {
             return Hit(image: image, source: .memory, bytes: entry?.bytes, metadata: entry?.metadata)
         }
         guard tiers.contains(.disk), disk != nil else { return nil }
-        let lookup = LookupKey(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
+        let lookup = CacheLookup(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
         return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
-            guard let stored = try await self.storedImage(for: key) else { return nil }
-            let bytes = stored.entry.bytes
-            let policy = self.stage.policy(for: key.rendering, options: key.options, name: key.text)
-            return try await self.stage.run(decoding: bytes, by: policy, in: job.context) {
-                context throws(EideticError) in
-                try self.hit(from: stored, for: key, fillsMemory: lookup.fillsMemory, context: context)
+            guard let found = try await self.storedImage(for: key) else { return nil }
+            let bytes = found.entry.bytes, tier = lookup.fillsMemory ? self.tier : nil
+            return try await self.stage.run(decoding: bytes, by: self.stored.policy(for: key), in: job.context) {
+                [stored = self.stored] context throws(EideticError) in
+                try stored.hit(from: found, for: key, filling: tier, context: context)
             }
         }
     }
@@ -84,89 +76,8 @@ extension ImageCache {
         try await storedImage(for: resolved(key))?.entry.bytes
     }
 
-    /// A disk entry that has an image, and the metadata of its resource, which decide about its freshness.
-    struct StoredImage: Sendable {
-        let entry: DiskCache.Entry
-        let resource: DiskCache.Metadata
-    }
-
     /// Returns the disk entry of the image itself, else that of its resource.
-    private func storedImage(for key: Key) async throws(EideticError) -> StoredImage? {
-        try await disk?.read { disk throws(EideticError) in try self.storedImage(for: key, in: disk) }
-    }
-
-    /// Returns the disk entry of the image itself, else that of its resource; blocks.
-    func storedImage(for key: Key, in disk: DiskCache.Blocking) throws(EideticError) -> StoredImage? {
-        for name in key.diskKeys {
-            guard let entry = try disk.read(name),
-                let resource = try resource(of: entry.metadata, for: key, in: disk)
-            else { continue }
-            let isDerived = DerivedImageRecord(entry.metadata) != nil
-            let decoded = isDerived ? entry : try configuration.serializer.decoded(entry)
-            return StoredImage(entry: decoded, resource: resource)
-        }
-        return nil
-    }
-
-    /// Returns the metadata that decide about the freshness of an entry; `nil` if it does not have the image of a key.
-    ///
-    /// A derived entry has the first frame, and depends on the resource that it was made from.
-    func resource(
-        of metadata: DiskCache.Metadata,
-        for key: Key,
-        in disk: DiskCache.Blocking
-    ) throws(EideticError) -> DiskCache.Metadata? {
-        guard let record = DerivedImageRecord(metadata) else { return metadata }
-        let hasFrames = record.isStill || !key.options.needsFrames
-        guard hasFrames, let original = try disk.original(for: key.text), record.describes(original) else { return nil }
-        return original.metadata
-    }
-}
-
-// MARK: Decoding
-extension ImageCache {
-    /// Decodes a disk entry, and inserts the image into memory.
-    func hit(
-        from stored: StoredImage,
-        for key: Key,
-        fillsMemory: Bool,
-        context: JobContext
-    ) throws(EideticError) -> Hit? {
-        let entry = stored.entry
-        guard configuration.decodesOnRead else {
-            return Hit(image: nil, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
-        }
-        // A concurrent look-up may have decoded it since memory was searched.
-        if fillsMemory, let image = memory.image(for: key.imageKey) {
-            return Hit(image: image, source: .memory, bytes: entry.bytes, metadata: entry.metadata)
-        }
-        let image = try decode(entry, for: key, context: context)
-        if fillsMemory, configuration.keepsInMemory {
-            // A smaller image that was stored by itself does not record the size of its resource.
-            let base = entry.key == key.text ? key.baseKey : nil
-            let timeToLive = timeToLive(stored.resource) ?? disk?.timeToLive(of: stored.resource)
-            let isCropped = key.rendering.isCropped
-            memory.insertFromDisk(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
-        }
-        return Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
-    }
-
-    private func decode(
-        _ entry: DiskCache.Entry,
-        for key: Key,
-        context: JobContext
-    ) throws(EideticError) -> Image {
-        if let record = DerivedImageRecord(entry.metadata) {
-            let policy = stage.policy(for: key.rendering, options: key.options, name: key.text)
-            let image = try stage.decodeDerived(entry.bytes, by: policy, context: context)
-            return record.restored(image, scale: key.rendering.scale ?? ImageScale.scale(fromName: key.text))
-        }
-        // An image that was stored by itself is transformed already.
-        let isRendered = entry.key != key.text
-        let plain = ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB, scale: key.rendering.scale)
-        let rendering = isRendered ? plain : key.rendering
-        let policy = stage.policy(for: rendering, options: key.options, name: key.text)
-        let encodedImage = EncodedImage(entry.bytes, from: .disk)
-        return try stage.makeRendition(of: encodedImage, by: policy, note: "of a cache", context: context).image
+    private func storedImage(for key: Key) async throws(EideticError) -> StoredImages.Found? {
+        try await disk?.read { [stored] disk throws(EideticError) in try stored.find(key, in: disk) }
     }
 }

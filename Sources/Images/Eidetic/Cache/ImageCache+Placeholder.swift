@@ -14,6 +14,6 @@ extension ImageCache {
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading.
     public func placeholder(for key: Key) async throws(EideticError) -> ImagePlaceholder? {
         guard let original = try await disk?.original(for: resolved(key).text) else { return nil }
-        return ResponseRecord(original.metadata).placeholder
+        return original.metadata.response.imagePlaceholder
     }
 }

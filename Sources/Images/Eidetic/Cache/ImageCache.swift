@@ -29,19 +29,14 @@ public final class ImageCache: Sendable {
     /// The configuration that the cache was created with.
     package let configuration: Configuration
 
-    /// The stage that decodes; that of the pipeline, if the cache belongs to one.
-    let stage: DecodeStage
-    /// The images in memory of each resource; those of the pipeline, if the cache belongs to one.
-    let renditions: RenditionIndex
-    package let lookups = TaskCoalescer<LookupKey, Int, Hit?>()
-    /// Returns the time for which the image of a disk entry is fresh in memory; `nil` if it is not limited.
-    let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
+    /// The images in memory.
+    let tier: MemoryTier
+    /// The images on disk.
+    let stored: StoredImages
+    package let lookups = TaskCoalescer<CacheLookup, Int, Hit?>()
 
-    /// The identity of a look-up: those with equal keys share one read and one decode.
-    package struct LookupKey: Hashable, Sendable {
-        let imageKey: CacheKey
-        let fillsMemory: Bool
-    }
+    /// The stage that decodes; that of the pipeline, if the cache belongs to one.
+    var stage: DecodeStage { stored.stage }
 
     /// Creates a cache over two tiers, which other caches and pipelines may share.
     ///
@@ -95,9 +90,17 @@ public final class ImageCache: Sendable {
         self.memory = memory
         self.disk = disk
         self.configuration = configuration
-        self.timeToLive = timeToLive
-        self.stage = stage
-        self.renditions = renditions ?? RenditionIndex(memory: memory)
+        stored = StoredImages(
+            serializer: configuration.serializer,
+            stage: stage,
+            isDecoded: configuration.decodesOnRead,
+            timeToLive: { timeToLive($0) ?? disk?.timeToLive(of: $0) }
+        )
+        tier = MemoryTier(
+            memory: memory,
+            renditions: renditions ?? RenditionIndex(memory: memory),
+            isFilled: configuration.keepsInMemory
+        )
     }
 
     /// Creates a cache over the tiers of a pipeline, which decodes with the pipeline's limits and threads.
@@ -113,23 +116,21 @@ public final class ImageCache: Sendable {
         memory: ImageMemoryCache,
         loader: ImageLoader
     ) {
-        var configuration = configuration
-        if configuration.serializer.isIdentity { configuration.serializer = pipeline.serializer }
-        configuration.decodeLimits = pipeline.decodeLimits
-        configuration.scaleDownLimit = pipeline.scaleDownLimit
-        configuration.decodePolicy = pipeline.decodePolicy
-        configuration.maximumConcurrentDecodes = pipeline.maximumConcurrentDecodes
-        let (disk, stage, rules) = (pipeline.diskCache, loader.stage, loader.dataLoader.disk.rules)
+        let rules = loader.dataLoader.disk.rules
         self.init(
             memory: memory,
-            disk: disk,
-            configuration: configuration,
-            stage: stage,
+            disk: pipeline.diskCache,
+            configuration: pipeline.applied(to: configuration),
+            stage: loader.stage,
             renditions: loader.renditions
-        ) { metadata in
-            rules.timeToLive(of: metadata)
-        }
+        ) { rules.timeToLive(of: $0) }
     }
+}
+
+/// The identity of a look-up: those with equal keys share one read and one decode.
+package struct CacheLookup: Hashable, Sendable {
+    let imageKey: CacheKey
+    let fillsMemory: Bool
 }
 
 extension ImagePipeline {
@@ -146,5 +147,18 @@ extension ImagePipeline {
             memory: memory,
             loader: imageLoader
         )
+    }
+}
+
+extension ImagePipeline.Configuration {
+    /// Returns the configuration of a cache over the tiers of the pipeline, which has its limits and threads.
+    fileprivate func applied(to cache: ImageCache.Configuration) -> ImageCache.Configuration {
+        var configuration = cache
+        if configuration.serializer.isIdentity { configuration.serializer = serializer }
+        configuration.decodeLimits = decodeLimits
+        configuration.scaleDownLimit = scaleDownLimit
+        configuration.decodePolicy = decodePolicy
+        configuration.maximumConcurrentDecodes = maximumConcurrentDecodes
+        return configuration
     }
 }

@@ -320,7 +320,7 @@ extension DecodeStage {
 // MARK: Previews
 extension DecodeStage {
     /// Returns a function that makes previews of ever more bytes of one image; on a decoding thread.
-    func makePreviewDecoder(by policy: RenditionPolicy, context: JobContext) -> PreviewGenerator.Decode {
+    func makePreviewDecoder(by policy: RenditionPolicy, context: JobContext) -> PreviewSource.Decode {
         let decoder = PreviewDecoder(options: policy.options, limits: limits, context: context)
         let sandboxed = SandboxedPreview(
             options: policy.options,

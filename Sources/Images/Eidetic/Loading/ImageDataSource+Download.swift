@@ -23,11 +23,11 @@ extension ImageDataSource {
             } catch  where error.isTransient && mayRestart(request) {
                 Log.write(.info, category: .fetch, message: "\(request.url): resumed: \(error.message)")
                 let response = try await resume(stream, after: data, of: request, for: server, job: job)
-                return Response(response, from: server, timer: timer)
+                return self.response(response, from: server, timer: timer)
             }
         }
         let response = try await downloader.fetch(request, context: job.context) { job.report(.init(progress: $0)) }
-        return Response(response, from: server, timer: timer)
+        return self.response(response, from: server, timer: timer)
     }
 
     /// Resumes a stream, and reports the bytes received so far.
@@ -87,31 +87,30 @@ extension ImageDataSource {
             )
         }
         share.markComplete()
-        let response = try await downloader.response(of: stream, bytes: data.snapshot)
-        return Response(
-            bytes: response.status == 304 ? nil : response.bytes,
-            fields: response.headers.storableFields,
-            origin: response.origin,
-            effectiveURL: response.effectiveURL,
-            step: timer.step(.network, detail: "\(response.status), \(ByteCount(received)), piece by piece"),
-            server: server,
-            share: share
-        )
+        var response = try await downloader.response(of: stream, bytes: data.snapshot)
+        response.share = share
+        let step = timer.step(.network, detail: "\(response.status), \(ByteCount(received)), piece by piece")
+        return self.response(response, from: server, step: step)
     }
-}
 
-extension ImageDataSource.Response {
-    /// Creates the response of a download that delivered its body as a whole.
-    fileprivate init(_ response: FetchResponse, from server: FetchRequest, timer: StepTimer) {
-        self.init(
-            bytes: response.status == 304 ? nil : response.bytes,
-            fields: response.headers.storableFields,
-            origin: response.origin,
-            effectiveURL: response.effectiveURL,
-            step: timer.step(.network, detail: response.detail, waiting: response.metrics.queued),
-            server: server,
-            share: response.share
+    /// Returns the response of a download that delivered its body as a whole.
+    private func response(_ response: FetchResponse, from server: FetchRequest, timer: StepTimer) -> Response {
+        let step = timer.step(.network, detail: response.detail, waiting: response.metrics.queued)
+        return self.response(response, from: server, step: step)
+    }
+
+    private func response(_ fetched: FetchResponse, from server: FetchRequest, step: LoadTrace.Step) -> Response {
+        var response = Response(
+            fetched.status == 304 ? nil : fetched.bytes,
+            fields: fetched.headers.storableFields,
+            origin: fetched.origin,
+            at: downloader.configuration.time.now,
+            step: step
         )
+        response.effectiveURL = fetched.effectiveURL
+        response.server = server
+        response.share = fetched.share
+        return response
     }
 }
 

@@ -8,12 +8,18 @@ import EideticStore
 struct ImageDataSource: Sendable {
     /// The bytes of a resource, or the confirmation that the cached ones are still valid.
     struct Response: Sendable {
-        /// The bytes; `nil` if the server confirmed those that the caller has.
-        let bytes: [UInt8]?
-        /// The HTTP fields that are stored with the bytes.
-        let fields: [HTTPField]
+        /// The bytes; those of an entry if a server confirmed them, and none before that entry is known.
+        var bytes: [UInt8]
+        /// A Boolean value indicating whether a server confirmed bytes instead of sending them.
+        let isConfirmation: Bool
+        /// The entry under the key of the resource that a server has confirmed.
+        var confirmed: StoredEntry?
+        /// The last response, with the fields that are stored.
+        var final: ResponseFreshness.Response
+        /// The redirects that led to it.
+        var redirects: [ResponseFreshness.Response]
         /// The exchanges that led to the response; `nil` if no server was asked.
-        var origin: ResponseOrigin?
+        let origin: ResponseOrigin?
         /// The URL of the response, after all redirects.
         var effectiveURL = ""
         let step: LoadTrace.Step
@@ -23,7 +29,32 @@ struct ImageDataSource: Sendable {
         var share: BodyShare?
 
         /// A Boolean value indicating whether the bytes came over the network.
-        var isTransferred: Bool { bytes != nil && step.stage == .network }
+        var isTransferred: Bool { !isConfirmation && step.stage == .network }
+
+        /// Creates the response of a server, or of another place, which has no exchanges.
+        ///
+        /// - Parameters:
+        ///   - bytes: The bytes; `nil` for a confirmation.
+        ///   - fields: The HTTP fields that are stored with the bytes.
+        ///   - origin: The exchanges.
+        ///   - now: The time of a response without exchanges.
+        ///   - step: The step of the load.
+        init(
+            _ bytes: [UInt8]?,
+            fields: [HTTPField] = [],
+            origin: ResponseOrigin? = nil,
+            at now: Timestamp,
+            step: LoadTrace.Step
+        ) {
+            self.bytes = bytes ?? []
+            isConfirmation = bytes == nil
+            let responses = origin?.responses ?? []
+            final = responses.last ?? .init(fields: [], requestTime: now, responseTime: now)
+            final.fields = fields
+            redirects = Array(responses.dropLast())
+            self.origin = origin
+            self.step = step
+        }
     }
 
     let downloader: Downloader
@@ -55,13 +86,18 @@ struct ImageDataSource: Sendable {
             let limit = byteLimit
             try await downloader.bodyBudget.waitForRoom(for: job.context)
             let bytes = try await files.run(in: job.context) { _ throws(EideticError) in try file.read(limit: limit) }
-            var response = Response(local: bytes, origin: "file", timer: timer)
+            var response = local(bytes, from: "file", timer: timer)
             response.share = downloader.bodyBudget.makeCompleteShare(of: bytes, for: job.context)
             return response
-        case .bytes(let bytes): return Response(local: bytes, origin: "given", timer: timer)
-        case .provider(_, let provide): return Response(local: try await provide(), origin: "provided", timer: timer)
+        case .bytes(let bytes): return local(bytes, from: "given", timer: timer)
+        case .provider(_, let provide): return local(try await provide(), from: "provided", timer: timer)
         case .invalid(_, let error): throw error
         }
+    }
+
+    private func local(_ bytes: [UInt8], from origin: String, timer: StepTimer) -> Response {
+        let step = timer.step(.origin, detail: "\(origin), \(ByteCount(bytes.count))")
+        return Response(bytes, at: downloader.configuration.time.now, step: step)
     }
 
     /// Returns a file in its present state, which a thread of the source looks up.
@@ -73,12 +109,5 @@ struct ImageDataSource: Sendable {
     struct Terms: Sendable {
         let conditions: HTTPHeaders
         let redirectEntries: RedirectEntries?
-    }
-}
-
-extension ImageDataSource.Response {
-    fileprivate init(local bytes: [UInt8], origin: String, timer: StepTimer) {
-        let step = timer.step(.origin, detail: "\(origin), \(ByteCount(bytes.count))")
-        self.init(bytes: bytes, fields: [], step: step)
     }
 }

@@ -72,7 +72,7 @@ extension ImageJob {
             guard hasFrames, record.provenance.checksum == original.checksum else { return nil }
         } else {
             // A confirmation, and the first bytes that the disk knows, replace nothing.
-            let replacementTime = ResponseRecord(original.metadata).replacementTime
+            let replacementTime = original.metadata.response.replacementTime
             guard replacementTime.map({ entry.metadata.storageTime >= $0 }) ?? true else { return nil }
         }
         switch rules.use(ofImagesFrom: original.metadata, isExpired: original.isExpired, for: load) {

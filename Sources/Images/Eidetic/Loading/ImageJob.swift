@@ -5,7 +5,7 @@ import EideticStore
 
 /// The load of one image, with what its stages share.
 ///
-/// The stages are: memory → smaller from larger → derived on disk → data → decode and transform → memory.
+/// The stages are: smaller from larger in memory → derived on disk → data → decode and transform → memory.
 final class ImageJob: Sendable {
     let load: Load
     let loader: ImageLoader
@@ -41,7 +41,7 @@ final class ImageJob: Sendable {
 
     /// Loads the image.
     func response() async throws(EideticError) -> ImageResponse {
-        if let response = try await responseFromMemory() { return response }
+        if let response = try await downscaledResponse() { return response }
         if let response = try await derivedResponse() { return response }
         return try await decodedResponse()
     }
@@ -66,15 +66,10 @@ final class ImageJob: Sendable {
 
 // MARK: Stages
 extension ImageJob {
-    /// Returns the image from memory, or one made from a larger image there without its bytes; `nil` if memory has
-    /// neither.
-    private func responseFromMemory() async throws(EideticError) -> ImageResponse? {
+    /// Returns an image made from a larger one in memory, without its bytes; `nil` if memory has none.
+    private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
         let request = load.request, memory = loader.memory
         guard load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
-        // An equal load may have ended since the caller's own look-up.
-        if let image = memory.decodedImage(for: request.imageKey) {
-            return ImageResponse(image, source: .memory, steps: [])
-        }
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
         // What matters is found in the pixels, so other pixels could have another crop.

@@ -50,9 +50,22 @@ final class ImageLoader: Sendable {
             report(event)
         }
         return try await jobs.value(for: key, context: context, onProgress: report) { job throws(EideticError) in
-            try await ImageJob(load, displaying: displayed, loader: self, context: job.context, report: job.report)
-                .response()
+            // An equal load may have ended since the caller's own look-up.
+            if let image = self.memoryHit(for: load) { return ImageResponse(image, source: .memory, steps: []) }
+            return try await ImageJob(
+                load,
+                displaying: displayed,
+                loader: self,
+                context: job.context,
+                report: job.report
+            )
+            .response()
         }
+    }
+
+    private func memoryHit(for load: Load) -> Image? {
+        guard load.policy.tiers.allowsMemory, load.request.allowsMemory else { return nil }
+        return memory.decodedImage(for: load.request.imageKey)
     }
 
     /// Loads the bytes to disk, unless they are there, and reads their header; memory gets nothing.

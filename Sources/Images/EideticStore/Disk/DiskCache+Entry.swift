@@ -50,6 +50,8 @@ extension DiskCache {
         public var expirationTime: Timestamp?
         /// The header fields; none by default.
         public var headers: [HTTPHeaders.Field] = []
+        /// The facts about the response that are not in its header fields; none by default.
+        package var response = ResponseRecord()
         /// Additional bytes for the caller's use; none by default.
         package var extendedData: [UInt8] = []
         /// The kind of the entry; original by default.

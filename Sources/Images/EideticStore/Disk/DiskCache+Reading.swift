@@ -88,6 +88,7 @@ extension DiskCache {
                 return .absent
             }
             switch verifiedEntry(in: &file, key: key, hash: hash) {
+            case .failure(.otherVersion): return .absent
             case .failure(let error): return .damaged(error.description)
             case .success(let found):
                 if !allowingExpired, !isFresh(found, hash: hash) { return .expired }
@@ -131,7 +132,11 @@ extension DiskCache {
                 try ledger.reconcile(hash)
                 return VerifiedEntry(entry: entry, modificationTime: file.modificationTime)
             }
-            Log.write(.warning, category: .store, message: "removing damaged entry \(path): \(failure)")
+            if case .otherVersion = failure {
+                Log.write(.debug, category: .store, message: "removing \(path): \(failure)")
+            } else {
+                Log.write(.warning, category: .store, message: "removing damaged entry \(path): \(failure)")
+            }
             _ = try ledger.remove(hash)
             return nil
         }

@@ -11,7 +11,7 @@ import Glibc
 ///
 /// | offset | bytes | content |
 /// |---|---|---|
-/// | 0 | 8 | "EIDETIC" and the version, 1 |
+/// | 0 | 8 | "EIDETIC" and the version, 2 |
 /// | 8 | 8 | size of the body |
 /// | 16 | 4 | size of the key |
 /// | 20 | 4 | size of the metadata |
@@ -25,7 +25,7 @@ import Glibc
 /// | 56 | 8 | XXH3 of the key, the metadata and the trailer up to here |
 enum EntryFile {
     static let trailerSize = 64
-    static let magic: UInt64 = 0x01_43_49_54_45_44_49_45
+    static let magic: UInt64 = 0x02_43_49_54_45_44_49_45
     /// The largest size of a key, in bytes of UTF-8.
     static let keySizeLimit = 1 << 16
     /// The largest size of a file, which the ledger stores in 32 bits.
@@ -34,13 +34,14 @@ enum EntryFile {
     /// The reason that a file is not a valid entry.
     enum FormatError: Error, Hashable, CustomStringConvertible {
         case notRegularFile, tooShort(Int), badMagic, badLengths, badFooterChecksum, badBodyChecksum, badMetadata
-        case keyMismatch(String)
+        case otherVersion(UInt8), keyMismatch(String)
 
         var description: String {
             switch self {
             case .notRegularFile: "not a regular file"
             case .tooShort(let size): "too short for an entry: \(size) bytes"
             case .badMagic: "no entry trailer: the file is truncated or not an entry"
+            case .otherVersion(let version): "an entry of version \(version) of the format"
             case .badLengths: "the lengths in the trailer do not match the size of the file"
             case .badFooterChecksum: "checksum mismatch in key and metadata"
             case .badBodyChecksum: "checksum mismatch in the bytes"
@@ -90,7 +91,9 @@ enum EntryFile {
     static func footerSize(trailer: UnsafeRawBufferPointer, fileSize: Int) throws(FormatError) -> Int {
         guard trailer.count >= trailerSize else { throw .tooShort(fileSize) }
         let start = trailer.count - trailerSize
-        guard trailer.number(UInt64.self, at: start) == magic else { throw .badMagic }
+        let signature = trailer.number(UInt64.self, at: start), version = UInt8(signature >> 56)
+        guard signature << 8 == magic << 8 else { throw .badMagic }
+        guard signature == magic else { throw .otherVersion(version) }
         let body = trailer.number(UInt64.self, at: start + 8)
         let keySize = Int(trailer.number(UInt32.self, at: start + 16))
         let metadataSize = Int(trailer.number(UInt32.self, at: start + 20))

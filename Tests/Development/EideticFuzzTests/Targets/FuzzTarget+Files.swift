@@ -70,6 +70,8 @@ extension FuzzTarget {
     private static func entry() throws -> [UInt8] {
         var metadata = DiskCache.Metadata()
         metadata.headers = [HTTPField(name: "ETag", value: "\"a\"")]
+        metadata.response.requestTime = Timestamp(nanoseconds: 1)
+        metadata.response.selectingDigest = "digest"
         metadata.extendedData = [1, 2, 3]
         return SharedEntry.encode(DiskCache.Entry(key: "https://a.test/b", bytes: [1, 2, 3, 4], metadata: metadata))
     }

@@ -16,12 +16,37 @@ struct DiskCacheTests {
         ])
         metadata.extendedData = [1, 2, 3]
         metadata.kind = .derived
+        metadata.response.status = 203
+        metadata.response.requestTime = Timestamp(nanoseconds: 1)
+        metadata.response.redirectLifetime = .zero
+        metadata.response.replacementTime = Timestamp(nanoseconds: -5)
+        metadata.response.mustRevalidateRedirects = true
+        metadata.response.dependsOnHooks = true
+        metadata.response.effectiveURL = .max
+        metadata.response.variants = 7
+        metadata.response.selectingDigest = "0a1b"
+        metadata.response.placeholder = "a!b!#c00"
         try fixture.cache.blocking.insert(pattern(20_000), for: "http://a/b.png?x=1.2", metadata: metadata)
         let entry = try #require(try fixture.cache.blocking.read("http://a/b.png?x=1.2"))
         #expect(entry.bytes == pattern(20_000))
         #expect(entry.key == "http://a/b.png?x=1.2")
         metadata.storageTime = fixture.time.now
         #expect(entry.metadata == metadata)
+    }
+
+    @Test("C18 an entry of another version of the format is a miss and is replaced; it does not count as damaged")
+    func otherVersion() throws {
+        let fixture = try DiskFixture()
+        try fixture.cache.blocking.insert(pattern(100), for: "k")
+        let file = try FileSystem().open(fixture.cache.path(for: "k"), flags: O_WRONLY)
+        let size = try FileSystem().size(of: file)
+        // The eighth byte of the trailer of 64 bytes is the version.
+        let number = file.rawValue
+        #expect(pwrite(number, [UInt8(1)], 1, size - 57) == 1)
+        #expect(try fixture.cache.blocking.lookUp("k") == .absent)
+        #expect(try fixture.measuredUsage() == DiskCache.Usage())
+        try fixture.cache.blocking.insert(pattern(200), for: "k")
+        #expect(try fixture.cache.blocking.read("k")?.bytes == pattern(200))
     }
 
     @Test("C16 any bytes are stored, also empty ones", arguments: [0, 1, 63, 4_096, 300_000])

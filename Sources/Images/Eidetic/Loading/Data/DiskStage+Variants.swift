@@ -33,7 +33,7 @@ extension DiskStage {
     func assignKey(_ key: String, to retention: inout Retention) throws(EideticError) -> String {
         guard let disk, !retention.selection.isEmpty else { return key }
         let first = try disk.blocking.info(for: key)?.metadata
-        let known = first.map { ResponseRecord($0) }
+        let known = first?.response
         let hasSameFields = first.map { Vary($0.headers) } == Vary(retention.metadata.headers)
         let number = hasSameFields ? known?.variants ?? 0 : 0
         retention.record.variants = number == 0 ? UInt64.random(in: 1 ... .max) : number

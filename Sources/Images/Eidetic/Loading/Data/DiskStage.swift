@@ -201,7 +201,7 @@ extension DiskStage {
     private func replacementTime(of bytes: [UInt8], for key: String, in disk: DiskCache) async -> Timestamp? {
         guard let known = try? await disk.original(for: key) else { return nil }
         let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
-        return isEqual ? ResponseRecord(known.metadata).replacementTime : rules.now
+        return isEqual ? known.metadata.response.replacementTime : rules.now
     }
 
     /// Returns the key and the metadata of a new entry.
@@ -217,9 +217,7 @@ extension DiskStage {
                 return (key, retention)
             }
         }
-        var metadata = retention.metadata
-        if retention.record != ResponseRecord() { metadata.extendedData = retention.record.encoded }
-        return (key, metadata)
+        return (key, retention.metadata)
     }
 
     /// Stores the header fields of a confirmation; the bytes stay as they are.
@@ -236,7 +234,7 @@ extension DiskStage {
             metadata.headers = retention.metadata.headers
             metadata.storageTime = Timestamp(nanoseconds: 0)
             metadata.expirationTime = nil
-            metadata.extendedData = retention.record.keepingEntry(of: stored.record).encoded
+            metadata.response = retention.record.keepingEntry(of: stored.record)
             try await disk?.replaceMetadata(of: entry, with: metadata)
         } catch {
             Log.write(.warning, category: .store, message: "\(entry.key): entry not refreshed: \(error)")

@@ -13,7 +13,10 @@ struct Retention: Sendable {
     /// It does so unless the caller, and not the server, forbids to store it.
     var removesEntry = true
     var metadata: DiskCache.Metadata
-    var record = ResponseRecord()
+    var record: ResponseRecord {
+        get { metadata.response }
+        set { metadata.response = newValue }
+    }
     /// The selecting fields of the request as text; empty if there are none.
     var selection = ""
     /// The time for which memory may have the image; `nil` without a limit.

@@ -152,7 +152,7 @@ struct SharedStage: DataStage {
         guard disk.disk != nil, load.policy.writesToDisk, let server = load.server else { return [] }
         var metadata = stored.entry.metadata
         metadata.expirationTime = nil
-        var retention = Retention(metadata: metadata, record: stored.record)
+        var retention = Retention(metadata: metadata)
         let fields = disk.downloader.selectingFields(ofSent: server)
         retention.selection = disk.rules.isHTTP ? Vary(metadata.headers).selection(from: fields) ?? "" : ""
         return [.insert(key: load.request.resourceKey, retention)]

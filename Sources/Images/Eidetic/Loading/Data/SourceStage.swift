@@ -66,23 +66,14 @@ final class SourceStage: DataStage {
 
 // MARK: Validation
 extension SourceStage {
-    /// The bytes that a server sent or confirmed.
-    private struct Fetched: Sendable {
-        let response: ImageDataSource.Response
-        let bytes: [UInt8]
-        /// The last response, with the fields that are stored.
-        let final: ResponseFreshness.Response
-        /// The redirects that led to it.
-        let redirects: [ResponseFreshness.Response]
-        /// The entry that the server has confirmed, under the key of the resource or of a redirect's target.
-        var confirmed: StoredEntry?
-    }
-
     /// Loads the bytes from the source, under the condition that they differ from a stored entry.
     ///
     /// A confirmation of something else than that entry is not used; the request is then repeated without conditions.
     /// An entry that the server reports to be gone is removed.
-    private func fetch(_ job: DataJob, validating stored: StoredEntry?) async throws(EideticError) -> Fetched {
+    private func fetch(
+        _ job: DataJob,
+        validating stored: StoredEntry?
+    ) async throws(EideticError) -> ImageDataSource.Response {
         do throws(EideticError) {
             let isGet = job.request.resource.remote?.isGet ?? true
             let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
@@ -101,53 +92,44 @@ extension SourceStage {
         }
     }
 
-    /// Returns the bytes of a response; `nil` if it confirms something else than a known entry.
+    /// Returns a response with its bytes; `nil` if it confirms something else than a known entry.
     private func resolve(
         _ response: ImageDataSource.Response,
         validating stored: StoredEntry?,
         for load: Load
-    ) async -> Fetched? {
-        let responses = response.origin?.responses ?? []
-        if let bytes = response.bytes {
-            let now = rules.now
-            var final = responses.last ?? .init(fields: [], requestTime: now, responseTime: now)
-            final.fields = response.fields
-            return Fetched(response: response, bytes: bytes, final: final, redirects: Array(responses.dropLast()))
-        }
+    ) async -> ImageDataSource.Response? {
+        guard response.isConfirmation else { return response }
         guard let origin = response.origin else { return nil }
         if origin.cachedTarget != nil { return await resolveTarget(response, origin: origin, for: load) }
-        guard let stored, let confirmation = responses.last,
-            NotModified.confirms(response.fields, stored: stored.fields),
+        guard let stored, NotModified.confirms(response.final.fields, stored: stored.fields),
             stored.record.effectiveURL == checksum(ofTarget: response.effectiveURL, origin: origin, for: load.request)
         else { return nil }
-        return Fetched(
-            response: response,
-            bytes: stored.bytes,
-            final: stored.response.confirmed(by: confirmation, fields: response.fields),
-            redirects: Array(responses.dropLast()),
-            confirmed: stored
-        )
+        var response = response
+        response.bytes = stored.bytes
+        response.final = stored.response.confirmed(by: response.final, fields: response.final.fields)
+        response.confirmed = stored
+        return response
     }
 
-    /// Returns the bytes of the own entry of a redirect's target.
+    /// Returns a response with the bytes of the own entry of a redirect's target.
     private func resolveTarget(
         _ response: ImageDataSource.Response,
         origin: ResponseOrigin,
         for load: Load
-    ) async -> Fetched? {
+    ) async -> ImageDataSource.Response? {
         guard let target = origin.cachedTarget, let entries = redirectEntries(for: load.request),
             let stored = await storedEntry(for: target, keyOptions: entries.keyOptions)
         else { return nil }
-        var final = stored.response, redirects = origin.responses
-        if !origin.isTargetFresh {
-            guard let confirmation = origin.responses.last,
-                NotModified.confirms(response.fields, stored: stored.fields)
-            else { return nil }
-            final = final.confirmed(by: confirmation, fields: response.fields)
-            redirects.removeLast()
-            await disk.refresh(stored, with: retention(of: final, redirects: [], origin: origin, for: load))
+        var response = response
+        response.bytes = stored.bytes
+        guard !origin.isTargetFresh else {
+            (response.final, response.redirects) = (stored.response, origin.responses)
+            return response
         }
-        return Fetched(response: response, bytes: stored.bytes, final: final, redirects: redirects)
+        guard NotModified.confirms(response.final.fields, stored: stored.fields) else { return nil }
+        response.final = stored.response.confirmed(by: response.final, fields: response.final.fields)
+        await disk.refresh(stored, with: retention(of: response.final, redirects: [], origin: origin, for: load))
+        return response
     }
 
     /// Removes what caches have of an image that its server reports to be gone (404 and 410).
@@ -174,44 +156,44 @@ extension SourceStage {
 extension SourceStage {
     /// Returns the image of bytes that the source sent or confirmed; other loads find new ones until they are on disk.
     private func image(
-        of fetched: Fetched,
+        of response: ImageDataSource.Response,
         for load: Load,
         after steps: [LoadTrace.Step],
         lease: HeldLease?
     ) async -> EncodedImage {
-        let response = fetched.response, request = load.request
+        let request = load.request
         var retention = retention(
-            of: fetched.final,
-            redirects: fetched.redirects,
+            of: response.final,
+            redirects: response.redirects,
             origin: response.origin,
             for: load
         )
         let url = response.effectiveURL
         retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
-        if let confirmed = fetched.confirmed, load.policy.access.contains(.writeOriginal) {
+        if let confirmed = response.confirmed, load.policy.access.contains(.writeOriginal) {
             await disk.refresh(confirmed, with: retention)
         }
         let source: ImageSource = response.isTransferred ? .network : .disk
-        var image = EncodedImage(fetched.bytes, from: source, steps: steps + [response.step])
+        var image = EncodedImage(response.bytes, from: source, steps: steps + [response.step])
         image.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
         image.server = response.isTransferred ? response.server : nil
         image.fields = fetched.final.fields
         image.responses = response.origin?.responses ?? []
-        image.diskKey = fetched.confirmed?.entry.key ?? targetKey(of: response, for: request)
-        image.isConfirmed = fetched.confirmed != nil
+        image.diskKey = response.confirmed?.entry.key ?? targetKey(of: response, for: request)
+        image.isConfirmed = response.confirmed != nil
         image.mayBeDerivedFrom =
             retention.place != .none && retention.isForOthers && retention.selection.isEmpty
             && image.diskKey.map { $0 == request.resourceKey } ?? true
         let plan = StoragePlan(
             for: image,
-            changes: changes(by: fetched, retention: retention, for: load),
+            changes: changes(by: response, retention: retention, for: load),
             on: disk,
             replacement: StoragePlan.Replacement(of: request, by: image, in: renditions),
-            publication: publication(of: fetched, retention: retention, for: load, lease: lease),
+            publication: publication(of: response, retention: retention, for: load, lease: lease),
             lease: lease,
             share: response.share
         )
-        if fetched.confirmed == nil, retention.isForOthers { activeImages.insert(plan, for: request.dataKey) }
+        if response.confirmed == nil, retention.isForOthers { activeImages.insert(plan, for: request.dataKey) }
         return plan.image
     }
 
@@ -233,7 +215,7 @@ extension SourceStage {
 
     /// Returns the changes that bring the disk up to date with the bytes; none if it is so already.
     private func changes(
-        by fetched: Fetched,
+        by fetched: ImageDataSource.Response,
         retention: Retention,
         for load: Load
     ) -> [StoragePlan.DiskChange] {
@@ -244,7 +226,7 @@ extension SourceStage {
         case .resource: return fetched.confirmed == nil ? [.insert(key: key, retention)] : []
         case .target:
             // The target's own entry has the bytes already.
-            guard fetched.response.origin?.cachedTarget == nil, let target = retention.target,
+            guard fetched.origin?.cachedTarget == nil, let target = retention.target,
                 let entries = redirectEntries(for: load.request)
             else { return [.remove(key: key)] }
             return [.insert(key: self.key(of: target, keyOptions: entries.keyOptions), retention), .remove(key: key)]
@@ -253,14 +235,14 @@ extension SourceStage {
 
     /// Returns the entry of the shared tier; `nil`, with the lease waived, if the bytes are not for other machines.
     private func publication(
-        of fetched: Fetched,
+        of fetched: ImageDataSource.Response,
         retention: Retention,
         for load: Load,
         lease: HeldLease?
     ) -> SharedPublication? {
         let limit = retention.timeToLive ?? disk.disk?.configuration.maximumAge ?? .seconds(7 * 24 * 3_600)
         guard let shared, load.policy.isShared, retention.place == .resource, let key = shared.key(for: load),
-            let origin = fetched.response.origin,
+            let origin = fetched.origin,
             let timeToLive = SharedLifetime.value(
                 of: fetched.final,
                 redirects: fetched.redirects,
@@ -276,7 +258,6 @@ extension SourceStage {
         var metadata = retention.metadata
         metadata.storageTime = rules.now
         metadata.expirationTime = rules.now + timeToLive
-        metadata.extendedData = retention.record.encoded
         let entry = DiskCache.Entry(key: key, bytes: fetched.bytes, metadata: metadata)
         return SharedPublication(entry: entry, timeToLive: timeToLive, stage: shared)
     }

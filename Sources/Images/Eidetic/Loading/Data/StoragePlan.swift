@@ -133,7 +133,7 @@ final class StoragePlan: Sendable {
                     switch change {
                     case .insert(let key, var retention):
                         guard let work else { continue }
-                        retention.record.placeholder = await maker.make()
+                        retention.record.imagePlaceholder = await maker.make()
                         try await stage.insert(content.bytes, for: key, retention: retention, within: work)
                     case .remove(let key): try await stage.remove(key)
                     }

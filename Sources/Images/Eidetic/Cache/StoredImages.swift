@@ -1,0 +1,162 @@
+import EideticCodecs
+import EideticCore
+import EideticStore
+
+/// The images of a cache that are on disk: how they are found, decoded and encoded; all functions block.
+struct StoredImages: Sendable {
+    let serializer: ImageCache.Serializer
+    /// The stage that decodes; that of the pipeline, if the cache belongs to one.
+    let stage: DecodeStage
+    /// A Boolean value indicating whether entries that are read are decoded.
+    let isDecoded: Bool
+    /// Returns the time for which the image of an entry is fresh in memory; `nil` if it is not limited.
+    let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
+
+    /// A disk entry that has an image, and the metadata of its resource, which decide about its freshness.
+    struct Found: Sendable {
+        let entry: DiskCache.Entry
+        let resource: DiskCache.Metadata
+    }
+
+    /// Returns the disk entry of the image itself, else that of its resource.
+    func find(_ key: ImageCache.Key, in disk: DiskCache.Blocking) throws(EideticError) -> Found? {
+        for name in key.diskKeys {
+            guard let entry = try disk.read(name),
+                let resource = try resource(of: entry.metadata, for: key, in: disk)
+            else { continue }
+            let isDerived = DerivedImageRecord(entry.metadata) != nil
+            return Found(entry: isDerived ? entry : try serializer.decoded(entry), resource: resource)
+        }
+        return nil
+    }
+
+    /// Returns whether the disk has an image, or its resource.
+    func contain(_ key: ImageCache.Key, in disk: DiskCache.Blocking) throws(EideticError) -> Bool {
+        if try disk.contains(key.text) { return true }
+        guard !key.isFullImage, let info = try disk.info(for: key.renditionText), !info.isExpired else { return false }
+        return try resource(of: info.metadata, for: key, in: disk) != nil
+    }
+
+    /// Returns the metadata that decide about the freshness of an entry; `nil` if it does not have the image of a key.
+    ///
+    /// A derived entry has the first frame, and depends on the resource that it was made from.
+    private func resource(
+        of metadata: DiskCache.Metadata,
+        for key: ImageCache.Key,
+        in disk: DiskCache.Blocking
+    ) throws(EideticError) -> DiskCache.Metadata? {
+        guard let record = DerivedImageRecord(metadata) else { return metadata }
+        let hasFrames = record.isStill || !key.options.needsFrames
+        guard hasFrames, let original = try disk.original(for: key.text), record.describes(original) else { return nil }
+        return original.metadata
+    }
+
+    /// Decodes an entry, and inserts the image into memory.
+    ///
+    /// - Parameters:
+    ///   - found: The entry.
+    ///   - key: The image's key.
+    ///   - tier: The images in memory; `nil` if those are not searched and filled.
+    ///   - context: Cancels the decode.
+    /// - Returns: The image and its bytes.
+    /// - Throws: The errors of decoding.
+    func hit(
+        from found: Found,
+        for key: ImageCache.Key,
+        filling tier: MemoryTier?,
+        context: JobContext
+    ) throws(EideticError) -> ImageCache.Hit {
+        let entry = found.entry
+        guard isDecoded else {
+            return ImageCache.Hit(image: nil, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
+        }
+        // A concurrent look-up may have decoded it since memory was searched.
+        if let image = tier?.memory.image(for: key.imageKey) {
+            return ImageCache.Hit(image: image, source: .memory, bytes: entry.bytes, metadata: entry.metadata)
+        }
+        let image = try decode(entry, for: key, context: context)
+        // A smaller image that was stored by itself does not record the size of its resource.
+        let isResource = entry.key == key.text, timeToLive = timeToLive(found.resource)
+        tier?.insertFromDisk(image, for: key, hasSourceSize: isResource, timeToLive: timeToLive)
+        return ImageCache.Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
+    }
+
+    /// Returns the decisions about the pixels of an image with this key.
+    func policy(for key: ImageCache.Key) -> RenditionPolicy {
+        stage.policy(for: key.rendering, options: key.options, name: key.text)
+    }
+
+    /// Decodes an entry.
+    private func decode(
+        _ entry: DiskCache.Entry,
+        for key: ImageCache.Key,
+        context: JobContext
+    ) throws(EideticError) -> Image {
+        if let record = DerivedImageRecord(entry.metadata) {
+            let image = try stage.decodeDerived(entry.bytes, by: policy(for: key), context: context)
+            return record.restored(image, scale: key.rendering.scale ?? ImageScale.scale(fromName: key.text))
+        }
+        // An image that was stored by itself is transformed already.
+        let isRendered = entry.key != key.text
+        let plain = ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB, scale: key.rendering.scale)
+        let policy = policy(for: isRendered ? key.with(rendering: plain) : key)
+        let data = EncodedImage(entry.bytes, from: .disk)
+        return try stage.makeRendition(of: data, by: policy, note: "of a cache", context: context).image
+    }
+
+    /// Returns the bytes to be written to disk; only those that begin with the header of an image are accepted.
+    func serialize(_ image: Image?, bytes: [UInt8]?, for key: String) throws(EideticError) -> [UInt8] {
+        if let bytes { _ = try stage.header(of: bytes) }
+        if let encode = serializer.encode { return try encode(image, bytes, key) }
+        if let bytes { return bytes }
+        guard let image else { return [] }
+        return try ImageEncoder.encode(image, as: image.storageFormat, quality: 1)
+    }
+}
+
+extension DiskCache.Metadata {
+    /// Returns the metadata with the placeholder of an image that is whole.
+    ///
+    /// - Complexity: O(*n*) in the pixels of the image.
+    func describing(_ image: Image) -> DiskCache.Metadata {
+        guard kind != .derived, image.hasSourceProportions else { return self }
+        var metadata = self
+        metadata.response.imagePlaceholder = try? ImagePlaceholder(of: image.pixels)
+        return metadata
+    }
+
+    /// Returns the metadata of bytes that take the place of others, which images of own sizes do not outlive.
+    func replacing(_ known: DiskCache.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
+        guard let known, kind == .original else { return self }
+        var metadata = self
+        let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
+        metadata.response.replacementTime = isEqual ? known.metadata.response.replacementTime : disk.time.now
+        return metadata
+    }
+}
+
+extension Image {
+    /// A Boolean value indicating whether the image has fewer pixels than its resource.
+    var isDownscaled: Bool { size.pixelCount < sourceSize.pixelCount }
+
+    /// A Boolean value indicating whether one scale of both sides, which are rounded, leads from the resource to the
+    /// image.
+    var hasSourceProportions: Bool {
+        func scales(_ side: Int, of source: Int) -> ClosedRange<Double> {
+            // A side is never rounded down to zero.
+            (side == 1 ? 0 : Double(side) - 0.5) / Double(source)...(Double(side) + 0.5) / Double(source)
+        }
+        return scales(size.width, of: sourceSize.width).overlaps(scales(size.height, of: sourceSize.height))
+    }
+
+    private var hasAlpha: Bool { frames.contains { $0.pixels.alpha != .opaque } }
+
+    /// The format in which the image is stored if its bytes are not at hand.
+    fileprivate var storageFormat: ImageFormat {
+        if isAnimated { return .gif }
+        // The encoders of HEIF take seconds for a photograph without loss.
+        guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
+        // A transform may have made a JPEG image transparent.
+        return format == .jpeg && hasAlpha ? .png : format
+    }
+}

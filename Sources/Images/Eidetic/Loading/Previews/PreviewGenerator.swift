@@ -1,0 +1,137 @@
+import EideticCodecs
+import EideticCore
+
+/// Decodes previews from the bytes received so far.
+///
+/// Previews are made one at a time. The frames of an animation are looked for in all bytes as they are received. Each
+/// job has its own generator, because jobs differ in size and transform.
+final class PreviewGenerator: Sendable {
+    private struct State {
+        var source: PreviewSource
+        var search: FrameSearch
+        var animation = ArrivingAnimation()
+
+        /// The number of bytes from which on there is something to do.
+        var nextByteCount: Int {
+            guard animation.image == nil else { return search.isFollowing ? search.nextByteCount : .max }
+            return min(source.nextByteCount, search.nextByteCount)
+        }
+    }
+
+    private let state: Guarded<State>
+    private let stage: DecodeStage
+    private let context: JobContext
+    private let policy: RenditionPolicy
+    private let report: @Sendable (Image) -> Void
+
+    /// Creates the generator of a job's previews, which it reports.
+    init(for job: ImageJob) {
+        let context = job.context, report = job.report, policy = job.policy, stage = job.loader.stage
+        (self.stage, self.context, self.policy) = (stage, context, policy)
+        self.report = { report(.preview($0)) }
+        let source = PreviewSource { stage.makePreviewDecoder(by: policy, context: context) }
+        state = Guarded(State(source: source, search: FrameSearch(findsAnimations: policy.streamsAnimations)))
+    }
+
+    /// Starts a preview if enough bytes were received since the last one; returns at once.
+    func dataReceived(_ data: PartialData) {
+        let count = data.count
+        let (starts, replaced) = state.withLock { state -> (Bool, PreviewSource.Decode?) in
+            guard state.source.receive(data) else { return (false, nil) }
+            let (isOther, replaced) = state.source.restart(with: data)
+            if isOther {
+                // The frames of another response do not continue an animation.
+                let findsAnimations = policy.streamsAnimations && state.animation.image == nil
+                state.search = FrameSearch(findsAnimations: findsAnimations)
+            }
+            guard count >= state.nextByteCount else { return (false, replaced) }
+            state.source.begin()
+            return (true, replaced)
+        }
+        // The replaced decoder's memory is freed outside the lock.
+        _ = consume replaced
+        guard starts else { return }
+        stage.enqueue(decoding: data.signature, by: policy, in: context) { [self] in
+            makePreview(from: data)
+            let latest = state.withLock { $0.source.end() }
+            // What has arrived meanwhile, perhaps in another response, does not wait for more bytes.
+            if !context.isCancelled, let latest { dataReceived(latest) }
+        }
+    }
+
+    /// Stops the generator, because the image itself is decoded now.
+    func stop() {
+        _ = state.withLock { state in (state.source.stop(), state.animation.releaseData()) }
+    }
+
+    /// Ends the animation that was reported, if there is one: with the rest of its bytes, or after an error.
+    ///
+    /// - Returns: The image of the animation, if it has the bytes and goes on.
+    func finish(with result: Result<EncodedImage, EideticError>) -> Image? {
+        let animation = state.withLock { state in
+            state.animation.finish()
+            return state.animation
+        }
+        return animation.complete(with: result)
+    }
+}
+
+// MARK: One turn
+extension PreviewGenerator {
+    private var decode: PreviewSource.Decode? { context.isCancelled ? nil : state.withLock { $0.source.decode } }
+
+    private func makePreview(from data: PartialData) {
+        guard let decode else { return }
+        if continueAnimation(with: data) { return }
+        let finding = seekFrames(in: data)
+        if finding == .animation, startAnimation(with: data) { return }
+        let count = data.count
+        let isDue = state.withLock { $0.source.isDue(byteCount: count, isRequired: finding == .image) }
+        // The bytes may be too few for a preview, which is no error.
+        guard isDue, var image = try? decode(data.snapshot), image.isPartial || finding == .image, self.decode != nil
+        else { return }
+        image.attributes.isPartial = true
+        report(image)
+    }
+
+    /// Appends the bytes that have arrived since to the animation; returns `false` if there is none.
+    private func continueAnimation(with data: PartialData) -> Bool {
+        state.withLock { state in
+            guard state.animation.image != nil else { return false }
+            if state.search.isFollowing, state.animation.isOpen {
+                state.animation.append(from: data)
+                state.search.follow(byteCount: state.animation.byteCount)
+            } else {
+                state.search.end()
+            }
+            return true
+        }
+    }
+
+    /// Looks for the first frame in the bytes that have arrived since the last look.
+    private func seekFrames(in data: PartialData) -> FrameSearch.Finding {
+        // Only this turn changes the search, which takes too long for the lock.
+        var search = state.withLock { $0.search }
+        let finding = search.seek(in: data, isSandboxed: policy.decodePolicy.isSandboxed)
+        let result = search
+        state.withLock { $0.search = result }
+        return finding
+    }
+
+    /// Reports an animation whose first frame has arrived; returns `true` if it did.
+    private func startAnimation(with data: PartialData) -> Bool {
+        let bytes = data.snapshot
+        let image = try? stage.openAnimation(bytes, isComplete: false, by: policy, context: context)?.image
+        let isReported = state.withLock { state in
+            guard let image, state.animation.isOpen, !state.source.isStopped else {
+                state.search.attemptFailed(byteCount: bytes.count)
+                return false
+            }
+            state.animation.begin(image, byteCount: bytes.count, of: data)
+            state.search.follow(byteCount: bytes.count)
+            return true
+        }
+        if isReported, let image { report(image) }
+        return isReported
+    }
+}
