@@ -41,8 +41,6 @@ final class RunningProcess {
     var killReport: String?
     /// The reason of its end for the next launch; `nil` if it ends by itself or for the user.
     var exitReport: String?
-    /// The end of the time in which it ends by itself, as memory is short; `nil` if it need not.
-    var memoryEnd: Duration?
     /// The time at which it was suspended; `nil` while it runs.
     var suspensionTime: Duration?
     var suspensionCount: UInt64 = 0
@@ -50,18 +48,8 @@ final class RunningProcess {
     /// The phase on the page, and the end of background time.
     var phase = TaskPhase.foreground
     var phaseDeadline: Duration?
-    var isThrottled = false
-    /// The use of the processor in the background, and what was done about it.
-    var processorUse: ProcessorUse
-    var processorReport: String?
-    /// The assertion that it plays sound.
-    var sound = SoundClaim()
-    /// The work that the user has started, by the identifiers of the application.
-    var continuedWork: [String: ContinuedWork] = [:]
-    /// A Boolean value indicating whether an earlier supervisor has accepted such work of it, which it may name again.
-    var resumesWork = false
-    /// The time since which it asserts such work, and has named none.
-    var unnamedWorkSince: Duration?
+    /// A Boolean value indicating whether its priority is reduced.
+    private(set) var isThrottled = false
     var memoryPriorities = MemoryPriorities()
     /// A Boolean value indicating whether the log says that a debugger keeps its watchdogs away.
     var isSpared = false
@@ -76,12 +64,10 @@ final class RunningProcess {
         freezer: any Freezer,
         page: SharedPageFile,
         pagePath: String,
-        token: [UInt8],
-        configuration: SupervisorConfiguration
+        token: [UInt8]
     ) {
         (self.number, self.identity, self.handle, self.freezer) = (number, identity, handle, freezer)
         (self.page, self.pagePath, self.token) = (page, pagePath, token)
-        processorUse = ProcessorUse(limit: configuration.processorShare, window: configuration.processorWindow)
     }
 
     /// The number of open tasks that the application states; 1 if it has destroyed the page.
@@ -89,13 +75,6 @@ final class RunningProcess {
 
     /// The reason for which this supervisor has ended it; `nil` if it has ended by itself.
     var reasonOfEnd: String? { killReport ?? exitReport }
-
-    /// Ends the group and the page when no process is left; returns `false` if one is.
-    func remove() -> Bool {
-        guard end != nil, freezer.processes.isEmpty, freezer.remove() else { return false }
-        unlink(pagePath)
-        return true
-    }
 
     /// Sets the preference of the kernel's memory killer for the tree.
     func setMemoryPriority(_ value: Int) { memoryPriorities.set(value, for: freezer.processes) }
@@ -115,5 +94,60 @@ final class RunningProcess {
                 .flatMap { UInt64($0) }
         }
         return pages.reduce(0, &+) &* UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Returns the explanation of a start that has not reached the program yet.
+    func slowStart(of executable: String?) -> String? {
+        guard start != nil else { return nil }
+        return "process \(handle.identifier) has not started its program yet: \(executable ?? "")"
+    }
+
+    /// The processes of which a thread waits in the kernel, where no signal reaches it.
+    var uninterruptible: [Int32] {
+        freezer.processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
+    }
+
+    // MARK: Priority
+
+    /// Reduces the priority of the processes; returns the means in words.
+    func slowDown() -> String {
+        isThrottled = true
+        if (freezer as? GroupFreezer)?.setLowWeight(true) ?? false { return "least share of the processor" }
+        guard geteuid() == 0 else { return "not throttled" }
+        setPriority(19)
+        return "nice 19"
+    }
+
+    /// Restores the priority of the processes.
+    func restorePriority() {
+        guard isThrottled else { return }
+        isThrottled = false
+        let isWeighted = (freezer as? GroupFreezer)?.setLowWeight(false) ?? false
+        if !isWeighted, geteuid() == 0 { setPriority(0) }
+    }
+
+    /// Sets the priority of every thread: it is one of threads on Linux.
+    private func setPriority(_ priority: Int32) {
+        for process in freezer.processes {
+            for thread in ProcessStatus.threads(of: process) { ProcessPriority.set(priority, of: thread.identifier) }
+        }
+    }
+}
+
+extension RunningProcess: Leftover {
+    func remove() -> Bool {
+        guard end != nil, freezer.processes.isEmpty, freezer.remove() else { return false }
+        unlink(pagePath)
+        return true
+    }
+
+    func killRest() { if !freezer.processes.isEmpty { freezer.kill() } }
+}
+
+extension Freezer {
+    /// The processor time of all processes.
+    var usedProcessorTime: Duration {
+        (self as? GroupFreezer)?.processorTime
+            ?? processes.reduce(.zero) { $0 + (ProcessStatus.processorTime(of: $1) ?? .zero) }
     }
 }

@@ -7,43 +7,43 @@ import EideticLifecycle
 extension SupervisedApplication {
     /// Takes over a process that is frozen: it stays so, and connects when it continues.
     func adoptFrozen(_ process: RunningProcess, recordedAs found: ApplicationRecord.ProcessRecord) {
-        (adoptionDeadline, adoptedRecord) = (nil, nil)
+        components.adoption.end()
         // A freeze may have been begun and not verified: it is begun again.
         guard case .verified = FreezeAttempt.begin(process.freezer, page: process.page) else {
             process.freezer.thaw()
             process.suspensionTime = nil
-            (adoptionDeadline, adoptedRecord) = (Clock.now + context.configuration.reconnectionLimit, found)
-            return
+            return components.adoption.expect(found, at: Clock.now)
         }
         process.suspensionTime = found.suspensionTime ?? Clock.now
         log("adopted: suspended, process \(process.handle.identifier)")
         take(process, as: AdoptedProcess(.suspended))
         process.presentation = found.intention.presentation
-        watchTerminal()
+        components.suspension.watchTerminal(in: view, at: Clock.now)
         resume(found.intention, presentation: nil, launchesInBackground: false)
     }
 
     /// Takes over a process that has connected, in the state that it reports.
     func adopt(_ process: RunningProcess, running: Hello.RunningState?, presentation: PresentationMessage?) {
-        adoptionDeadline = nil
+        components.adoption.endTime()
         guard let running else {
             // It was not launched yet.
-            let isBackground = adoptedRecord?.isBackgroundLaunch ?? false
-            let intention = adoptedRecord?.intention
-            adoptedRecord = nil
+            let isBackground = components.adoption.record?.isBackgroundLaunch ?? false
+            let intention = components.adoption.record?.intention
+            components.adoption.end()
             process.identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
             handle(.processConnected(inBackground: isBackground))
             if let intention { resume(intention, presentation: nil, launchesInBackground: isBackground) }
             return handleWaitingRequests()
         }
         // The application knows best; the record knows what was on its way.
-        let (wakes, intention) = (running.wakes, adoptedRecord?.intention)
-        process.sound.isMade = running.assertions.contains(.audio)
-        process.resumesWork = adoptedRecord?.assertions.contains(.continued) ?? false
+        let (wakes, intention) = (running.wakes, components.adoption.record?.intention)
+        components.sound.claim(running.assertions.contains(.audio))
+        let resumesWork = components.adoption.record?.assertions.contains(.continued) ?? false
+        components.work.resumes = resumesWork
         // Only a supervisor makes it.
-        let assertions = process.resumesWork ? running.assertions : running.assertions.subtracting([.continued])
+        let assertions = resumesWork ? running.assertions : running.assertions.subtracting([.continued])
         log("adopted: \(running.state), process \(process.handle.identifier)")
-        for wake in wakes { adoptWake(wake) }
+        for wake in wakes { components.wakes.adopt(wake, at: context.clock.now) }
         let state = running.state == .suspended ? AdoptedProcess.State.background : running.state
         take(
             process,
@@ -76,7 +76,7 @@ extension SupervisedApplication {
         for url in intention.urls { handle(.openURL(renumbered(url))) }
         let received = Set(lifecycle.openWakes.map(\.id))
         for wake in intention.wakes where !received.contains(wake.reason.id) {
-            adoptWake(wake.reason)
+            components.wakes.adopt(wake.reason, at: context.clock.now)
             handle(.wake(wake.reason, allowance: wake.allowance))
         }
     }
@@ -84,48 +84,30 @@ extension SupervisedApplication {
     /// Handles a request now, or when the process of an earlier supervisor has connected; returns `false` if too many
     /// wait.
     func handleWhenConnected(_ event: LifecycleEvent) -> Bool {
-        guard adoptedRecord != nil else {
-            handle(event)
-            return true
+        switch components.adoption.admit(event) {
+        case .handled: handle(event)
+        case .waits: saveRecord()
+        case .refused(let refusal): refuse(event, because: refusal)
+        case .tooMany: return false
         }
-        guard adoptionDeadline != nil else {
-            refuse(event, because: .notConnected)
-            return true
-        }
-        guard waitingRequests.count < Self.maximumWaitingRequests else { return false }
-        waitingRequests.append(event)
-        saveRecord()
         return true
     }
 
-    static let maximumWaitingRequests = 64
-
     /// Handles the requests that have waited; those to a process that has ended launch another one, or are refused.
-    ///
-    /// Each stays in the record until it is handled, for a supervisor that follows if this one is killed meanwhile.
     func handleWaitingRequests() {
-        while !waitingRequests.isEmpty {
-            let request = waitingRequests.removeFirst()
+        while let request = components.adoption.next() {
             if process == nil, !request.isStart {
                 refuse(request, because: .processEnded)
             } else {
-                if case .wake(let reason, _) = request { adoptWake(reason) }
+                if case .wake(let reason, _) = request { components.wakes.adopt(reason, at: context.clock.now) }
                 handle(request)
             }
         }
     }
 
-    /// Leaves a process alone that has not connected in time: it continues without a supervisor, and may still connect.
-    func giveUpAdoption() {
-        adoptionDeadline = nil
-        guard let process else { return }
-        log("process \(process.handle.identifier) has not connected, and continues without supervision")
-        refuseWaitingRequests(.notConnected)
-        saveRecord()
-    }
-
     func refuseWaitingRequests(_ refusal: LifecycleEffect.Refusal) {
-        while !waitingRequests.isEmpty { refuse(waitingRequests.removeFirst(), because: refusal) }
+        while let request = components.adoption.next() { refuse(request, because: refusal) }
+        saveRecord()
     }
 
     private func refuse(_ request: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
@@ -134,7 +116,7 @@ extension SupervisedApplication {
     }
 
     private func take(_ process: RunningProcess, as adopted: AdoptedProcess) {
-        adoptedRecord = nil
+        components.adoption.end()
         // Before the event, whose effects concern the process by its new identity.
         process.identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
         // One that runs again was continued without a message, and holds its notices until it knows.

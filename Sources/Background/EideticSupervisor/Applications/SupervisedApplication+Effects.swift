@@ -55,8 +55,7 @@ extension SupervisedApplication {
     private func deliver(_ callback: LifecycleCallback, deadline: Duration) {
         lastSequence += 1
         process?.pendingCallback = (callback, lastSequence, deadline)
-        // In the middle of its time, so that a callback that takes too long is reported with the open tasks.
-        namesTime = Clock.now + (deadline - Clock.now) / 2
+        components.taskNames.expectCallback(until: deadline, at: Clock.now)
         if let process, process.isWelcomed, process.connection != nil {
             send(.lifecycle(callback, sequence: lastSequence, deadline: deadline))
         }
@@ -64,15 +63,7 @@ extension SupervisedApplication {
 
     private func expireTasks(deadline: Duration) {
         send(.expire(deadline: deadline))
-        requestTaskNames()
-    }
-
-    /// Asks for the names of the open tasks, if there are any.
-    func requestTaskNames() {
-        namesTime = nil
-        guard let process, process.openTasks > 0, process.isWelcomed else { return }
-        lastRequest += 1
-        send(.taskNames(request: lastRequest))
+        perform(components.taskNames.request(in: view))
     }
 
     /// Ends the suspension, and tells the application of it.
@@ -95,13 +86,31 @@ extension SupervisedApplication {
         } catch {
             log("cannot write the shared page: \(error)")
         }
-        if phase == .foreground {
-            nextMemoryPriority = MemoryPriorities.foreground
-            resetProcessorUse()
-            process.processorReport = nil
-        } else if phase == .background {
-            nextMemoryPriority = MemoryPriorities.background
-        }
+    }
+
+    private func beginFreeze() {
+        guard let process else { return }
+        let outcome = FreezeAttempt.begin(process.freezer, page: process.page)
+        perform(components.suspension.begin(outcome, in: view, at: Clock.now))
+    }
+
+    func resumeFreeze() {
+        guard let process else { return }
+        let outcome = FreezeAttempt.resume(process.freezer, page: process.page)
+        perform(components.suspension.resume(outcome, in: view, at: Clock.now))
+    }
+
+    private func thaw() {
+        components.suspension.end()
+        process?.freezer.thaw()
+        // The application first, where this process has the only free processor: what is left to do is records.
+        sched_yield()
+    }
+
+    func requestIdleReport() {
+        guard let process else { return }
+        process.isIdleReportRequested = (try? process.page.requestIdleReport()) != nil
+        if process.openTasks == 0 { handle(.openTaskCountChanged(0, process: process.identity)) }
     }
 
     private func commitSuspension() {
@@ -109,9 +118,7 @@ extension SupervisedApplication {
         process.suspensionTime = Clock.now
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
-        nextMemoryPriority = MemoryPriorities.suspended
-        resetProcessorUse()
-        watchTerminal()
+        components.suspension.watchTerminal(in: view, at: Clock.now)
         for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
             log("process \(stray) had left its control group, and was taken back")
         }
@@ -122,7 +129,7 @@ extension SupervisedApplication {
         let report = KillReport(reason: reason, openTasks: tasksForReport(of: process)).text
         process.killReport = report
         if reason.isToldAtNextLaunch { process.exitReport = report }
-        adoptedRecord?.killReport = report
+        components.adoption.record?.killReport = report
         log(report)
         process.freezer.kill()
     }
@@ -146,7 +153,7 @@ extension SupervisedApplication {
     }
 
     private func reportExit(_ report: ExitReport) {
-        let ended = leftovers.last { $0.identity == report.process } ?? process
+        let ended = components.leftovers.processes.last { $0.identity == report.process } ?? process
         if let ended { saveExitReport(of: ended) }
         var text = ended?.reasonOfEnd ?? Self.text(of: ended?.end ?? .unknown)
         if report.wasLaunching { text += ", during the launch" }
@@ -187,18 +194,13 @@ extension SupervisedApplication {
     private func throttle() {
         guard let process else { return }
         let processes = process.freezer.processes
-        let stuck = Self.uninterruptible(processes).map { "\($0)" }.joined(separator: ", ")
+        let stuck = process.uninterruptible.map { "\($0)" }.joined(separator: ", ")
         var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
         if HeldLocks.violation(of: processes) == .tooManyFiles { place += "; too many open files to look for locks" }
         if !processes.contains(process.handle.identifier) { place += "; it has left its control group" }
-        let means = slowDown(process)
+        let means = process.slowDown()
         lastObstacle = "it could not be frozen in \(Int(lifecycle.rules.freezeLimit.inMilliseconds)) ms\(place)"
         log("unfreezable: \(lastObstacle ?? ""); \(means), next attempt later")
-    }
-
-    /// The processes of which a thread waits in the kernel, where no signal reaches it.
-    static func uninterruptible(_ processes: [Int32]) -> [Int32] {
-        processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
     }
 }
 
@@ -219,5 +221,19 @@ extension LifecycleEffect.Refusal {
         case .tooManyRequests: "too many requests wait"
         case .notConnected: "its process has not connected in time, and runs without supervision"
         }
+    }
+}
+
+extension [LifecycleEffect] {
+    /// The memory priority that the process has after the effects; `nil` if they do not change it.
+    var memoryPriority: Int? {
+        compactMap { effect in
+            switch effect {
+            case .setTaskPhase(.foreground, _): MemoryPriorities.foreground
+            case .setTaskPhase(.background, _): MemoryPriorities.background
+            case .commitSuspension: MemoryPriorities.suspended
+            default: nil
+            }
+        }.last
     }
 }

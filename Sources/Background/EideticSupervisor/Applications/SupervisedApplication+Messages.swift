@@ -35,7 +35,7 @@ extension SupervisedApplication {
             guard process === self.process else { return }
             if case .wakes(let command) = message {
                 context.changeCount &+= 1
-                return receive(command, with: packet, from: process)
+                return receive(command, with: packet)
             }
             try receive(message, from: process)
         } catch {
@@ -75,7 +75,8 @@ extension SupervisedApplication {
 
     private func acknowledge(_ sequence: UInt64, from process: RunningProcess) {
         guard let pending = process.pendingCallback, pending.sequence == sequence else { return }
-        (process.pendingCallback, namesTime) = (nil, nil)
+        process.pendingCallback = nil
+        components.taskNames.cancel()
         handle(.callbackAcknowledged(pending.callback, process: process.identity))
     }
 
@@ -99,7 +100,9 @@ extension SupervisedApplication {
         if let pending = process.pendingCallback {
             send(.lifecycle(pending.callback, sequence: pending.sequence, deadline: pending.deadline))
         }
-        if adoptedRecord != nil { adopt(process, running: hello.running, presentation: hello.presentation) }
+        if components.adoption.record != nil {
+            adopt(process, running: hello.running, presentation: hello.presentation)
+        }
         process.presentation = hello.presentation ?? process.presentation
         // The declarations are recorded for a successor.
         saveRecord()
@@ -117,6 +120,13 @@ extension SupervisedApplication {
         welcome.snapshotPath = context.directory.snapshotPath(of: identifier)
         try? process.page.write(UInt64(context.generation), to: .generation)
         process.connection?.send(WireWriter.encode(SupervisorMessage.welcome(welcome)), page: process.page)
+    }
+
+    private func assert(_ assertion: ContinuousAssertion, isHeld: Bool, by process: RunningProcess) {
+        if assertion == .audio { components.sound.claim(isHeld) }
+        // It is held by the work that the application has named, for as long as there is some.
+        if assertion == .continued, isHeld || !components.work.isEmpty { return }
+        handle(.assertionChanged(assertion, isHeld: isHeld, process: process.identity))
     }
 
     /// Limits the application to its declarations: its desktop entry holds, where it says something else.

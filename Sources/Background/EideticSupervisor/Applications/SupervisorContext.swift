@@ -14,6 +14,8 @@ final class SupervisorContext {
     private var limiters: [Int32: MessageLimiter] = [:]
     /// The number of changes of applications that no line of the log tells.
     var changeCount: UInt64 = 0
+    /// The applications whose deadlines may have changed.
+    var outdatedAlarms: [ObjectIdentifier: SupervisedApplication] = [:]
     /// The first processes of all applications.
     var firstProcesses: Set<Int32> = []
     /// The processes to which the kernel gives the orphans of applications: this one, and its keeper.
@@ -28,6 +30,8 @@ final class SupervisorContext {
     let sound: SoundServer
     /// The transfer process; `nil` if this supervisor has none.
     let transfers: TransferProcessLink?
+    /// Forgets an application that nothing refers to.
+    var forget: (_ identifier: String) -> Void = { _ in }
     /// A function that returns the applications that the transfer process knows by a name.
     var applicationsKnownToTransfers: (String) -> [SupervisedApplication] = { _ in [] }
     /// The names whose events the transfer process holds.
@@ -84,10 +88,6 @@ final class SupervisorContext {
     /// Collects the orphans that have ended.
     func collectOrphans() { for orphan in orphans(of: getpid()) { eidetic_collect_child(orphan) } }
 
-    func groupPath(of identifier: String, number: UInt64) -> String? {
-        hierarchy.map { "\($0.path)/\(identifier)@\(number)" }
-    }
-
     /// Returns the limit of the messages of a process; a new connection does not renew it.
     func limiter(of process: Int32) -> MessageLimiter {
         if let known = limiters[process] { return known }
@@ -96,6 +96,9 @@ final class SupervisorContext {
         limiters[process] = limiter
         return limiter
     }
+
+    /// The number before those of this supervisor, unlike those of an earlier one, to which processes may still refer.
+    var firstNumber: UInt64 { UInt64(generation) << 32 }
 
     static func makeToken(length: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

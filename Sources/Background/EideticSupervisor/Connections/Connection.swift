@@ -17,7 +17,7 @@ final class Connection {
     private var unsent: [(bytes: [UInt8], attachment: Attachment?)] = []
     private var isEnded = false
     /// The time at which reading or writing continues.
-    private(set) var retryTime: Duration?
+    private lazy var pauseEnd = poller.alarm { [unowned self] in self.resume() }
 
     private static let maximumUnsentCount = 64
     /// The packets that are read before other connections have their turn.
@@ -34,7 +34,9 @@ final class Connection {
 
     /// Ends the connection without a call of ``end``.
     func close() {
-        (isEnded, watch, retryTime) = (true, nil, nil)
+        isEnded = true
+        watch = nil
+        pauseEnd.time = nil
         (receive, end) = ({ _ in }, {})
     }
 
@@ -57,9 +59,7 @@ final class Connection {
     }
 
     /// Continues after a pause.
-    func retry() {
-        guard let moment = retryTime, moment <= Clock.now else { return }
-        retryTime = nil
+    private func resume() {
         flush()
         if !isEnded, watch == nil { start() }
     }
@@ -68,13 +68,13 @@ final class Connection {
         while let next = unsent.first, !isEnded {
             do throws(SystemError) {
                 guard try socket.send(next.bytes, descriptors: next.attachment.map { [$0.descriptor] } ?? []) else {
-                    retryTime = Clock.now + .milliseconds(20)
+                    pauseEnd.time = Clock.now + .milliseconds(20)
                     return
                 }
                 unsent.removeFirst()
             } catch {
                 // Too many descriptors are in flight, of this user's processes together: they are received some time.
-                if error.errorNumber == ETOOMANYREFS { return retryTime = Clock.now + .milliseconds(20) }
+                if error.errorNumber == ETOOMANYREFS { return pauseEnd.time = Clock.now + .milliseconds(20) }
                 // The other end is gone, which the reading side reports after the last packets.
                 return unsent.removeAll()
             }
@@ -86,7 +86,7 @@ final class Connection {
         for _ in 0..<Self.turnLength where !isEnded {
             guard limiter.take() else {
                 watch = nil
-                retryTime = Clock.now + max(.milliseconds(10), limiter.delay)
+                pauseEnd.time = Clock.now + max(.milliseconds(10), limiter.delay)
                 return
             }
             do throws(SystemError) {

@@ -5,13 +5,12 @@ import Glibc
 ///
 /// Without descriptors a connection waits, and its socket would be readable without an end.
 final class Listener {
-    /// The time at which accepting continues; `nil` if it does not rest.
-    private(set) var retryTime: Duration?
-
     private let socket: PacketSocket
     private let poller: Poller
     private let admit: (PacketSocket) -> Void
     private var watch: Poller.Watch?
+    /// The time at which accepting continues.
+    private lazy var pauseEnd = poller.alarm { [unowned self] in self.start() }
 
     private static let pause: Duration = .milliseconds(500)
     /// The number of connections that are accepted before others have their turn.
@@ -32,14 +31,8 @@ final class Listener {
             }
         } catch {
             Log.write(.error, category: .background, message: "cannot accept a connection: \(error)")
-            (watch, retryTime) = (nil, Clock.now + Self.pause)
+            watch = nil
+            pauseEnd.time = Clock.now + Self.pause
         }
-    }
-
-    /// Continues after a pause.
-    func retry() {
-        guard let time = retryTime, time <= Clock.now else { return }
-        retryTime = nil
-        start()
     }
 }

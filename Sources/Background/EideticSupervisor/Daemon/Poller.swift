@@ -2,13 +2,16 @@ import CSupervisor
 import EideticCore
 import Glibc
 
-/// Waits for descriptors, and calls the function of each that is readable.
+/// Waits for descriptors and for times, and calls the function of each that is readable or has come.
 ///
 /// Used by one thread only.
 final class Poller {
     private let descriptor: FileDescriptor
     private var handlers: [UInt64: () -> Void] = [:]
     private var lastIdentifier: UInt64 = 0
+    /// The times of alarms, and all times that they have had.
+    private var times: [UInt64: Duration] = [:]
+    private var deadlines = DeadlineHeap()
 
     init() throws(SystemError) {
         let number = eidetic_poller_open()
@@ -42,9 +45,75 @@ final class Poller {
         return Watch(poller: self, number: number, identifier: lastIdentifier)
     }
 
-    /// Waits for at most the time, for ever without one, and calls the functions; returns as well when one of other
-    /// descriptors is ready, which the caller looks at.
-    func wait(atMost limit: Duration?, orFor others: inout [pollfd]) {
+    // MARK: Alarms
+
+    /// A function that is called when its time has come, once for each, until the object is released.
+    final class Alarm {
+        private let poller: Poller
+        private let identifier: UInt64
+
+        fileprivate init(poller: Poller, identifier: UInt64) {
+            self.poller = poller
+            self.identifier = identifier
+        }
+
+        deinit {
+            poller.times[identifier] = nil
+            poller.handlers[identifier] = nil
+        }
+
+        /// The time of the next call; `nil` if none is due.
+        var time: Duration? {
+            get { poller.times[identifier] }
+            set { if newValue != time { poller.set(identifier, to: newValue) } }
+        }
+    }
+
+    /// Calls `body` when the time of the alarm has come, which has none yet.
+    func alarm(_ body: @escaping () -> Void) -> Alarm {
+        lastIdentifier += 1
+        handlers[lastIdentifier] = body
+        return Alarm(poller: self, identifier: lastIdentifier)
+    }
+
+    private func set(_ identifier: UInt64, to time: Duration?) {
+        times[identifier] = time
+        guard let time else { return }
+        deadlines.insert(identifier, at: time)
+        // Times that hold no more leave when they come first, or when they are the most.
+        guard deadlines.count > 2 * times.count + 64 else { return }
+        deadlines = DeadlineHeap()
+        for (identifier, time) in times { deadlines.insert(identifier, at: time) }
+    }
+
+    /// The time of the first alarm.
+    private var nextAlarm: Duration? {
+        while let first = deadlines.first {
+            let entry = times[first.number].map { DeadlineHeap.Entry(time: $0, number: first.number) }
+            if entry == first { return first.time }
+            deadlines.removeFirst()
+        }
+        return nil
+    }
+
+    /// Calls the functions of the alarms whose time has come.
+    func ringAlarms() {
+        let now = Clock.now
+        var due: [UInt64] = []
+        while let time = nextAlarm, time <= now, let identifier = deadlines.pop(at: now) {
+            times[identifier] = nil
+            due.append(identifier)
+        }
+        // A function may end a later alarm, or set its own again.
+        for identifier in due { handlers[identifier]?() }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the first alarm, or until the time if that is earlier, and calls the functions of the descriptors;
+    /// returns as well when one of other descriptors is ready, which the caller looks at.
+    func wait(until time: Duration?, orFor others: inout [pollfd]) {
+        let limit = [time, nextAlarm].compactMap(\.self).min().map { $0 - Clock.now }
         var identifiers = [UInt64](repeating: 0, count: 64)
         var milliseconds = limit.map { Int32(min((max(.zero, $0).inNanoseconds + 999_999) / 1_000_000, 86_400_000)) }
         if !others.isEmpty {

@@ -28,12 +28,13 @@ extension Supervisor {
             connection: connection,
             isControl: isControl,
             process: peer.process,
-            deadline: Clock.now + (isControl ? Self.idleLimit : Self.introductionLimit)
+            deadline: poller.alarm { [unowned connection] in connection.fail() }
         )
+        guests[key]?.deadline.time = Clock.now + (isControl ? Self.idleLimit : Self.introductionLimit)
         connection.end = { [unowned self] in self.guests[key] = nil }
         connection.receive = { [unowned self, unowned connection] packet in
             if isControl {
-                self.guests[key]?.deadline = Clock.now + Self.idleLimit
+                self.guests[key]?.deadline.time = Clock.now + Self.idleLimit
                 self.answer(packet.bytes, on: connection)
             } else {
                 self.introduce(connection, packet: packet.bytes)
@@ -47,7 +48,7 @@ extension Supervisor {
         let similar = guests.values.filter { $0.isControl == isControl }
         let own = similar.filter { $0.process == process }
         let candidates = own.count >= Self.guestLimitOfProcess ? own : similar.count >= Self.guestLimit ? similar : []
-        candidates.min { $0.deadline < $1.deadline }?.connection.fail()
+        candidates.min { $0.deadline.time ?? .zero < $1.deadline.time ?? .zero }?.connection.fail()
     }
 
     /// Connects an application, by the first message and by the process that the kernel names.
@@ -118,58 +119,22 @@ extension SupervisedApplication {
     func connect(_ handle: ProcessHandle, connection: Connection, hello: Hello) throws(SystemError) {
         processNumber += 1
         try context.directory.makeDirectory(of: identifier)
-        let token = SupervisorContext.makeToken(length: SupervisionProtocol.tokenLength)
-        let pagePath = "\(context.directory.directory(of: identifier))/page.\(processNumber)"
-        unlink(pagePath)
-        let page = try SharedPageFile.create(at: pagePath, generation: context.generation, token: token)
+        let page = try place.makePage()
         // Before the process is moved: a successor must know it.
         var intention = ApplicationRecord.ProcessRecord()
         (intention.identifier, intention.startTime) = (handle.identifier, handle.startTime)
         intention.isBackgroundLaunch = hello.presentation?.isVisible == false
         guard saveIntention(intention) else {
-            unlink(pagePath)
+            unlink(place.pagePath)
             throw SystemError(.write, errorNumber: ENOSPC, path: context.directory.recordPath(of: identifier))
         }
-        let process = RunningProcess(
-            number: processNumber,
-            identity: ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1),
-            handle: handle,
-            freezer: freezer(of: handle, in: gather(handle)),
-            page: page,
-            pagePath: pagePath,
-            token: token,
-            configuration: context.configuration
-        )
+        let identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
+        let process = place.process(handle, identity: identity, group: place.gather(handle), page: page)
         process.isBackgroundLaunch = hello.presentation?.isVisible == false
         attach(connection, to: process)
         adoptProcess(process)
         log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
         self.handle(.processConnected(inBackground: process.isBackgroundLaunch))
         process.identity = lifecycle.process
-    }
-
-    /// Moves a process and its descendants into a control group; `nil` if that is not allowed.
-    private func gather(_ handle: ProcessHandle) -> GroupFreezer? {
-        guard let path = context.groupPath(of: identifier, number: processNumber),
-            let group = try? GroupFreezer(path: path)
-        else { return nil }
-        let tree = SignalFreezer(
-            root: handle,
-            mark: mark(of: processNumber),
-            isForeign: { [context] in context.firstProcesses.contains($0) }
-        )
-        // A child may be born meanwhile, outside of the group.
-        for _ in 0..<10 {
-            let outside = Set(tree.processes).subtracting(group.processes)
-            if outside.isEmpty { return group }
-            let isMoved = outside.allSatisfy { process in
-                (try? KernelFile.write("\(process)", to: "\(path)/cgroup.procs")) != nil
-            }
-            guard isMoved else {
-                _ = group.remove()
-                return nil
-            }
-        }
-        return group
     }
 }

@@ -36,7 +36,8 @@ extension Supervisor {
         guard let identifier = request.startedApplication, let application = applications[identifier] else {
             return false
         }
-        return application.answerLaunch { [weak connection] failure in
+        return application.components.launches.expect(in: application.view, at: Clock.now) {
+            [weak connection] failure in
             let answer = failure.map { Self.refusal(.failed, message: $0) } ?? [ControlAnswer(.done)]
             for content in answer { connection?.send(WireWriter.encode(content)) }
         }
@@ -62,7 +63,7 @@ extension Supervisor {
             return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
         case .explain(let identifier):
             guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
-            return Self.lines(application.explanation)
+            return Self.lines(ApplicationExplanation(of: application).lines)
         case .launch(let identifier, let url, let inBackground):
             return launch(identifier, url: url, inBackground: inBackground)
         case .wake(let identifier, let kind): return wake(identifier, for: kind)
@@ -89,6 +90,7 @@ extension Supervisor {
         }
         let application = application(named: identifier)
         application.program = program
+        application.tell(.settled)
         application.saveRecord()
         return [ControlAnswer(.done)]
     }
@@ -105,8 +107,7 @@ extension Supervisor {
 
     private func wake(_ identifier: String, for kind: WakeReason.Kind) -> [ControlAnswer] {
         guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
-        application.lastSequence += 1
-        let reason = WakeReason(kind, id: application.lastSequence)
+        let reason = WakeReason(kind, id: application.components.wakes.nextNumber())
         return result(of: .wake(reason, allowance: application.lifecycle.rules.wakeLimit), for: application)
     }
 
@@ -153,10 +154,9 @@ extension Supervisor {
         guard let application = applications[identifier] else { return Self.unknown(identifier) }
         if force {
             // The state machine does not know a process that has not connected.
-            if application.adoptedRecord != nil {
+            if application.components.adoption.record != nil {
                 application.process?.freezer.kill()
-                application.waitingRequests = []
-                application.adoptedRecord?.intention = ApplicationRecord.Intention()
+                application.components.adoption.drop()
                 application.handle(.forceQuit)
                 return [ControlAnswer(.done)]
             }

@@ -31,7 +31,7 @@ package final class Supervisor {
         let connection: Connection
         let isControl: Bool
         let process: Int32
-        var deadline: Duration
+        let deadline: Poller.Alarm
         /// A Boolean value indicating whether the next change is to be reported.
         var awaitsChange = false
     }
@@ -54,6 +54,7 @@ package final class Supervisor {
         eidetic_become_subreaper()
         supervisorSocket = try directory.listen(at: directory.supervisorSocket)
         controlSocket = try directory.listen(at: directory.controlSocket)
+        context.forget = { [unowned self] in self.forget($0) }
         // First, as a process that is taken over may be handling a wake.
         recoverSchedules()
         recover()
@@ -80,7 +81,8 @@ package final class Supervisor {
     package func run() {
         while !isStopping {
             waitForEvents()
-            handleDeadlines()
+            poller.ringAlarms()
+            desktop?.handleDeadlines()
             performDueWakes()
             relieveMemory()
             updateSound()
@@ -97,36 +99,11 @@ package final class Supervisor {
     private func waitForEvents() {
         let now = Clock.now
         var notifications = memory.pollDescriptors(at: now)
-        poller.wait(atMost: nextDeadline.map { $0 - now }, orFor: &notifications)
+        for application in context.outdatedAlarms.values { application.updateAlarm() }
+        context.outdatedAlarms = [:]
+        let polled = [desktop?.nextDeadline, memory.nextDeadline(at: now)].compactMap(\.self).min()
+        poller.wait(until: polled, orFor: &notifications)
         memory.recordEvents(from: notifications)
-    }
-
-    private var nextDeadline: Duration? {
-        let deadlines =
-            applications.values.map(\.nextDeadline)
-            + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
-            + [
-                context.transfers?.nextDeadline, desktop?.nextDeadline, memory.nextDeadline(at: Clock.now),
-                soundDeadline,
-            ]
-        return deadlines.compactMap(\.self).min()
-    }
-
-    private func handleDeadlines() {
-        let now = Clock.now
-        context.transfers?.handleDeadlines()
-        desktop?.handleDeadlines()
-        for application in Array(applications.values) where application.nextDeadline.map({ $0 <= now }) ?? false {
-            application.handleDeadlines()
-        }
-        for listener in listeners { listener.retry() }
-        for (identifier, application) in applications where application.forgetTime.map({ $0 <= now }) ?? false {
-            forget(identifier)
-        }
-        for guest in Array(guests.values) {
-            guest.connection.retry()
-            if guest.deadline <= now { guest.connection.fail() }
-        }
     }
 
     /// Forgets an application that nothing refers to, and removes its record.
@@ -141,11 +118,10 @@ package final class Supervisor {
     /// The one without a program that ended first is forgotten early.
     func makeRoomForApplication() -> Bool {
         guard applications.count >= context.configuration.applicationLimit else { return true }
-        let candidate = applications.filter { $1.forgetTime != nil }.min { one, other in
-            one.value.forgetTime.map { first in other.value.forgetTime.map { first < $0 } ?? true } ?? false
-        }
-        guard let candidate else { return false }
-        forget(candidate.key)
+        let candidates = applications.filter { !$1.hasProgram && $1.components.leftovers.processes.isEmpty }
+            .compactMapValues(\.components.idleness.deadline)
+        guard let first = candidates.min(by: { $0.value < $1.value }) else { return false }
+        forget(first.key)
         return true
     }
 
@@ -153,11 +129,11 @@ package final class Supervisor {
     private func performDueWakes() {
         let now = context.clock.now
         var (steady, wall): (Int64?, Int64?)
-        for application in Array(applications.values) where !application.wakeRecord.isEmpty {
+        for application in Array(applications.values) where !application.components.wakes.record.isEmpty {
             application.performDueWakes(at: now)
-            let next = application.nextWakeTime(at: now)
+            let next = application.components.wakes.nextTime(in: application.view, at: now)
             steady = [steady, next].compactMap(\.self).min()
-            let delay = application.wakeRecord.notifications.nextDelays(at: now).wall
+            let delay = application.components.wakes.record.notifications.nextDelays(at: now).wall
             wall = [wall, delay.map { now.universal + $0 }].compactMap(\.self).min()
         }
         timers.arm(steady: steady.map { context.clock.boot(ofSteady: $0) } ?? 0, wall: wall ?? 0)
@@ -259,7 +235,7 @@ extension SupervisedApplication {
     /// Continues the application, which then runs without a supervisor.
     func release() {
         guard let process else { return }
-        endContinuedWork(of: process)
+        perform(components.work.endAll(in: view))
         if process.freezer.isFreezeRequested { process.freezer.thaw() }
         try? process.page.setPhase(.foreground, deadline: nil)
         process.setMemoryPriority(MemoryPriorities.foreground)

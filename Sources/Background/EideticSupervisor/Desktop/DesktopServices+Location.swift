@@ -52,7 +52,7 @@ extension DesktopServices {
                 accuracy: fields["Accuracy"]?.real ?? 0
             )
             guard location.isValid else { return }
-            for application in self?.applications ?? [] where application.wakeRecord.wantsLocation {
+            for application in self?.applications ?? [] where application.components.wakes.record.wantsLocation {
                 _ = application.deliver(location)
             }
         }

@@ -43,11 +43,11 @@ extension DesktopServices {
     }
 
     /// Registers an application with the distributor.
-    func register(_ application: SupervisedApplication, token: String) {
+    private func register(_ application: SupervisedApplication, token: String) {
         let identifier = application.identifier
         findDistributor { [weak self, weak application] distributor in
             guard let bus = self?.session?.connection, let distributor else {
-                application?.reportAddress(nil, reason: "no distributor of UnifiedPush is on the message bus")
+                self?.reportAddress(nil, of: application, reason: "no distributor of UnifiedPush is on the message bus")
                 return
             }
             let values: [BusValue] = [.string(identifier), .string(token), .string(identifier)]
@@ -56,14 +56,14 @@ extension DesktopServices {
                 case .success(let values) where values.first?.text == "REGISTRATION_SUCCEEDED": break
                 case .success(let values):
                     let reason = values.dropFirst().first?.text ?? ""
-                    application?.reportAddress(nil, reason: "the distributor has refused it: \(reason)")
-                case .failure(let error): application?.reportAddress(nil, reason: "\(error)")
+                    self?.reportAddress(nil, of: application, reason: "the distributor has refused it: \(reason)")
+                case .failure(let error): self?.reportAddress(nil, of: application, reason: "\(error)")
                 }
             }
         }
     }
 
-    func unregister(token: String) {
+    private func unregister(token: String) {
         findDistributor { [weak self] distributor in
             guard let bus = self?.session?.connection, let distributor else { return }
             bus.call("Unregister", on: Self.target(distributor), with: [.string(token)])
@@ -73,66 +73,66 @@ extension DesktopServices {
     /// Handles a call of the distributor, which nobody but it can make: it has the token.
     func receiveMessage(_ call: BusMessage) {
         guard let token = call.values.first?.text, !token.isEmpty,
-            let application = applications.first(where: { $0.wakeRecord.messageToken == token })
+            let application = applications.first(where: { $0.components.wakes.record.messageToken == token })
         else { return }
         switch (call.member, call.values.dropFirst().first) {
-        case ("NewEndpoint", .string(let address)?): application.reportAddress(address, reason: "")
-        case ("Message", .bytes(let payload)?): application.receiveMessage(payload)
-        case ("Message", .string(let payload)?): application.receiveMessage(Array(payload.utf8))
+        case ("NewEndpoint", .string(let address)?): reportAddress(address, of: application, reason: "")
+        case ("Message", .bytes(let payload)?): deliver(payload, to: application)
+        case ("Message", .string(let payload)?): deliver(Array(payload.utf8), to: application)
         case ("Unregistered", _):
-            application.wakeRecord.messageToken = nil
-            application.reportAddress(nil, reason: "the distributor has ended the registration")
+            application.components.wakes.record.messageToken = nil
+            reportAddress(nil, of: application, reason: "the distributor has ended the registration")
         default: break
         }
     }
-}
 
-extension SupervisedApplication {
+    // MARK: Registrations
+
     private static let tokenLength = 16
 
-    /// Registers for messages of servers; the address follows.
-    func registerForMessages() {
+    /// Registers an application for messages of servers; the address follows.
+    func registerForMessages(of application: SupervisedApplication) {
         let bytes = SupervisorContext.makeToken(length: Self.tokenLength)
-        let token = wakeRecord.messageToken ?? bytes.map { String($0, radix: 16) }.joined(separator: "-")
-        wakeRecord.messageToken = token
-        saveWakes()
-        guard let desktop = context.desktop, desktop.session != nil else {
-            return reportAddress(nil, reason: "no message bus of the user")
-        }
+        let made = bytes.map { String($0, radix: 16) }.joined(separator: "-")
+        let token = application.components.wakes.record.messageToken ?? made
+        application.components.wakes.record.messageToken = token
+        application.saveWakes()
+        guard let session else { return reportAddress(nil, of: application, reason: "no message bus of the user") }
         // The distributor calls the application by its name.
-        desktop.updateNames()
-        desktop.register(self, token: token)
-        desktop.session?.process()
+        updateNames()
+        register(application, token: token)
+        session.process()
     }
 
-    func unregisterFromMessages() {
-        guard let token = wakeRecord.messageToken else { return }
-        context.desktop?.unregister(token: token)
-        (wakeRecord.messageToken, wakeRecord.messageAddress) = (nil, nil)
-        context.desktop?.updateNames()
+    func unregisterFromMessages(of application: SupervisedApplication) {
+        guard let token = application.components.wakes.record.messageToken else { return }
+        unregister(token: token)
+        application.components.wakes.record.messageToken = nil
+        application.components.wakes.record.messageAddress = nil
+        updateNames()
     }
 
-    /// Tells the application its address, or why it has none.
-    func reportAddress(_ address: String?, reason: String) {
-        wakeRecord.messageAddress = address.map {
-            String(decoding: $0.utf8.prefix(SupervisionProtocol.pathLimit), as: UTF8.self)
+    /// Tells an application its address, or why it has none.
+    private func reportAddress(_ address: String?, of application: SupervisedApplication?, reason: String) {
+        guard let application else { return }
+        let text = address.map { String(decoding: $0.utf8.prefix(SupervisionProtocol.pathLimit), as: UTF8.self) }
+        application.components.wakes.record.messageAddress = text
+        application.log(address == nil ? "no address for messages: \(reason)" : "has an address for messages")
+        if let process = application.process, process.suspensionTime == nil {
+            application.send(.wakes(.address(text, reason: reason)))
         }
-        log(address == nil ? "no address for messages: \(reason)" : "has an address for messages")
-        if process?.suspensionTime == nil, process != nil {
-            send(.wakes(.address(wakeRecord.messageAddress, reason: reason)))
-        }
-        saveWakes()
+        application.saveWakes()
     }
 
     /// Delivers a message of the distributor, if it is a silent one.
-    func receiveMessage(_ payload: [UInt8]) {
+    private func deliver(_ payload: [UInt8], to application: SupervisedApplication) {
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            do throws(RefusedMessage) { _ = try deliverMessage(message) } catch {
-                log("a message of a server was not delivered: \(error.reason)")
+            do throws(SupervisedApplication.RefusedMessage) { _ = try application.deliverMessage(message) } catch {
+                application.log("a message of a server was not delivered: \(error.reason)")
             }
         } catch {
-            log("a message of a server was refused: \(error)")
+            application.log("a message of a server was refused: \(error)")
         }
     }
 }

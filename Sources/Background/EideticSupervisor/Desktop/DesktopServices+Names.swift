@@ -49,7 +49,7 @@ extension DesktopServices {
         else { return bus.refuse(call, with: Self.unknownMethod) }
         application.refreshManifest()
         switch (call.member, call.values.first) {
-        case ("Activate", _): application.handleWhenConnectedOrLog(.launch(.user))
+        case ("Activate", _): application.request(.launch(.user))
         case ("Open", .array("s", let urls)?):
             for url in urls.compactMap(\.text) { application.open(url, from: nil) { _ in } }
         case ("ActivateAction", let name?):
@@ -71,13 +71,11 @@ extension DesktopServices {
 extension SupervisedApplication {
     /// A Boolean value indicating whether the supervisor owns the application's name on the bus.
     var needsBusName: Bool {
-        guard manifest.manifest?.isBusActivatable == true || wakeRecord.messageToken != nil else { return false }
+        guard manifest.manifest?.isBusActivatable == true || components.wakes.record.messageToken != nil else {
+            return false
+        }
         let elements = identifier.split(separator: ".", omittingEmptySubsequences: false)
         return elements.count > 1 && elements.allSatisfy { $0.first.map { !$0.isNumber } ?? false }
-    }
-
-    func handleWhenConnectedOrLog(_ event: LifecycleEvent) {
-        if !handleWhenConnected(event) { log("too many requests wait") }
     }
 
     /// Brings the application to the foreground with an action of its desktop entry.
@@ -92,7 +90,7 @@ extension SupervisedApplication {
         )
         let isLaunch = process == nil
         if !isLaunch { send(message) }
-        handleWhenConnectedOrLog(.launch(.user))
+        request(.launch(.user))
         if isLaunch { send(message) }
     }
 }

@@ -54,9 +54,11 @@ final class DesktopServices {
         (ownedNames, requestedNames, distributor) = ([], [], nil)
         for rule in notificationsInterface.rules { bus.subscribe(to: rule) }
         updateNames()
-        for application in applications { application.showContinuedWork() }
-        for application in applications where application.wakeRecord.messageToken != nil {
-            application.registerForMessages()
+        for application in applications {
+            application.perform(application.components.work.showAll(in: application.view))
+        }
+        for application in applications where application.components.wakes.record.messageToken != nil {
+            registerForMessages(of: application)
         }
     }
 
@@ -69,7 +71,7 @@ final class DesktopServices {
 
     /// Asks the location service for updates if an application wants them.
     func updateLocation() {
-        let user = applications.first { $0.wakeRecord.wantsLocation }
+        let user = applications.first { $0.components.wakes.record.wantsLocation }
         guard let user else {
             (system, locationClient) = (nil, nil)
             return

@@ -11,9 +11,30 @@ extension Supervisor {
                 application.handle(.memoryWarning(level: level.rawValue))
             }
         }
-        guard memory.takeChoice(at: now), !applications.values.contains(where: \.isEndingForMemory) else { return }
-        let candidates = applications.values.compactMap(\.memoryCandidate)
-        guard let first = MemoryRelief.first(of: candidates) else { return }
-        applications[first.identifier]?.endForMemory(at: memory.level, residentMemory: first.residentMemory)
+        guard memory.takeChoice(at: now),
+            !applications.values.contains(where: { $0.components.memory.isUnderWay(at: now) })
+        else { return }
+        guard let first = MemoryRelief.first(of: applications.values.compactMap(\.memoryCandidate)),
+            let application = applications[first.identifier]
+        else { return }
+        let effects = application.components.memory.begin(
+            at: memory.level,
+            residentMemory: first.residentMemory,
+            in: application.view,
+            at: now
+        )
+        application.perform(effects)
+    }
+}
+
+extension SupervisedApplication {
+    /// The application, if it may end because memory is short.
+    fileprivate var memoryCandidate: MemoryRelief.Candidate? {
+        guard let process, !MemoryEnd.spares(view) else { return nil }
+        return MemoryRelief.Candidate(
+            identifier: identifier,
+            isSuspended: lifecycle.state == .suspended,
+            residentMemory: process.residentMemory
+        )
     }
 }

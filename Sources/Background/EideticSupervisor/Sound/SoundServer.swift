@@ -12,10 +12,10 @@ final class SoundServer {
     var didChange: () -> Void = {}
     /// The processes that play or record; `nil` if the server does not answer, or has not answered yet.
     private(set) var playingProcesses: Set<Int32>?
-    /// The time of the next attempt to connect; `nil` if none is due.
-    private(set) var retryTime: Duration?
 
     private let poller: Poller
+    /// The time of the next attempt to connect, by the next ``update(isNeeded:at:)``.
+    private lazy var retry = poller.alarm {}
     /// A connected socket, which is watched until it is closed.
     private final class Link {
         var watch: Poller.Watch?
@@ -58,13 +58,12 @@ final class SoundServer {
     /// Connects, if that is due; ends the connection if nobody needs it.
     func update(isNeeded: Bool, at now: Duration) {
         guard isNeeded else { return disconnect(retryAt: nil) }
-        guard connection == nil, retryTime.map({ $0 <= now }) ?? true else { return }
+        guard connection == nil, retry.time == nil else { return }
         connect(at: now)
     }
 
     private func connect(at now: Duration) {
-        guard let path, let link = Self.open(path) else { return retryTime = now + Self.retryInterval }
-        retryTime = nil
+        guard let path, let link = Self.open(path) else { return retry.time = now + Self.retryInterval }
         link.watch = poller.watch(link.descriptor.rawValue) { [unowned self] in self.read() }
         connection = link
         // The first answer makes a set of it.
@@ -94,7 +93,7 @@ final class SoundServer {
     }
 
     private func disconnect(retryAt time: Duration?) {
-        retryTime = time
+        retry.time = time
         guard connection != nil else { return }
         connection?.watch = nil
         connection = nil

@@ -1,5 +1,4 @@
 import EideticCore
-import Glibc
 import EideticLifecycle
 
 // The events of background sessions, which the transfer process keeps until the application has handled them.
@@ -17,16 +16,13 @@ extension SupervisedApplication {
     func wake(forSession session: String) {
         log("the transfers of the session \(session) have ended")
         let wake = WakeReason(.session, id: .random(in: 1 ... .max), session: session)
-        if !handleWhenConnected(.wake(wake, allowance: lifecycle.rules.wakeLimit)) {
-            log("too many requests wait: not woken for the session \(session)")
-            reportFailure(of: wake)
-        }
+        request(.wake(wake, allowance: lifecycle.rules.wakeLimit))
     }
 
     /// Records the result of a wake; one that its process did not live to complete has failed for the transfer process.
     func report(_ wake: WakeReason, result: WakeResult) {
         log("\(wake.kind) wake \(wake.id): \(result)")
-        completeWake(wake, result: result)
+        components.wakes.complete(wake, result: result, at: context.clock.now)
         let hasEnded = [.notRunning, .launching, .launchingInBackground].contains(lifecycle.reachedState)
         if result == .failed, hasEnded { reportFailure(of: wake) }
     }
@@ -34,8 +30,9 @@ extension SupervisedApplication {
     /// Records a refused wake, unless it would be refused until the application is used again.
     func reportRefusal(of event: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
         if case .openURL(let url) = event { answerSender(of: url, outcome: .refused(refusal)) }
-        if case .wake(let wake, _) = event { endWake(wake.id, refusal: refusal) }
-        guard case .wake(let wake, _) = event, refusal != .undeclaredMode, refusal != .forceQuit else { return }
+        guard case .wake(let wake, _) = event else { return }
+        components.wakes.refuse(wake, because: refusal, at: context.clock.now)
+        guard refusal != .undeclaredMode, refusal != .forceQuit else { return }
         reportFailure(of: wake)
     }
 
@@ -54,14 +51,6 @@ extension SupervisedApplication {
         }
     }
 
-    /// Makes the transfer process hold events while the application cannot know why it gets them.
-    func updateTransferHold() {
-        let state = TransferState(isRunning: process != nil, isHeld: lifecycle.holdsSessionEvents)
-        guard state != transferState else { return }
-        transferState = state
-        sendTransferHold()
-    }
-
     func sendTransferHold() { for name in transferNames { context.updateTransferHold(of: name) } }
 }
 
@@ -69,7 +58,9 @@ extension SupervisorContext {
     /// Tells the transfer process whether it holds the events of a name, if that has changed.
     fileprivate func updateTransferHold(of name: String) {
         guard let transfers else { return }
-        let isHeld = TransferState.holdsEvents(ofAll: applicationsKnownToTransfers(name).map(\.transferState))
+        let isHeld = TransferState.holdsEvents(
+            ofAll: applicationsKnownToTransfers(name).map(\.components.transfers.state)
+        )
         guard isHeld != heldTransferNames.contains(name) else { return }
         if isHeld { heldTransferNames.insert(name) } else { heldTransferNames.remove(name) }
         transfers.send(.hold(application: name, isHeld: isHeld))

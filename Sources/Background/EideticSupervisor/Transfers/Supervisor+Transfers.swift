@@ -14,7 +14,7 @@ extension Supervisor {
             for application in self.applications.values { application.sendTransferHold() }
         }
         // A client that found no socket would start a transfer process of its own.
-        context.transfers?.handleDeadlines()
+        context.transfers?.start()
     }
 
     private func wakeApplication(named name: String, session: String) {

@@ -23,9 +23,9 @@ final class TransferProcessLink {
     private var connection: Connection?
     private var watch: Poller.Watch?
     /// The report of the birth of the process, until the program has started or cannot start, and the end of its time.
-    private var birth: (report: StartReport, watch: Poller.Watch, deadline: Duration)?
+    private var birth: (report: StartReport, watch: Poller.Watch, deadline: Poller.Alarm)?
     /// The time of the next start.
-    private var startTime: Duration?
+    private lazy var nextStart = poller.alarm { [unowned self] in self.start() }
     private var lastFailure: String?
     private var lastStart: Duration = .zero
     private var pause: Duration = .zero
@@ -40,23 +40,15 @@ final class TransferProcessLink {
 
     init(_ configuration: SupervisorConfiguration.Transfers, poller: Poller) {
         (self.configuration, self.poller) = (configuration, poller)
-        startTime = Clock.now
     }
 
     /// The number of the process; `nil` if none runs.
     var identifier: Int32? { process?.identifier }
 
-    /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
-    var nextDeadline: Duration? { [startTime, birth?.deadline, connection?.retryTime].compactMap(\.self).min() }
-
-    func handleDeadlines() {
-        connection?.retry()
-        if let startTime, startTime <= Clock.now { start() }
-        if let birth, birth.deadline <= Clock.now {
-            self.birth = nil
-            abandonSocket(because: "its program has not started in time")
-            process?.signal(SIGKILL)
-        }
+    private func abandonBirth() {
+        birth = nil
+        abandonSocket(because: "its program has not started in time")
+        process?.signal(SIGKILL)
     }
 
     /// Sends a message; one that no process receives is not needed, because the next one is told everything.
@@ -67,8 +59,7 @@ final class TransferProcessLink {
 
     // MARK: The process
 
-    private func start() {
-        startTime = nil
+    func start() {
         lastStart = Clock.now
         do throws(SystemError) {
             try lockDirectory()
@@ -82,7 +73,9 @@ final class TransferProcessLink {
             self.process = process
             watch = poller.watch(process.rawValue) { [unowned self] in self.processDidEnd() }
             let birthWatch = poller.watch(report.rawValue) { [unowned self] in self.readBirthReport() }
-            birth = (report, birthWatch, lastStart + Self.birthLimit)
+            let deadline = poller.alarm { [unowned self] in self.abandonBirth() }
+            deadline.time = lastStart + Self.birthLimit
+            birth = (report, birthWatch, deadline)
             connect(own)
             onStart()
         } catch {
@@ -159,7 +152,7 @@ final class TransferProcessLink {
     }
 
     private func startLater() {
-        startTime = Clock.now + pause
+        nextStart.time = Clock.now + pause
         pause = min(max(pause * 2, Self.firstPause), Self.longestPause)
     }
 

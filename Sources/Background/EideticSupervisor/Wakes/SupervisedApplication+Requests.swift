@@ -4,33 +4,38 @@ import EideticSupervision
 
 // Requests of the application for wakes, which are not trusted.
 extension SupervisedApplication {
-    func receive(_ command: WakeCommand, with packet: PacketSocket.Packet, from process: RunningProcess) {
+    func receive(_ command: WakeCommand, with packet: PacketSocket.Packet) {
         let now = context.clock.now
         switch command {
         case .setFetchInterval(let interval):
             guard interval == .never || declares(.fetch, number: 0) else { break }
-            wakeRecord.schedule.setFetchInterval(interval, at: now)
+            components.wakes.record.schedule.setFetchInterval(interval, at: now)
         case .submit(let request, let number): submit(request, number: number, at: now)
-        case .cancel(let identifier): wakeRecord.schedule.cancel(identifier)
-        case .addNotification(let request, let number): add(request, number: number, at: now)
+        case .cancel(let identifier): components.wakes.record.schedule.cancel(identifier)
+        case .addNotification(let request, let number): perform(components.wakes.add(request, number: number, at: now))
         case .removeNotifications(let identifiers, let waiting, let shown):
             let names = identifiers.map(Set.init)
-            if waiting { wakeRecord.notifications.removePending(names) }
-            if shown { withdrawNotifications(names) }
-        case .listNotifications(let number): listNotifications(number: number, at: now)
-        case .setBadge(let badge): setBadge(badge)
-        case .registerForMessages: if declares(.remoteNotification, number: 0) { registerForMessages() }
-        case .unregisterFromMessages: unregisterFromMessages()
+            if waiting { components.wakes.record.notifications.removePending(names) }
+            if shown { context.desktop?.withdrawNotifications(names, of: self) }
+        case .listNotifications(let number): perform(components.wakes.listNotifications(number: number))
+        case .setBadge(let badge): context.desktop?.setBadge(badge, of: self)
+        case .registerForMessages:
+            if declares(.remoteNotification, number: 0) { context.desktop?.registerForMessages(of: self) }
+        case .unregisterFromMessages: context.desktop?.unregisterFromMessages(of: self)
         case .keepSocket(let name): keepSocket(packet, name: name)
-        case .releaseSocket(let name): keptSockets[name] = nil
+        case .releaseSocket(let name): components.sockets.release(name)
         case .setLocationUpdates(let isOn):
             guard !isOn || declares(.location, number: 0) else { break }
-            wakeRecord.wantsLocation = isOn
+            components.wakes.record.wantsLocation = isOn
             context.desktop?.updateLocation()
-        case .beginContinued(let message, let number): beginContinued(message, number: number, from: process)
+        case .beginContinued(let message, let number):
+            if declares(.continued, number: number) {
+                perform(components.work.begin(message, number: number, in: view))
+            }
         case .reportContinued(let identifier, let completed, let total):
-            reportContinued(identifier, completed: completed, total: total, from: process)
-        case .endContinued(let identifier): endContinued(identifier, of: process)
+            let progress = WorkProgress(completed: completed, total: total)
+            perform(components.work.report(identifier, progress: progress, in: view, at: Clock.now))
+        case .endContinued(let identifier): perform(components.work.end(identifier, in: view))
         }
         saveWakes()
     }
@@ -40,7 +45,9 @@ extension SupervisedApplication {
         var request = request
         request.earliestBegin = request.earliestBegin.map { now.steady + min(max(0, $0), 3_660 * .day) }
         var fault: TaskRequestError?
-        do throws(TaskRequestError) { try wakeRecord.schedule.submit(request, at: now) } catch { fault = error }
+        do throws(TaskRequestError) { try components.wakes.record.schedule.submit(request, at: now) } catch {
+            fault = error
+        }
         send(.wakes(.task(fault, number: number)))
     }
 
@@ -50,7 +57,7 @@ extension SupervisedApplication {
             mode.wakeKind.map(lifecycle.rules.declaredWakeKinds.contains)
             ?? mode.assertion.map(lifecycle.rules.declaredAssertions.contains)
         guard isDeclared == false else { return true }
-        let text = explanation(ofUndeclared: mode)
+        let text = manifest.explanation(ofUndeclared: mode)
         lastRefusal = RefusedUse(refusal: .undeclaredMode, explanation: text)
         log("refused: \(text)")
         send(.wakes(.task(.notPermitted, number: number)))
@@ -64,20 +71,22 @@ extension SupervisedApplication {
     /// - Returns: The reason for a later delivery; `nil` if it is under way.
     func deliverMessage(_ payload: PushPayload, isThrottled: Bool = true) throws(RefusedMessage) -> String? {
         if !lifecycle.rules.declaredWakeKinds.contains(.push) {
-            throw refuseMessage(.undeclaredMode, because: explanation(ofUndeclared: .remoteNotification))
+            throw refuseMessage(.undeclaredMode, because: manifest.explanation(ofUndeclared: .remoteNotification))
         }
         forgiveWakeCrashes()
         // Before the throttle, which counts what is delivered.
-        if let refusal = obstacle(toWakesFor: .push) { throw refuseMessage(refusal, because: refusal.explanation) }
+        if let refusal = lifecycle.obstacle(toWakesFor: .push) {
+            throw refuseMessage(refusal, because: refusal.explanation)
+        }
         let now = context.clock.now
-        guard let admitted = wakeRecord.throttle.admit(payload.bytes, at: now.steady) else {
-            let delay = (wakeRecord.throttle.nextTime ?? now.steady) - now.steady
+        guard let admitted = components.wakes.record.throttle.admit(payload.bytes, at: now.steady) else {
+            let delay = (components.wakes.record.throttle.nextTime ?? now.steady) - now.steady
             let text = "throttled: the newest message is delivered in \(ScheduleText.duration(delay))"
             log(text)
             saveWakes()
             return text
         }
-        start(.push, payload: admitted, at: now)
+        start(.push, payload: admitted)
         saveWakes()
         return nil
     }
@@ -95,20 +104,20 @@ extension SupervisedApplication {
 
     /// Makes happen what otherwise comes at its own time; returns the reason for which it cannot, if there is one.
     func simulate(_ simulation: ControlRequest.Simulation) -> String? {
-        let now = context.clock.now
         switch simulation {
         case .fetch:
-            guard !wakeRecord.schedule.isFetching else { return "a fetch is under way" }
-            wakeRecord.schedule.isFetching = true
-            start(.fetch, at: now)
+            guard !components.wakes.record.schedule.isFetching else { return "a fetch is under way" }
+            components.wakes.record.schedule.isFetching = true
+            perform(components.wakes.begin(.fetch, in: view, at: context.clock.now))
         case .task(let identifier):
             guard
-                let index = wakeRecord.schedule.tasks.firstIndex(where: {
+                let index = components.wakes.record.schedule.tasks.firstIndex(where: {
                     $0.request.identifier == identifier && !$0.isRunning
                 })
             else { return "no request with the identifier \(identifier) is pending" }
-            wakeRecord.schedule.tasks[index].isRunning = true
-            start(.task(wakeRecord.schedule.tasks[index].request), at: now)
+            components.wakes.record.schedule.tasks[index].isRunning = true
+            let wake = WakeSchedule.Wake.task(components.wakes.record.schedule.tasks[index].request)
+            perform(components.wakes.begin(wake, in: view, at: context.clock.now))
         case .expire:
             guard lifecycle.isInBackground, process != nil else { return "it is not in the background" }
             handle(.backgroundTimeRevoked)
@@ -127,46 +136,12 @@ extension SupervisedApplication {
 
     /// Wakes the application for a location; returns the reason for which it is not woken, if there is one.
     func deliver(_ location: Location) -> String? {
-        guard wakeRecord.wantsLocation else { return "the application has not asked for updates of the location" }
+        guard components.wakes.record.wantsLocation else {
+            return "the application has not asked for updates of the location"
+        }
         forgiveWakeCrashes()
-        if let refusal = obstacle(toWakesFor: .location) { return refusal.explanation }
-        start(.location, payload: location.payload, at: context.clock.now)
+        if let refusal = lifecycle.obstacle(toWakesFor: .location) { return refusal.explanation }
+        start(.location, payload: location.payload)
         return nil
-    }
-
-    // MARK: Explanations
-
-    /// The lines about wakes and notifications for `eidetic app why`.
-    var wakeLines: [String] {
-        let now = context.clock.now
-        var lines = refusedWakeLines
-        lines += wakeRecord.schedule.explanation(at: now, conditions: MachineConditions.current)
-        if let time = wakeRecord.throttle.nextTime {
-            lines.append("a message of a server waits for \(ScheduleText.duration(time - now.steady)) more")
-        }
-        let (waiting, armed) = (wakeRecord.notifications.pending.count, wakeRecord.notifications.armed(at: now).count)
-        if waiting > 0 {
-            let delays = wakeRecord.notifications.nextDelays(at: now)
-            let next = [delays.steady, delays.wall].compactMap(\.self).min() ?? 0
-            lines.append(
-                "notifications: \(waiting) wait, \(armed) of them armed, the next one in \(ScheduleText.duration(next))"
-            )
-        }
-        if wakeRecord.wantsLocation { lines.append("\(word(for: .location)) when the location changes") }
-        for name in keptSockets.keys.sorted() { lines.append("\(word(for: .voip)) for data on the socket \(name)") }
-        return lines + context.busLines
-    }
-
-    private func word(for kind: WakeReason.Kind) -> String { obstacle(toWakesFor: kind) == nil ? "woken" : "not woken" }
-
-    /// The reasons for which what is planned will not come, before its next chance.
-    private var refusedWakeLines: [String] {
-        var kinds: [LifecycleEffect.Refusal: [WakeReason.Kind]] = [:]
-        for kind in WakeReason.Kind.allCases {
-            if let refusal = obstacle(toWakesFor: kind) { kinds[refusal, default: []].append(kind) }
-        }
-        return kinds.sorted { $0.key.explanation < $1.key.explanation }.map { refusal, kinds in
-            "no chance of wakes for \(kinds.map { "\($0)" }.joined(separator: ", ")): \(refusal.explanation)"
-        }
     }
 }

@@ -1,6 +1,5 @@
 import EideticCore
 package import EideticLifecycle
-import EideticSupervision
 
 /// The ends of processes in the middle of wakes, which outlive the machine's run, and are forgiven after a day or to
 /// another version of the program.
@@ -40,43 +39,5 @@ package struct WakeCrashes: Sendable, Hashable {
         if now.steady >= time + Self.memory { return "a day has passed" }
         if let current, current != program { return "its program is another one" }
         return nil
-    }
-}
-
-// Applications that end in the middle of wakes.
-extension SupervisedApplication {
-    /// The time between two looks whether the program of an application is another one that is not woken any more.
-    private static let crashInterval: Duration = .seconds(600)
-
-    /// Records new ends.
-    func recordWakeCrashes() {
-        let counts = lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
-        let isCrashing = WakeReason.Kind.allCases.contains(where: lifecycle.isCrashing(in:))
-        crashCheck = isCrashing ? crashCheck ?? Clock.now + Self.crashInterval : nil
-        guard counts != wakeRecord.crashes.counts else { return }
-        let program = counts.isEmpty ? nil : WakeCrashes.ProgramFile(at: launchProgram?.executable)
-        wakeRecord.crashes = WakeCrashes(counts: counts, time: context.clock.now.steady, program: program)
-    }
-
-    /// Forgets the ends, if it is time.
-    func forgiveWakeCrashes() {
-        guard !wakeRecord.crashes.counts.isEmpty else { return }
-        let program = WakeCrashes.ProgramFile(at: launchProgram?.executable)
-        guard let reason = wakeRecord.crashes.pardon(at: context.clock.now, program: program) else { return }
-        log("its ends during wakes are forgiven: \(reason)")
-        lifecycle.wakeCrashCounts = [:]
-        recordWakeCrashes()
-    }
-
-    /// Adds the counts of a record to those of another one.
-    func restoreWakeCrashes(_ counts: [WakeReason.Kind: UInt32]) {
-        lifecycle.wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
-    }
-
-    /// Returns the reason for which the application is not woken for a kind, apart from its declarations.
-    func obstacle(toWakesFor kind: WakeReason.Kind) -> LifecycleEffect.Refusal? {
-        guard !lifecycle.mayBeWoken(for: kind), lifecycle.rules.declaredWakeKinds.contains(kind) else { return nil }
-        if lifecycle.wasForceQuit { return .forceQuit }
-        return lifecycle.isCrashing(in: kind) ? .repeatedWakeCrashes : .repeatedLaunchCrashes
     }
 }

@@ -1,0 +1,71 @@
+package import EideticLifecycle
+package import EideticSupervision
+
+/// A change of which components learn.
+package enum ApplicationChange: Sendable, Hashable {
+    /// The state machine has handled events, and all of their effects were performed.
+    case settled
+    /// The deadline of the component has passed.
+    case deadline
+    /// Another process is the current one, or none is.
+    case processChanged
+}
+
+/// A request of a component to its application, which alone touches the process and the state machine.
+package enum ApplicationEffect {
+    case handle(LifecycleEvent)
+    /// Passes a request to the state machine, or keeps it until the process of an earlier supervisor has connected.
+    case request(LifecycleEvent)
+    case send(SupervisorMessage)
+    case log(String)
+    /// Calls a function that waits for an answer, with the reason of a failure.
+    case answer((_ failure: String?) -> Void, failure: String?)
+    /// Tells those who wait for a change that no line of the log tells.
+    case reportChange
+    /// Reduces the priority of the processes, and reports why.
+    case slowDown(report: String)
+    case restorePriority
+    /// Kills the process, unless it is being killed.
+    case kill(KillReason)
+    /// Records why the process ends, for the next launch.
+    case explainEnd(String)
+    /// Wakes the application, or launches it.
+    case wake(WakeReason.Kind, session: String, payload: [UInt8])
+    /// Watches the machine for conditions of processing, or ends that.
+    case watchConditions(Bool)
+    case forgiveWakeCrashes
+    /// Writes the record of wakes before what follows.
+    case saveWakes
+    /// Records why the application does not do what it was asked to.
+    case recordObstacle(String)
+    /// Shows the progress of work on the screen, whose server answers later.
+    case showProgress(of: ContinuedWork, named: String)
+    case withdrawProgress(UInt32, work: String)
+    /// Tells the transfer process whether it holds the events of the application.
+    case updateTransferHold
+    /// Looks at a freeze again.
+    case resumeFreeze
+    /// Asks the application for a report when its last task has ended.
+    case requestIdleReport
+    case refuseWaitingRequests(LifecycleEffect.Refusal)
+    /// Forgets the application.
+    case forget
+}
+
+/// One concern of a supervised application: it is told what happened, and returns what is to be done.
+///
+/// A component owns its state and its one deadline, and is tested without a process.
+package protocol ApplicationComponent {
+    /// The time at which the component is told of ``ApplicationChange/deadline``; `nil` if only an event can change
+    /// anything.
+    var deadline: Duration? { get }
+
+    /// Returns what is to be done after a change.
+    ///
+    /// A deadline that has passed must be another one afterwards.
+    mutating func handle(
+        _ change: ApplicationChange,
+        in view: ApplicationView,
+        at now: Duration
+    ) -> [ApplicationEffect]
+}

@@ -1,0 +1,63 @@
+package import EideticLifecycle
+
+/// An application as its components see it: values of one moment, and functions for the rest.
+package struct ApplicationView {
+    /// The current process.
+    package struct Process {
+        package var identity: ProcessIdentity
+        /// A Boolean value indicating whether the application knows its page, and receives messages.
+        package var isWelcomed = true
+        /// The number of the first process.
+        package var number: Int32 = 0
+        package var isIdleReportRequested = false
+        package var isSuspended = false
+        package var isBeingKilled = false
+        /// A Boolean value indicating whether its priority is reduced.
+        package var isThrottled = false
+        /// The number of open tasks that the application states.
+        package var openTasks = 0
+        /// The explanation of a start that has not reached the program yet.
+        package var slowStart: String?
+        /// Returns whether it is the foreground job of its terminal; `nil` if it has none.
+        package var isForegroundJob: () -> Bool? = { nil }
+        package var identifiers: () -> [Int32] = { [] }
+        /// The processor time of all processes since their start.
+        package var processorTime: () -> Duration = { .zero }
+
+        package init(_ identity: ProcessIdentity) { self.identity = identity }
+    }
+
+    package var lifecycle: Lifecycle
+    /// The process; `nil` if none runs.
+    package var process: Process?
+    package var hasProgram = true
+    /// A Boolean value indicating whether something is left of earlier processes.
+    package var hasLeftovers = false
+    /// A Boolean value indicating whether the process of an earlier supervisor has not connected.
+    package var isAdopting = false
+    /// A Boolean value indicating whether a wake for data on a socket is under way.
+    package var isWokenForData = false
+    /// A Boolean value indicating whether there is a connection to the message bus of the user.
+    package var hasBus = false
+    /// The processes that play or record sound; `nil` if no sound server answers.
+    package var playingProcesses: () -> Set<Int32>? = { nil }
+    /// The clocks of the schedule.
+    package var scheduleTime: () -> ScheduleTime = { ScheduleTime(steady: 0, local: 0) }
+    /// The state of the machine.
+    package var conditions: () -> SystemConditions = { SystemConditions() }
+    /// The program, as its file is.
+    package var programFile: () -> WakeCrashes.ProgramFile? = { nil }
+
+    package init(_ lifecycle: Lifecycle, process: Process? = nil) {
+        self.lifecycle = lifecycle
+        self.process = process
+    }
+
+    /// The number of open tasks, if it differs from the one that the state machine knows.
+    package var changedTaskCount: Int? {
+        guard let process, process.identity == lifecycle.process, process.isWelcomed, !process.isSuspended else {
+            return nil
+        }
+        return process.openTasks == lifecycle.openTasks ? nil : process.openTasks
+    }
+}

@@ -1,0 +1,103 @@
+import EideticLifecycle
+import EideticSupervision
+
+// The components, which learn of changes, and whose effects are performed here.
+extension SupervisedApplication {
+    /// Tells all components of a change.
+    func tell(_ change: ApplicationChange) {
+        for component in ApplicationComponents.all { tell(component, of: change, at: Clock.now) }
+    }
+
+    /// Tells the components whose deadline has passed.
+    func tellOverdue(at now: Duration) {
+        for component in ApplicationComponents.all where component.deadline(components).map({ $0 <= now }) ?? false {
+            tell(component, of: .deadline, at: now)
+        }
+    }
+
+    private func tell(_ component: ApplicationComponents.Element, of change: ApplicationChange, at now: Duration) {
+        let view = view
+        perform(component.handle(&components, change, view, now))
+    }
+
+    var view: ApplicationView {
+        let executable = launchProgram?.executable
+        var view = ApplicationView(lifecycle, process: process?.view(ofProgram: executable))
+        view.hasProgram = hasProgram
+        view.hasLeftovers = !components.leftovers.processes.isEmpty
+        view.isAdopting = components.adoption.record != nil
+        view.isWokenForData = components.wakes.isActive(.voip)
+        view.scheduleTime = { [context] in context.clock.now }
+        view.conditions = { MachineConditions.current }
+        view.programFile = { [executable] in WakeCrashes.ProgramFile(at: executable) }
+        view.hasBus = context.desktop?.session?.connection != nil
+        view.playingProcesses = { [sound = context.sound] in sound.playingProcesses }
+        return view
+    }
+
+    func perform(_ effects: [ApplicationEffect]) {
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: ApplicationEffect) {
+        switch effect {
+        case .handle(let event): handle(event)
+        case .request(let event): request(event)
+        case .send(let message): send(message)
+        case .log(let text): log(text)
+        case .answer(let body, let failure): body(failure)
+        case .reportChange: context.changeCount &+= 1
+        case .slowDown(let report): slowDown(because: report)
+        case .restorePriority: process?.restorePriority()
+        case .kill(let reason): if process?.killReport == nil { kill(for: reason) }
+        case .explainEnd(let report): process?.exitReport = report
+        case .wake(let kind, let session, let payload): start(kind, session: session, payload: payload)
+        case .watchConditions(let isNeeded): watchConditions(isNeeded)
+        case .forgiveWakeCrashes:
+            lifecycle.wakeCrashCounts = [:]
+            components.wakes.recordCrashes(in: view, at: Clock.now)
+        case .saveWakes: saveWakes()
+        case .recordObstacle(let text): lastObstacle = text
+        case .showProgress(let work, let name): context.desktop?.show(work, named: name, of: self)
+        case .withdrawProgress(let number, let work):
+            context.desktop?.withdrawProgress(number, work: work, of: identifier)
+        case .updateTransferHold: sendTransferHold()
+        case .resumeFreeze: resumeFreeze()
+        case .requestIdleReport: requestIdleReport()
+        case .refuseWaitingRequests(let refusal): refuseWaitingRequests(refusal)
+        case .forget: context.forget(identifier)
+        }
+    }
+
+    /// Passes a request to the state machine now or later, and refuses it if too many wait.
+    func request(_ event: LifecycleEvent) {
+        guard !handleWhenConnected(event) else { return }
+        log("too many requests wait: refused")
+        reportRefusal(of: event, because: .tooManyRequests)
+    }
+
+    private func slowDown(because reason: String) {
+        guard let process else { return }
+        let report = "\(reason): slowed down (\(process.slowDown()))"
+        components.processor.report = report
+        log(report)
+    }
+}
+
+extension RunningProcess {
+    fileprivate func view(ofProgram executable: String?) -> ApplicationView.Process {
+        var view = ApplicationView.Process(identity)
+        view.isWelcomed = isWelcomed
+        view.number = handle.identifier
+        view.isIdleReportRequested = isIdleReportRequested
+        view.isForegroundJob = { [number = handle.identifier] in ProcessStatus(of: number)?.isForegroundJob }
+        view.isSuspended = suspensionTime != nil
+        view.isBeingKilled = killReport != nil
+        view.isThrottled = isThrottled
+        view.openTasks = openTasks
+        view.slowStart = slowStart(of: executable)
+        view.identifiers = { [freezer] in freezer.processes }
+        view.processorTime = { [freezer] in freezer.usedProcessorTime }
+        return view
+    }
+}

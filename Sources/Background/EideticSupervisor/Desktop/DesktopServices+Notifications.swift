@@ -1,0 +1,131 @@
+import EideticCore
+import EideticDBus
+import EideticLifecycle
+import EideticSupervision
+
+// Local notifications, their responses, and the badges of applications.
+extension DesktopServices {
+    /// The time in seconds after which a notification is shown again that no server took.
+    private static let showPause: Int64 = 60
+    /// The time in which a notification server answers, which the bus may have to start.
+    private static let answerLimit: Duration = .seconds(10)
+
+    // MARK: Showing
+
+    /// Shows the notifications of an application that are due.
+    func showDueNotifications(of application: SupervisedApplication, at now: ScheduleTime) {
+        for due in application.components.wakes.record.notifications.takeDue(at: now) { show(due, of: application) }
+    }
+
+    private func show(_ due: NotificationTable.DueNotification, of application: SupervisedApplication) {
+        guard let bus = session?.connection else { return keep(due, of: application, because: lines.first ?? "") }
+        let entry = application.manifest.manifest
+        let (member, values) = notificationsInterface.call(
+            for: due,
+            identifier: application.identifier,
+            name: entry?.name ?? application.identifier,
+            icon: entry?.icon ?? "",
+            replacing: application.components.wakes.record.notifications.replacedNumber(for: due.request.identifier)
+        )
+        bus.call(member, on: notificationsInterface.target, with: values, timeout: Self.answerLimit) {
+            [weak self, weak application] result in
+            guard let self, let application else { return }
+            switch result {
+            case .success(let values): recordDelivery(of: due, number: values.first?.number ?? 0, to: application)
+            case .failure(let error): keep(due, of: application, because: "\(error)")
+            }
+        }
+    }
+
+    /// Keeps a notification that could not be shown, which comes again with its date.
+    private func keep(
+        _ due: NotificationTable.DueNotification,
+        of application: SupervisedApplication,
+        because reason: String
+    ) {
+        let identifier = due.request.identifier
+        application.log("the notification \(identifier) could not be shown, and is shown later: \(reason)")
+        let now = supervisor.context.clock.now
+        application.components.wakes.record.notifications.keep(due, for: Self.showPause, at: now)
+        application.saveWakes()
+    }
+
+    private func recordDelivery(
+        of due: NotificationTable.DueNotification,
+        number: UInt32,
+        to application: SupervisedApplication
+    ) {
+        application.components.wakes.record.notifications.recordDelivery(of: due, number: number)
+        let place = due.isLate ? ", later than its time" : ""
+        application.log("the notification \(due.request.identifier) is shown\(place)")
+        if let badge = due.request.content.badge { setBadge(badge, of: application) }
+        application.saveWakes()
+    }
+
+    /// Removes notifications from the screen; all without identifiers.
+    func withdrawNotifications(_ identifiers: Set<String>?, of application: SupervisedApplication) {
+        let isMeant = { (entry: NotificationTable.Delivered) in
+            identifiers?.contains(entry.request.identifier) ?? true
+        }
+        for entry in application.components.wakes.record.notifications.delivered where isMeant(entry) {
+            let (member, values) = notificationsInterface.removal(of: entry, application: application.identifier)
+            session?.connection?.call(member, on: notificationsInterface.target, with: values)
+        }
+        application.components.wakes.record.notifications.delivered.removeAll(where: isMeant)
+    }
+
+    /// Sets the number at an application's icon.
+    func setBadge(_ badge: UInt32, of application: SupervisedApplication) {
+        application.components.wakes.record.notifications.badge = badge
+        application.log("badge \(badge)")
+        if let bus = session?.connection { LauncherEntry.show(badge, of: application.identifier, on: bus) }
+    }
+
+    // MARK: Responses
+
+    /// Passes a click to the application whose notification it was.
+    func respond(to response: NotificationInterface.Response) {
+        for application in applications {
+            let (identifier, view) = (application.identifier, application.view)
+            guard let effects = application.components.work.respond(to: response, of: identifier, in: view) else {
+                continue
+            }
+            return application.perform(effects)
+        }
+        for application in applications {
+            let entry = application.components.wakes.record.notifications.delivered.last { entry in
+                switch response.reference {
+                case .number(let number): entry.number == number && number != 0
+                case .name(let name):
+                    NotificationInterface.portalName(
+                        of: entry.request.identifier,
+                        application: application.identifier
+                    ) == name
+                }
+            }
+            guard let entry else { continue }
+            if !response.isClosed { respond(to: entry, action: response.action, of: application) }
+            application.components.wakes.record.notifications.delivered.removeAll { $0 == entry }
+            return application.saveWakes()
+        }
+    }
+
+    /// Brings the application to the foreground with the response of the user, or launches it.
+    private func respond(
+        to delivered: NotificationTable.Delivered,
+        action: String,
+        of application: SupervisedApplication
+    ) {
+        let response = NotificationResponseMessage(
+            identifier: delivered.request.identifier,
+            action: String(decoding: action.utf8.prefix(200), as: UTF8.self),
+            userInfo: delivered.request.content.userInfo,
+            date: delivered.date - supervisor.context.clock.now.offset
+        )
+        application.log("the user has responded to the notification \(response.identifier)")
+        let isLaunch = application.process == nil
+        if !isLaunch { application.send(.wakes(.response(response))) }
+        guard application.handleWhenConnected(.launch(.notificationResponse(response.identifier))) else { return }
+        if isLaunch { application.send(.wakes(.response(response))) }
+    }
+}

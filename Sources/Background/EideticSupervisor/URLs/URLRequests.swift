@@ -1,0 +1,105 @@
+package import EideticLifecycle
+
+/// The URLs of an application whose senders are told what has become of them.
+package struct URLRequests: ApplicationComponent {
+    package typealias Answer = (_ failure: String?) -> Void
+
+    /// A sender who waits for the answer, and the time at which it is told that there is none yet.
+    private struct Sender {
+        let answer: Answer
+        let deadline: Duration
+    }
+
+    /// The greatest number of senders who wait, and of answers that are known.
+    package static let limit = 64
+    /// The time in which an application is expected to answer.
+    private static let answerLimit: Duration = .seconds(8)
+
+    /// The senders, by the numbers of the URLs.
+    private var senders: [UInt64: Sender] = [:]
+    /// The tokens of URLs without an answer, by the numbers of the URLs, and the latest answers.
+    private var tokens: [UInt64: UInt64] = [:]
+    private var answers: [(token: UInt64, failure: String?)] = []
+
+    package init() {}
+
+    package var deadline: Duration? { senders.values.map(\.deadline).min() }
+
+    /// A Boolean value indicating whether another sender may wait.
+    package var hasRoom: Bool { senders.count < Self.limit }
+
+    /// Waits for the answer to a URL.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the URL.
+    ///   - token: The number by which the sender asks the next supervisor; 0 for none.
+    ///   - now: The time.
+    ///   - answer: Called once: with `nil` if the application has opened the URL, otherwise with the reason.
+    package mutating func expect(_ number: UInt64, token: UInt64, at now: Duration, answer: @escaping Answer) {
+        if token != 0 { tokens[number] = token }
+        senders[number] = Sender(answer: answer, deadline: now + Self.answerLimit)
+    }
+
+    /// Answers the sender who has lost the earlier supervisor, now or later; returns `nil` if the URL is unknown.
+    package mutating func follow(
+        _ token: UInt64,
+        at now: Duration,
+        answer: @escaping Answer
+    ) -> [ApplicationEffect]? {
+        if let known = answers.first(where: { $0.token == token }) { return [.answer(answer, failure: known.failure)] }
+        guard let number = tokens.first(where: { $0.value == token })?.key else { return nil }
+        senders[number] = Sender(answer: answer, deadline: now + Self.answerLimit)
+        return []
+    }
+
+    /// Returns a URL of an earlier supervisor with a number of this one.
+    package mutating func renumber(_ record: ApplicationRecord.URLRecord, as number: UInt64) -> IncomingURL {
+        if record.token != 0 { tokens[number] = record.token }
+        return record.url(numbered: number)
+    }
+
+    /// Forgets the numbers that an earlier ``renumber(_:as:)`` has given.
+    package mutating func forgetTokens() { tokens = [:] }
+
+    package func record(of url: IncomingURL) -> ApplicationRecord.URLRecord {
+        ApplicationRecord.URLRecord(url, token: tokens[url.id] ?? 0)
+    }
+
+    /// Tells the sender of a URL what has become of it.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - outcome: What has become of it.
+    ///   - startObstacle: The reason for which the program could not be started; `nil` while a process runs.
+    /// - Returns: The answer.
+    package mutating func complete(
+        _ url: IncomingURL,
+        outcome: IncomingURL.Outcome,
+        startObstacle: String?
+    ) -> [ApplicationEffect] {
+        let failure: String? =
+            switch outcome {
+            case .handled: nil
+            case .notHandled: "the application does not open this URL"
+            case .refused(let refusal): startObstacle ?? refusal.explanation
+            }
+        if let token = tokens.removeValue(forKey: url.id) {
+            answers = answers.suffix(Self.limit - 1) + [(token, failure)]
+        }
+        return senders.removeValue(forKey: url.id).map { [.answer($0.answer, failure: failure)] } ?? []
+    }
+
+    /// Answers those who have waited for long; the URLs are opened nevertheless.
+    package mutating func handle(
+        _ change: ApplicationChange,
+        in view: ApplicationView,
+        at now: Duration
+    ) -> [ApplicationEffect] {
+        guard change == .deadline else { return [] }
+        let overdue = senders.filter { $1.deadline <= now }
+        for number in overdue.keys { senders[number] = nil }
+        return overdue.values.map {
+            .answer($0.answer, failure: "the application has not answered yet; the URL waits for it")
+        }
+    }
+}

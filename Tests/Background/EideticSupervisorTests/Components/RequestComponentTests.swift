@@ -1,0 +1,82 @@
+import EideticLifecycle
+import EideticSupervision
+import EideticSupervisor
+import Testing
+
+@Suite("Requests that wait for an answer, without a process")
+struct RequestComponentTests {
+    private let view = ApplicationView.running(.active)
+    private let url = IncomingURL("a:b", id: 7, source: nil)
+
+    /// The answers that were given, in words.
+    private final class Answers {
+        var texts: [String] = []
+
+        func add(_ failure: String?) { texts.append(failure ?? "done") }
+    }
+
+    @Test("B09 the sender of a URL is answered once: by the application, or after 8 s that there is no answer yet")
+    func urls() {
+        let (answers, start) = (Answers(), ApplicationView.start)
+        var urls = URLRequests()
+        #expect(urls.deadline == nil)
+        urls.expect(7, token: 0, at: start, answer: answers.add)
+        urls.expect(8, token: 0, at: start + .seconds(1), answer: answers.add)
+        #expect(urls.deadline == start + .seconds(8))
+        urls.complete(url, outcome: .handled, startObstacle: nil).answer()
+        #expect(answers.texts == ["done"] && urls.deadline == start + .seconds(9))
+        urls.complete(url, outcome: .notHandled, startObstacle: nil).answer()
+        urls.handle(.deadline, in: view, at: start + .seconds(9)).answer()
+        #expect(answers.texts == ["done", "the application has not answered yet; the URL waits for it"])
+        #expect(urls.deadline == nil)
+    }
+
+    @Test("B09 a URL that was refused is answered with what kept the program from starting")
+    func refusedURL() {
+        let answers = Answers()
+        var urls = URLRequests()
+        for obstacle in ["it cannot be started: no such file", nil] {
+            urls.expect(7, token: 0, at: .zero, answer: answers.add)
+            urls.complete(url, outcome: .refused(.forceQuit), startObstacle: obstacle).answer()
+        }
+        #expect(
+            answers.texts == ["it cannot be started: no such file", LifecycleEffect.Refusal.forceQuit.explanation]
+        )
+    }
+
+    @Test("B09 a sender who has lost the earlier supervisor is answered by its token, before or after the outcome")
+    func tokens() throws {
+        let answers = Answers()
+        var urls = URLRequests()
+        let record = ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: "b"), token: 99)
+        let url = urls.renumber(record, as: 12)
+        #expect(url == IncomingURL("a:b", id: 12, source: "b") && urls.record(of: url) == record)
+        let unknown = urls.follow(98, at: .zero, answer: answers.add)
+        #expect(unknown.map(\.count) == nil)
+        var known = urls.follow(99, at: .zero, answer: answers.add)
+        try #require(known).answer()
+        #expect(answers.texts.isEmpty)
+        urls.complete(url, outcome: .notHandled, startObstacle: nil).answer()
+        #expect(answers.texts == ["the application does not open this URL"])
+        known = urls.follow(99, at: .zero, answer: answers.add)
+        try #require(known).answer()
+        #expect(answers.texts.count == 2)
+    }
+
+    @Test("B01 a launch is answered when the program has started, or after a limit that it has not")
+    func launches() {
+        let answers = Answers()
+        var (launches, starting) = (LaunchRequests(limit: .seconds(5)), view)
+        let isRefused = !launches.expect(in: view, at: .zero, answer: answers.add)
+        starting.process?.slowStart = "process 7 has not started its program yet"
+        let isKept = [1, 2].map { launches.expect(in: starting, at: .seconds($0), answer: answers.add) }
+        #expect(isRefused && isKept == [true, true] && launches.deadline == .seconds(6))
+        launches.handle(.deadline, in: starting, at: .seconds(6)).answer()
+        #expect(answers.texts == Array(repeating: "process 7 has not started its program yet", count: 2))
+        _ = launches.expect(in: starting, at: .seconds(7), answer: answers.add)
+        launches.complete(failure: nil).answer()
+        #expect(answers.texts.last == "done" && launches.deadline == nil)
+        launches.complete(failure: nil).answer()
+        #expect(answers.texts.count == 3)
+    }
+}

@@ -1,0 +1,93 @@
+import EideticLifecycle
+import EideticSupervision
+import EideticSupervisor
+import Testing
+
+@Suite("Suspension, adoption and transfers of an application, without a process")
+struct StateComponentTests {
+    private let start = ApplicationView.start
+
+    @Test("B02 a freeze that takes longer is looked at again, at pauses that grow by an eighth, up to 0.1 s")
+    func freeze() {
+        var suspension = Suspension(terminalInterval: .seconds(10))
+        let view = ApplicationView.running(.suspended)
+        let pending = suspension.begin(.pending, in: view, at: start)
+        #expect(pending.isEmpty && suspension.deadline == start + .milliseconds(1))
+        _ = suspension.resume(.pending, in: view, at: start)
+        #expect(suspension.deadline == start + .microseconds(1_125))
+        for _ in 0..<100 { _ = suspension.resume(.pending, in: view, at: start) }
+        #expect(suspension.deadline == start + .milliseconds(100))
+        let verified = suspension.resume(.verified, in: view, at: start)
+        let identity = view.lifecycle.process
+        #expect(verified.events == [.processFrozen(identity, openTasks: 0, blocksOthers: false)])
+        #expect(suspension.deadline == nil)
+        let open = suspension.begin(.openTasks(2), in: view, at: start)
+        #expect(open.events == [.processFrozen(identity, openTasks: 2, blocksOthers: false)])
+    }
+
+    @Test("B02 a suspended job continues when it is in the foreground of its terminal")
+    func terminal() {
+        var (suspension, view) = (Suspension(terminalInterval: .seconds(10)), ApplicationView.running(.suspended))
+        suspension.watchTerminal(in: view, at: start)
+        #expect(suspension.deadline == nil)
+        view.process?.isForegroundJob = { false }
+        suspension.watchTerminal(in: view, at: start)
+        let first = suspension.handle(.deadline, in: view, at: start + .seconds(10))
+        #expect(first.isEmpty && suspension.deadline == start + .seconds(20))
+        view.process?.isForegroundJob = { true }
+        let last = suspension.handle(.deadline, in: view, at: start + .seconds(20))
+        #expect(last.events == [.enterForeground] && suspension.deadline == nil)
+    }
+
+    @Test("B03 one report of the last task's end is asked for at a time, in the background, with open tasks")
+    func idleReport() {
+        var (suspension, view) = (
+            Suspension(terminalInterval: .seconds(10)), ApplicationView.running(.background, openTasks: 1)
+        )
+        var effects = suspension.handle(.settled, in: view, at: start)
+        #expect(effects.names == ["requestIdleReport"])
+        view.process?.isIdleReportRequested = true
+        for view in [view, .running(.active, openTasks: 1), .running(.suspended)] {
+            effects = suspension.handle(.settled, in: view, at: start)
+            #expect(effects.isEmpty)
+        }
+    }
+
+    @Test("B05 the names of open tasks are asked for in the middle of a callback's time")
+    func names() {
+        var (names, view) = (TaskNames(), ApplicationView.running(.background, openTasks: 1))
+        names.expectCallback(until: start + .seconds(5), at: start)
+        #expect(names.deadline == start + .milliseconds(2_500))
+        var effects = names.handle(.deadline, in: view, at: start + .seconds(3))
+        #expect(effects.messages == [.taskNames(request: 1)] && names.deadline == nil)
+        view.process?.openTasks = 0
+        effects = names.request(in: view)
+        #expect(effects.isEmpty)
+    }
+
+    @Test("B16 requests wait for the process of an earlier supervisor for its time, at most 64, and are then refused")
+    func adoption() {
+        var adoption = Adoption(limit: .seconds(10))
+        var admissions = [adoption.admit(.activate)]
+        adoption.expect(ApplicationRecord.ProcessRecord(), at: start)
+        #expect(adoption.deadline == start + .seconds(10))
+        admissions += (0..<65).map { _ in adoption.admit(.activate) }
+        #expect(admissions.first == .handled && admissions.last == .tooMany && admissions[64] == .waits)
+        let effects = adoption.handle(.deadline, in: .running(.active), at: start + .seconds(10))
+        #expect(effects.names == ["log", "refuseWaitingRequests"] && adoption.deadline == nil)
+        #expect(adoption.requests.count == 64 && adoption.next() == .activate)
+        let late = adoption.admit(.activate)
+        #expect(late == .refused(.notConnected))
+        adoption.drop()
+        #expect(adoption.requests.isEmpty && adoption.record != nil)
+    }
+
+    @Test("B14 the transfer process is told when an application runs or ends, and not of anything else")
+    func transfers() {
+        var hold = TransferHold()
+        let names = [ApplicationView.notRunning, .running(.active), .running(.active), .notRunning].map { view in
+            hold.handle(.settled, in: view, at: start).names
+        }
+        #expect(names == [[], ["updateTransferHold"], [], ["updateTransferHold"]])
+    }
+}
