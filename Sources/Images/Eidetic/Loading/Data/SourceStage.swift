@@ -177,7 +177,7 @@ extension SourceStage {
         var image = EncodedImage(response.bytes, from: source, steps: steps + [response.step])
         image.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
         image.server = response.isTransferred ? response.server : nil
-        image.fields = fetched.final.fields
+        image.fields = response.final.fields
         image.responses = response.origin?.responses ?? []
         image.diskKey = response.confirmed?.entry.key ?? targetKey(of: response, for: request)
         image.isConfirmed = response.confirmed != nil
