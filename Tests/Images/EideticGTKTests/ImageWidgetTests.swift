@@ -56,7 +56,7 @@ struct ImageWidgetTests {
     @Test("L01 a widget without a size loads after its layout")
     func notSized() async throws { try await Scene.play("not-sized") }
 
-    @Test("L14 hundreds of widgets load A, then B, with every order of disturbances: B is shown, A was cancelled before")
+    @Test("L14 widgets load A, then B, with every order of disturbances: B is shown, A was cancelled before")
     func reuse() async throws { try await Scene.play("reuse") }
 }
 #endif
