@@ -1,4 +1,5 @@
 import EideticCore
+import EideticLifecycle
 import EideticSupervisor
 import EideticTestSupport
 import EideticSupervision
@@ -49,7 +50,7 @@ enum QuietRun {
             for (program, isOwn) in [
                 (try await start([]), true), (try Subprocess("/bin/sleep", arguments: ["9"]), false),
             ] {
-                let time = try await Bench.seconds {
+                let time = await Bench.seconds {
                     program.kill(SIGTERM)
                     _ = await program.waitUntilExit()
                 }

@@ -201,7 +201,7 @@ private enum TransferRun {
         // The first event is held until all others wait.
         _ = await iterator.next()
         for task in tasks.dropFirst() { task.cancel() }
-        let seconds = try await Bench.seconds { for _ in 0..<count { _ = await iterator.next() } }
+        let seconds = await Bench.seconds { for _ in 0..<count { _ = await iterator.next() } }
         session.disconnect()
         provider.gate.open()
         return seconds / Double(count)
