@@ -45,7 +45,7 @@ extension [ApplicationEffect] {
         compactMap { if case .showProgress(let work, _) = $0 { work } else { nil } }.first
     }
 
-    /// Gives the answers.
+    /// Performs the effects that answer a sender.
     func answer() { for case .answer(let body, let failure) in self { body(failure) } }
 
     /// The effects without a value, by their names.
