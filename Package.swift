@@ -129,12 +129,15 @@ func optional(_ name: String, _ trait: String) -> Dependency { .target(name: nam
 let swiftSettings =
     strict + (fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])])
 
+/// The commit that `--version` shows; script/package sets it.
+let commit = Context.environment["EIDETIC_COMMIT"] ?? ""
+
 // C: one target per library. Only its one wrapper may import it. Optional formats load their library when first used.
 let foreign: [Target] = [
     c("CLinux"),
     c("CNettle", libraries: [.linkedLibrary("nettle")]),
     c("CCurl", libraries: [.linkedLibrary("curl")]),
-    c("CInflate", libraries: [.linkedLibrary("z")]),
+    c("CInflate", libraries: [.linkedLibrary("z"), .linkedLibrary("zstd")]),
     c("CNetwork"),
     c("CJPEG", optimised: true, libraries: [.linkedLibrary("jpeg")]),
     c("CPNG", optimised: true, libraries: [.linkedLibrary("png")]),
@@ -148,6 +151,7 @@ let foreign: [Target] = [
     c("CSVG", ["CCodec", "CPixels"], optimised: true, trait: "SVG"),
     c("CChafa", ["CCodec"]),
     c("CAllocation"),
+    .target(name: "CBuild", path: "Sources/C/CBuild", cSettings: [.define("EIDETIC_COMMIT", to: "\"\(commit)\"")]),
     c("CSystemd", libraries: [.linkedLibrary("systemd")]),
     c("CSupervisor"),
     c("CGTK", [optional("CGTKLibrary", "GTK")]),
@@ -183,7 +187,12 @@ let images: [Target] = [
         ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch", "EideticSandbox"]
     ),
     module("EideticRedis", in: .images, ["EideticCore", "EideticStore", optional("CHiredis", "Redis")]),
-    module("EideticGTK", in: .images, ["Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"]),
+    module("EideticViews", in: .images, ["Eidetic", "EideticCore", "EideticCodecs", "EideticFetch"]),
+    module(
+        "EideticGTK",
+        in: .images,
+        ["EideticViews", "Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"]
+    ),
     module(
         "EideticTesting",
         in: .images,
@@ -208,7 +217,11 @@ let background: [Target] = [
         ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CSupervisor"]
     ),
     // What of GTK touches applications.
-    module("EideticBackgroundGTK", in: .background, ["EideticBackground", "EideticGTK", "Eidetic", "CGTK"]),
+    module(
+        "EideticBackgroundGTK",
+        in: .background,
+        ["EideticBackground", "EideticGTK", "EideticViews", "Eidetic", "CGTK"]
+    ),
 ]
 
 let transfers: [Target] = [
@@ -223,7 +236,7 @@ let transfers: [Target] = [
 ]
 
 let programs: [Target] = [
-    module("EideticCLI", in: .programs, ["EideticCore", "EideticSupervision", "EideticLifecycle"]),
+    module("EideticCLI", in: .programs, ["EideticCore", "EideticSupervision", "EideticLifecycle", "CBuild"]),
     program(
         "eidetic",
         in: .programs,
@@ -260,6 +273,9 @@ let examples: [Target] = [
         ["Eidetic", "EideticBackground", optional("EideticBackgroundGTK", "GTK"), optional("CGTK", "GTK")],
         exclude: ["org.eidetic.BackgroundFetch.desktop"]
     ),
+    // The HTTP server of this example only.
+    c("CMicroHTTP", libraries: [.linkedLibrary("microhttpd")]),
+    example("ImageService", ["Eidetic", "EideticCodecs", "EideticFetch", "EideticRedis", "CMicroHTTP"]),
 ]
 
 // For those who work on Eidetic: not shipped.
@@ -292,14 +308,18 @@ let development: [Target] = [
         "eidetic-probe",
         in: .development,
         [
-            "Eidetic", "EideticBackground", "EideticProbeWords", "EideticRedis", "EideticTransfer",
-            "EideticTransferEngine",
+            "Eidetic", "EideticViews", "EideticBackground", "EideticProbeWords", "EideticRedis", "EideticTestSupport",
+            "EideticTransfer", "EideticTransferEngine",
         ]
     ),
     program("EideticApplicationProbe", in: .development, ["EideticBackground", "EideticProbeWords"]),
     program("EideticDecodeProbe", in: .development, ["EideticSandbox", "CTestSupport"]),
     program("EideticDiskWorker", in: .development, ["EideticStore"]),
-    program("EideticGTKProbe", in: .development, ["EideticGTK", "EideticBackgroundGTK", "EideticTestSupport"]),
+    program(
+        "EideticGTKProbe",
+        in: .development,
+        ["EideticGTK", "EideticViews", "EideticBackgroundGTK", "EideticTestSupport"]
+    ),
 ]
 
 /// The modules that read the bytes of others, which EideticFuzzTests replay and script/fuzz fuzzes.
@@ -313,7 +333,7 @@ let suites: [Target] = [
     tests("EideticStore", in: .images, ["EideticReplay", "EideticDiskWorker"]),
     tests("EideticFetch", in: .images),
     tests("EideticSandbox", in: .images, ["EideticDecodeProbe", "eidetic-decode"]),
-    tests("Eidetic", in: .images, ["eidetic-decode", "CDeflate"]),
+    tests("Eidetic", in: .images, ["EideticViews", "eidetic-decode", "CDeflate"]),
     tests("EideticRedis", in: .images, ["Eidetic", "eidetic-probe"]),
     tests(
         "EideticGTK",
@@ -348,7 +368,7 @@ let suites: [Target] = [
         "EideticCommand",
         of: "eidetic",
         in: .programs,
-        ["Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd"]
+        ["Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd", "ImageService"]
     ),
     tests("EideticTestSupport", in: .development),
     tests("EideticFuzz", of: "Eidetic", in: .development, fuzzed, exclude: ["Driver"]),
@@ -393,8 +413,8 @@ func closure(of names: [String]?, in targets: [Target]) -> [Target] {
 }
 
 let libraries = [
-    "Eidetic", "EideticFetch", "EideticStore", "EideticRedis", "EideticGTK", "CGTK", "EideticTesting",
-    "EideticBackground", "EideticBackgroundGTK", "EideticTransfer",
+    "Eidetic", "EideticViews", "EideticCodecs", "EideticFetch", "EideticStore", "EideticRedis", "EideticGTK", "CGTK",
+    "EideticTesting", "EideticBackground", "EideticBackgroundGTK", "EideticTransfer",
 ]
 let executables = ["eidetic", "eidetic-decode", "eideticd", "eidetic-app", "eidetic-transferd"]
 let names = Set(targets.map(\.name))

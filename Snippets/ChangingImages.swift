@@ -1,14 +1,14 @@
 import Eidetic
 
 // A thumbnail of exactly 400 × 400 pixels; what matters in the image stays in view.
-var request = ImageRequest("https://example.org/a.jpg", size: PixelSize(width: 400, height: 400), contentMode: .fill)
-request.rendering.cropFocus = .content
+let side = PixelSize(width: 400, height: 400)
+var request = ImageRequest("https://example.org/a.jpg", size: side, contentMode: .fillCropped(focus: .content))
 print(try await ImagePipeline.shared.image(for: request).size)
 
 // An avatar: decoded to the size of the first transform, then cut out. Each chain is cached under its own key.
 var avatar = ImageRequest("https://example.org/a.jpg")
 avatar.rendering.transform = TransformChain([
-    .resize(PixelSize(width: 96, height: 96), contentMode: .fill),
+    .resize(PixelSize(width: 96, height: 96), contentMode: .fillCropped()),
     .circle(border: .border(width: 2, color: .white)),
 ])
 print(try await ImagePipeline.shared.image(for: avatar).size)

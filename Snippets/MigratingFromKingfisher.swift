@@ -2,7 +2,7 @@ import Eidetic
 
 // KingfisherManager.shared.retrieveImage(with: url, options: [.processor(DownsamplingImageProcessor(size: size))])
 let url = "https://example.org/a.jpg"
-let small = ImageRequest(url, size: PixelSize(width: 300, height: 200), options: .waitStoreCache)
+let small = ImageRequest(url, size: PixelSize(width: 300, height: 200), cachePolicy: .afterStorage)
 print(try await ImagePipeline.shared.response(for: small).source)
 
 // Base64ImageDataProvider, ImageDataProvider

@@ -9,7 +9,9 @@ print(memory[CacheKey("key")]?.count ?? 0)
 // PINDiskCache(name:rootPath:), setObjectAsync(_:forKey:), object(forKeyAsync:), removeObject(forKeyAsync:)
 let disk = try DiskCache(.init(directory: DiskCache.defaultDirectory(namespace: "things")))
 try await disk.insert([1, 2, 3], for: "key", metadata: .init(expirationTime: Timestamp.now + .seconds(60)))
-print(try await disk.read("key")?.bytes.count ?? 0, try await disk.remove("key"))
+print(try await disk.read("key")?.bytes.count ?? 0)
+let removedFile = try await disk.remove("key")
+print(removedFile == nil)
 
 // The blocking functions; fileURL(forKey:), enumerateObjects, byteCount, trimToSize, removeExpiredObjects
 struct Note: Codable { var text: String }

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticFetch
 import EideticStore
 
 // SDWebImageManager.shared.loadImage(with: url, options: [.retryFailed], progress: …, completed: …)
@@ -12,7 +13,7 @@ let task = ImagePipeline.shared.load(request, preview: { print("so far: \($0.siz
 task.cancel()
 
 // context[.imageThumbnailPixelSize], context[.imageTransformer], context[.imageForceDecodePolicy]
-request.rendering = .init(size: PixelSize(width: 200, height: 200), contentMode: .fill)
+request.rendering = .init(size: PixelSize(width: 200, height: 200), contentMode: .fillCropped())
 print(try await ImagePipeline.shared.image(for: request).size)
 
 // SDWebImagePrefetcher.shared.prefetchURLs(urls, progress: …, completed: …)

@@ -26,4 +26,4 @@ let request = ImageRequest("https://example.org/a.jpg", options: .continueInBack
 print(try await ImagePipeline.shared.image(for: request).size)
 
 // beginBackgroundTask and endBackgroundTask around an asynchronous operation
-try await Application.shared.withBackgroundTask(named: "upload") { print("uploading") }
+await Application.shared.withBackgroundTask(named: "upload") { print("uploading") }

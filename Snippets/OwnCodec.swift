@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 
 /// Grey squares: "GREY", a byte for the side, and a byte for each pixel.
 struct GreyCodec: ImageCodecPlugin {

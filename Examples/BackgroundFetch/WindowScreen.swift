@@ -28,7 +28,8 @@ final class WindowScreen: Screen {
 
     func show(_ image: Image, of request: ImageRequest) async {
         await withCheckedContinuation { continuation in
-            ImageWidget(view).setImage(request) { _ in continuation.resume() }
+            // In the background the window has no layout yet, for which a load without a size waits.
+            ImageWidget(view).setImage(request, presentation: .init(usesViewSize: false)) { _ in continuation.resume() }
         }
     }
 

@@ -28,7 +28,8 @@ final class DetailView {
     func show(at position: Int) {
         guard gallery.grid.urls.indices.contains(position) else { return }
         self.position = position
-        let url = gallery.grid.urls[position], name = url.imageName
+        let url = gallery.grid.urls[position]
+        let name = url.imageName
         gallery.setText(of: "title", to: name)
         gallery.setText(of: "name", to: name)
         gallery.setText(of: "fact", to: "\(position + 1) of \(gallery.grid.urls.count)")
@@ -36,7 +37,7 @@ final class DetailView {
         eidetic_set_accessible_name(gallery.interface.object("detail"), name)
         gtk_widget_set_sensitive(gallery.interface.widget("earlier"), position > 0 ? 1 : 0)
         gtk_widget_set_sensitive(gallery.interface.widget("later"), position + 1 < gallery.grid.urls.count ? 1 : 0)
-        load(url, options: [])
+        load(ImageRequest(url))
     }
 
     /// Moves to a neighbour.
@@ -52,7 +53,10 @@ final class DetailView {
     /// Revalidates the image.
     func refresh() {
         guard let position else { return }
-        load(gallery.grid.urls[position], options: [.refreshCached, .keepCurrentImage, .retryFailed])
+        load(
+            ImageRequest(gallery.grid.urls[position], options: [.refreshCached, .retryFailed]),
+            keepsCurrentImage: true
+        )
     }
 
     func close() {
@@ -63,23 +67,21 @@ final class DetailView {
 
     private var view: ImageWidget { ImageWidget(gallery.interface.opaque("detail"), pipeline: gallery.pipeline) }
 
-    private func load(_ url: String, options: ImageOptions) {
+    private func load(_ image: ImageRequest, keepsCurrentImage: Bool = false) {
+        var request = image
+        request.priority = .high
+        request.options.formUnion([.continueInBackground, .progressive])
         // The grid's image is shown at once, until the large one is loaded.
         let presentation = ImageSlot.Presentation(
-            failureImage: nil,
             indicator: .progress,
             transition: .crossFade(.milliseconds(180)),
-            usesCachedPreview: true
+            usesCachedPreview: true,
+            keepsCurrentImage: keepsCurrentImage
         )
         let position = position
-        view.setImage(
-            url,
-            options: options.union([.highPriority, .continueInBackground, .progressive]),
-            presentation: presentation
-        ) {
-            [weak self] result in
+        view.setImage(request, presentation: presentation) { [weak self] result in
             guard let self, self.position == position else { return }
-            loadEnded(url: url, result: result)
+            loadEnded(url: image.name, result: result)
         }
     }
 

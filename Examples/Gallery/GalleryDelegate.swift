@@ -43,7 +43,8 @@ final class GalleryDelegate: ApplicationDelegate {
         if isShown { gallery.present() }
         if let archive { gallery.restore(archive) }
         if let url { gallery.open(url) }
-        (archive, url) = (nil, nil)
+        archive = nil
+        url = nil
     }
 }
 #endif

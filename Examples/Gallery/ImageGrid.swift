@@ -47,7 +47,7 @@ final class ImageGrid {
         let size = PixelSize(width: Self.tile.width * scale, height: Self.tile.height * scale)
         // The view of one image joins the download of its cell, and shows it as it is received.
         let options: ImageOptions = [.continueInBackground, .progressive]
-        return ImageRequest(urls[position], size: size, contentMode: .aspectFill, options: options)
+        return ImageRequest(urls[position], size: size, contentMode: .fill, options: options)
     }
 
     /// Scrolls by whole rows until an image is visible.

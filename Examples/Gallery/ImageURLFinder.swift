@@ -1,5 +1,6 @@
 #if GTK
 import Eidetic
+import EideticCodecs
 import EideticCore
 import EideticFetch
 import EideticStore
@@ -36,7 +37,7 @@ struct ImageURLFinder {
     private func index(at url: String) async throws(EideticError) -> (text: String, isCached: Bool) {
         let key = "index \(url)"
         do throws(EideticError) {
-            var request = try FetchRequest(url: url)
+            var request = FetchRequest(url)
             request.requiresImage = false
             let bytes = try await downloader.fetch(request).bytes
             try? await cache?.insert(bytes, for: key)

@@ -30,7 +30,7 @@ struct ShowImage {
     ) async {
         do throws(EideticError) {
             let response = try await ImageWidget(view)
-                .show(url, presentation: .init(indicator: .progress, transition: .crossFade()))
+                .show(ImageRequest(url), presentation: .init(indicator: .progress, transition: .crossFade()))
             gtk_window_set_title(window, "\(response.image.sourceSize) from \(response.source)")
         } catch {
             gtk_window_set_title(window, "\(error.code): \(error.message)")

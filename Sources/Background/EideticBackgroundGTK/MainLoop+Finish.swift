@@ -9,10 +9,12 @@ extension MainLoop {
     /// The last statement of a program whose windows are closed: what is being stored is still written, for at most the
     /// grace period of the application, and the process exits with status 0.
     ///
-    /// - Parameter application: The application, which must be started.
+    /// - Parameter application: The application; it need not be started.
     @MainActor
     public static func finish(_ application: Application = .shared) -> Never {
-        application.terminate()
+        // The process exits on the main actor.
+        attach()
+        application.finish()
         while true { g_main_context_iteration(nil, 1) }
     }
 }

@@ -1,6 +1,7 @@
 #if GTK
 internal import CGTK
 internal import Eidetic
+import EideticViews
 public import EideticBackground
 internal import EideticGTK
 

@@ -225,7 +225,9 @@ package struct BusTarget: Sendable, Hashable {
     package let interface: String
 
     package init(service: String, path: String, interface: String) {
-        (self.service, self.path, self.interface) = (service, path, interface)
+        self.service = service
+        self.path = path
+        self.interface = interface
     }
 
     /// The bus itself.

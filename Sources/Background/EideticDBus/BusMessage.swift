@@ -32,7 +32,8 @@ package struct BusMessage {
     init(_ handle: OpaquePointer) {
         self.handle = handle
         func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
-        (sender, path) = (text(sd_bus_message_get_sender(handle)), text(sd_bus_message_get_path(handle)))
+        sender = text(sd_bus_message_get_sender(handle))
+        path = text(sd_bus_message_get_path(handle))
         destination = text(sd_bus_message_get_destination(handle))
         interface = text(sd_bus_message_get_interface(handle))
         member = text(sd_bus_message_get_member(handle))

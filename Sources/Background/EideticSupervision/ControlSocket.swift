@@ -1,3 +1,4 @@
+import EideticCore
 import Glibc
 
 extension SupervisionProtocol {
@@ -6,15 +7,17 @@ extension SupervisionProtocol {
     /// The environment variable with the path of the runtime directory.
     package static let runtimeDirectoryVariable = "EIDETIC_RUNTIME_DIR"
 
-    /// The path in ``runtimeDirectoryVariable``; else `/run/eidetic` for root, and `eidetic` in `XDG_RUNTIME_DIR` or in
-    /// `/run/user/UID` for others.
+    /// The path in ``runtimeDirectoryVariable``; else `/run/eidetic` for root, and for others `eidetic` in the runtime
+    /// directory of the user, or ``fallbackRuntimeDirectory``.
     package static var defaultRuntimeDirectory: String {
-        if let given = path(in: runtimeDirectoryVariable) { return given }
+        if let given = UserDirectories.variable(runtimeDirectoryVariable) { return given }
         if geteuid() == 0 { return "/run/eidetic" }
-        return (path(in: "XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())") + "/eidetic"
+        return UserDirectories.runtime.map { "\($0)/eidetic" } ?? fallbackRuntimeDirectory
     }
 
-    private static func path(in variable: String) -> String? {
-        getenv(variable).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    /// The place of users without a runtime directory: `eidetic/run` in `XDG_STATE_HOME`, as the transfer process has
+    /// its socket below it.
+    package static var fallbackRuntimeDirectory: String {
+        UserDirectories.state.map { "\($0)/eidetic/run" } ?? "/run/user/\(geteuid())/eidetic"
     }
 }

@@ -8,6 +8,28 @@ package import EideticCore
 package enum SupervisionProtocol {
     /// The version of the messages; a peer with another one is refused.
     package static let version: UInt16 = 4
+
+    /// The kind of the first message of each side, behind which is its version, in all versions.
+    package static let greetingKind: UInt8 = 1
+
+    /// Returns the version of a first message, whatever else is in it, if it is another one than this.
+    package static func otherVersion(ofGreeting bytes: [UInt8]) -> UInt16? {
+        var reader = WireReader(bytes)
+        guard let kind = try? reader.integer(UInt8.self), kind == greetingKind,
+            let version = try? reader.integer(UInt16.self), version != Self.version
+        else { return nil }
+        return version
+    }
+
+    /// Returns the sentence about an application with another version than its supervisor.
+    package static func mismatch(application: UInt16, supervisor: UInt16) -> String? {
+        VersionMismatch(
+            of: "the supervisor (package eidetic-background)",
+            version: UInt32(supervisor),
+            and: "the application",
+            version: UInt32(application)
+        )?.description
+    }
     /// The environment variable with the number of the inherited descriptor.
     package static let descriptorVariable = "EIDETIC_SUPERVISOR"
     /// The name of the socket in the runtime directory.

@@ -17,7 +17,8 @@
     X(avifResultToString) \
     X(avifRGBImageSetDefaults) \
     X(avifImageYUVToRGB) \
-    X(avifCropRectConvertCleanApertureBox)
+    X(avifCropRectConvertCleanApertureBox) \
+    X(avifVersion)
 
 #define DECLARE(f) __typeof__(f) *f;
 static struct {
@@ -30,6 +31,11 @@ static void load(void) {
 #define SYMBOL(f) {#f, (void **)&lib.f},
     static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+const char *eidetic_avif_version(void) {
+    eidetic_avif_prepare();
+    return library.is_loaded ? lib.avifVersion() : NULL;
 }
 
 void eidetic_avif_prepare(void) {
@@ -107,6 +113,7 @@ static void describe(eidetic_avif *avif, eidetic_avif_info *info) {
     info->has_alpha = decoder->alphaPresent;
     info->is_premultiplied = decoder->alphaPresent && decoder->image->alphaPremultiplied;
     info->frames = decoder->imageCount > 1 ? (uint32_t)decoder->imageCount : 1;
+    info->depth = decoder->image->depth;
     info->icc = decoder->image->icc.size ? decoder->image->icc.data : NULL;
     info->icc_count = decoder->image->icc.size;
     info->primaries = decoder->image->colorPrimaries;
@@ -168,17 +175,20 @@ void eidetic_avif_close(eidetic_avif *avif) {
     free(avif);
 }
 
-static void copy_row(const uint32_t *source, ptrdiff_t step, uint32_t *out, uint32_t count) {
-    for (uint32_t x = 0; x < count; x++, source += step) out[x] = *source;
+static void copy_row(const uint8_t *source, ptrdiff_t step, uint8_t *out, uint32_t count, size_t size) {
+    for (uint32_t x = 0; x < count; x++, source += step, out += size) {
+        size == 8 ? memcpy(out, source, 8) : memcpy(out, source, 4);
+    }
 }
 
 // Copies the cropped image, rotated and mirrored. `right` and `down` are the steps in the source for one pixel to the
-// right and one row down in the result.
+// right and one row down in the result; `size` is that of a pixel.
 static void transform(
-    const eidetic_avif *avif, const uint8_t *source, size_t stride, uint8_t *pixels, size_t bytes_per_row) {
-    ptrdiff_t right = 4, down = (ptrdiff_t)stride;
+    const eidetic_avif *avif, const uint8_t *source, size_t stride, uint8_t *pixels, size_t bytes_per_row,
+    size_t size) {
+    ptrdiff_t right = (ptrdiff_t)size, down = (ptrdiff_t)stride;
     uint32_t width = avif->crop.width, height = avif->crop.height;
-    source += avif->crop.y * stride + (size_t)avif->crop.x * 4;
+    source += avif->crop.y * stride + (size_t)avif->crop.x * size;
     for (unsigned i = 0; i < avif->turns; i++) {
         // Anti-clockwise: the right edge becomes the top edge.
         source += right * (ptrdiff_t)(width - 1);
@@ -190,8 +200,7 @@ static void transform(
     if (avif->flips) source += down * (ptrdiff_t)(height - 1), down = -down;
     if (avif->mirrors) source += right * (ptrdiff_t)(width - 1), right = -right;
     for (uint32_t y = 0; y < height; y++) {
-        const void *row = source + down * (ptrdiff_t)y;
-        copy_row(row, right / 4, (uint32_t *)(void *)(pixels + y * bytes_per_row), width);
+        copy_row(source + down * (ptrdiff_t)y, right, pixels + y * bytes_per_row, width, size);
     }
 }
 
@@ -201,13 +210,17 @@ static bool is_untransformed(const eidetic_avif *avif) {
         avif->crop.height == image->height;
 }
 
-static bool convert(eidetic_avif *avif, uint8_t *pixels, size_t stride, eidetic_codec_outcome *outcome) {
+static bool convert(
+    eidetic_avif *avif, uint8_t *pixels, size_t stride, size_t size, eidetic_codec_outcome *outcome) {
     avifRGBImage rgb;
     memset(&rgb, 0, sizeof rgb);
+    // The library has no conversion for constant luminance.
+    if (avif->decoder->image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_BT2020_CL)
+        avif->decoder->image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT2020_NCL;
     lib.avifRGBImageSetDefaults(&rgb, avif->decoder->image);
     rgb.format = AVIF_RGB_FORMAT_RGBA;
-    rgb.depth = 8;
-    rgb.alphaPremultiplied = avif->decoder->image->alphaPremultiplied;
+    rgb.depth = size == 8 ? 16 : 8;
+    rgb.alphaPremultiplied = size == 4 && avif->decoder->image->alphaPremultiplied;
     rgb.pixels = pixels;
     rgb.rowBytes = (uint32_t)stride;
     avifResult result = lib.avifImageYUVToRGB(avif->decoder->image, &rgb);
@@ -216,7 +229,7 @@ static bool convert(eidetic_avif *avif, uint8_t *pixels, size_t stride, eidetic_
 
 static bool read_image(
     eidetic_avif *avif, avifResult result, uint32_t width, uint32_t height, uint8_t *pixels, size_t bytes_per_row,
-    eidetic_codec_outcome *outcome) {
+    size_t size, eidetic_codec_outcome *outcome) {
     if (result != AVIF_RESULT_OK) return fail(avif, result, outcome);
     const avifImage *image = avif->decoder->image;
     if (image->width != width || image->height != height) {
@@ -224,30 +237,40 @@ static bool read_image(
             outcome, EIDETIC_CODEC_CORRUPT, "a frame has %ux%u pixels, but the header declares %ux%u", image->width,
             image->height, width, height);
     }
-    if (is_untransformed(avif)) return convert(avif, pixels, bytes_per_row, outcome);
-    size_t stride = (size_t)width * 4;
+    if (is_untransformed(avif)) return convert(avif, pixels, bytes_per_row, size, outcome);
+    size_t stride = (size_t)width * size;
     uint8_t *copy = malloc(stride * height);
     if (!copy) {
         return eidetic_codec_fail(
             outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for %ux%u pixels", width, height);
     }
-    bool is_converted = convert(avif, copy, stride, outcome);
-    if (is_converted) transform(avif, copy, stride, pixels, bytes_per_row);
+    bool is_converted = convert(avif, copy, stride, size, outcome);
+    if (is_converted) transform(avif, copy, stride, pixels, bytes_per_row, size);
     free(copy);
     return is_converted;
 }
 
-bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+static bool next(
+    eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, size_t size, eidetic_codec_outcome *outcome) {
     uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
     avifResult result = lib.avifDecoderNextImage(avif->decoder);
-    return read_image(avif, result, width, height, pixels, bytes_per_row, outcome);
+    return read_image(avif, result, width, height, pixels, bytes_per_row, size, outcome);
+}
+
+bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    return next(avif, pixels, bytes_per_row, 4, outcome);
+}
+
+bool eidetic_avif_next_deep(
+    eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    return next(avif, pixels, bytes_per_row, 8, outcome);
 }
 
 bool eidetic_avif_frame_at(
     eidetic_avif *avif, uint32_t index, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
     uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
     avifResult result = lib.avifDecoderNthImage(avif->decoder, index);
-    return read_image(avif, result, width, height, pixels, bytes_per_row, outcome);
+    return read_image(avif, result, width, height, pixels, bytes_per_row, 4, outcome);
 }
 
 uint32_t eidetic_avif_available_frames(const eidetic_avif *avif, uint32_t first) {

@@ -19,18 +19,26 @@ CURLcode eidetic_curl_start(void) {
     return code;
 }
 
+#define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+
 int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity) {
-    // IDN2_NFC_INPUT, IDN2_NONTRANSITIONAL and IDN2_USE_STD3_ASCII_RULES, of <idn2.h>.
-    const int flags = 1 | 8 | 32;
+    // IDN2_NFC_INPUT, IDN2_TRANSITIONAL, IDN2_NONTRANSITIONAL and IDN2_DISALLOWED, of <idn2.h>.
+    enum { nfc_input = 1, transitional = 4, nontransitional = 8, disallowed = -304 };
     int (*look_up)(const uint8_t *, uint8_t **, int) =
         (int (*)(const uint8_t *, uint8_t **, int))dlsym(RTLD_DEFAULT, "idn2_lookup_u8");
     void (*release)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "idn2_free");
+    if (!look_up || !release) return 0;
     uint8_t *found = NULL;
-    if (!look_up || !release || look_up((const uint8_t *)host, &found, flags) != 0) return 0;
+    int result = look_up((const uint8_t *)host, &found, nfc_input | nontransitional);
+    // As curl: symbols such as emoji are valid in URLs, but not in IDNA 2008.
+    if (result == disallowed) result = look_up((const uint8_t *)host, &found, nfc_input | transitional);
+    if (result != 0) return 0;
     size_t length = strlen((const char *)found);
-    if (length < capacity) memcpy(ascii, found, length + 1);
+    // A character may stand for several, such as a slash.
+    int is_host = strspn((const char *)found, HOST_CHARACTERS) == length && length < capacity;
+    if (is_host) memcpy(ascii, found, length + 1);
     release(found);
-    return length < capacity;
+    return is_host;
 }
 
 CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value) {

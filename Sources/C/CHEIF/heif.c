@@ -28,7 +28,10 @@
     X(heif_image_get_width) \
     X(heif_image_get_height) \
     X(heif_image_get_plane_readonly) \
-    X(heif_image_release)
+    X(heif_image_get_bits_per_pixel_range) \
+    X(heif_image_handle_get_luma_bits_per_pixel) \
+    X(heif_image_release) \
+    X(heif_get_version)
 
 #define DECLARE(f) __typeof__(f) *f;
 static struct {
@@ -41,6 +44,11 @@ static void load(void) {
 #define SYMBOL(f) {#f, (void **)&lib.f},
     static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+const char *eidetic_heif_version(void) {
+    eidetic_heif_prepare();
+    return library.is_loaded ? lib.heif_get_version() : NULL;
 }
 
 void eidetic_heif_prepare(void) {
@@ -87,6 +95,8 @@ static bool describe(eidetic_heif *heif, eidetic_heif_info *info, eidetic_codec_
     info->height = (uint32_t)height;
     info->has_alpha = lib.heif_image_handle_has_alpha_channel(heif->image);
     info->is_premultiplied = info->has_alpha && lib.heif_image_handle_is_premultiplied_alpha(heif->image);
+    int depth = lib.heif_image_handle_get_luma_bits_per_pixel(heif->image);
+    info->depth = depth > 0 ? (unsigned)depth : 8;
     enum heif_color_profile_type type = lib.heif_image_handle_get_color_profile_type(heif->image);
     if (type == heif_color_profile_type_rICC || type == heif_color_profile_type_prof) {
         info->icc_count = lib.heif_image_handle_get_raw_color_profile_size(heif->image);
@@ -128,20 +138,32 @@ bool eidetic_heif_icc(eidetic_heif *heif, uint8_t *profile) {
     return lib.heif_image_handle_get_raw_color_profile(heif->image, profile).code == heif_error_Ok;
 }
 
-static struct heif_error decode(eidetic_heif *heif, struct heif_image **image) {
+static struct heif_error decode(eidetic_heif *heif, bool is_deep, struct heif_image **image) {
     struct heif_decoding_options *options = lib.heif_decoding_options_alloc();
     if (!options) {
         return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "not enough memory"};
     }
-    options->convert_hdr_to_8bit = 1;
+    options->convert_hdr_to_8bit = !is_deep;
+    static const uint16_t one = 1;
+    enum heif_chroma deep = *(const uint8_t *)&one
+        ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBBAA_BE;
     struct heif_error error = lib.heif_decode_image(
-        heif->image, image, heif_colorspace_RGB, heif_chroma_interleaved_RGBA, options);
+        heif->image, image, heif_colorspace_RGB, is_deep ? deep : heif_chroma_interleaved_RGBA, options);
     lib.heif_decoding_options_free(options);
     return error;
 }
 
+// Widens samples of `bits` bits to 16.
+static void widen(const uint16_t *source, uint16_t *out, size_t count, int bits) {
+    uint32_t maximum = (1u << bits) - 1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sample = source[i] < maximum ? source[i] : maximum;
+        out[i] = (uint16_t)((sample * 65535 + maximum / 2) / maximum);
+    }
+}
+
 static bool copy_pixels(
-    eidetic_heif *heif, const struct heif_image *image, uint8_t *pixels, size_t bytes_per_row,
+    eidetic_heif *heif, const struct heif_image *image, bool is_deep, uint8_t *pixels, size_t bytes_per_row,
     eidetic_codec_outcome *outcome) {
     int stride = 0;
     const uint8_t *plane = lib.heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
@@ -154,23 +176,44 @@ static bool copy_pixels(
             outcome, EIDETIC_CODEC_CORRUPT, "the video has %dx%d pixels, but the header declares %ux%u", width, height,
             heif->info.width, heif->info.height);
     }
+    int bits = lib.heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
+    if (is_deep && (bits < 8 || bits > 16)) {
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "the image has %d bits per channel", bits);
+    }
     for (int y = 0; y < height; y++) {
-        memcpy(pixels + (size_t)y * bytes_per_row, plane + (size_t)y * (size_t)stride, (size_t)width * 4);
+        const uint8_t *from = plane + (size_t)y * (size_t)stride;
+        uint8_t *to = pixels + (size_t)y * bytes_per_row;
+        if (is_deep) {
+            widen((const void *)from, (void *)to, (size_t)width * 4, bits);
+        } else {
+            memcpy(to, from, (size_t)width * 4);
+        }
     }
     return true;
 }
 
-bool eidetic_heif_read(
-    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+static bool read_image(
+    eidetic_heif *heif, uint32_t maximum_side, bool is_deep, uint8_t *pixels, size_t bytes_per_row,
+    eidetic_codec_outcome *outcome) {
     lib.heif_context_set_maximum_image_size_limit(
         heif->context, maximum_side < INT32_MAX ? (int)maximum_side : INT32_MAX);
     // The caller already decodes several images in parallel. Threads within one image would only add memory.
     lib.heif_context_set_max_decoding_threads(heif->context, 0);
     struct heif_image *image = NULL;
-    struct heif_error error = decode(heif, &image);
+    struct heif_error error = decode(heif, is_deep, &image);
     bool is_read = error.code == heif_error_Ok
-        ? copy_pixels(heif, image, pixels, bytes_per_row, outcome) : fail(error, outcome);
+        ? copy_pixels(heif, image, is_deep, pixels, bytes_per_row, outcome) : fail(error, outcome);
     if (image) lib.heif_image_release(image);
     return is_read;
+}
+
+bool eidetic_heif_read(
+    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    return read_image(heif, maximum_side, false, pixels, bytes_per_row, outcome);
+}
+
+bool eidetic_heif_read_deep(
+    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    return read_image(heif, maximum_side, true, pixels, bytes_per_row, outcome);
 }
 #endif

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 /// Functions of libbrotlidec, as <brotli/decode.h> declares them.
 typedef struct {
@@ -14,11 +16,16 @@ typedef struct {
     void (*destroy)(void *state);
 } brotli_functions;
 
+/// The bytes from which on a frame of Zstandard is recognised.
+enum { ZSTD_FRAME_START = 5 };
+
 struct eidetic_inflater {
     eidetic_inflate_coding coding;
     z_stream zlib;
     void *brotli_state;
     brotli_functions brotli;
+    ZSTD_DStream *zstd;
+    size_t started; // bytes of a frame of Zstandard that has not ended
     int has_ended;
     int has_all_data;
 };
@@ -47,6 +54,11 @@ eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
         inflater->brotli = find_brotli();
         if (inflater->brotli.create) inflater->brotli_state = inflater->brotli.create(NULL, NULL, NULL);
         is_ready = inflater->brotli_state != NULL;
+    } else if (coding == EIDETIC_INFLATE_ZSTD) {
+        inflater->zstd = ZSTD_createDStream();
+        // A window of at most 8 MiB (RFC 9659, section 3).
+        is_ready = inflater->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(inflater->zstd, ZSTD_d_windowLogMax, 23));
+        if (!is_ready) ZSTD_freeDStream(inflater->zstd);
     } else {
         // 16 more window bits select the format of gzip.
         is_ready = inflateInit2(&inflater->zlib, coding == EIDETIC_INFLATE_GZIP ? MAX_WBITS + 16 : MAX_WBITS) == Z_OK;
@@ -58,7 +70,9 @@ eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
 
 void eidetic_inflater_destroy(eidetic_inflater *inflater) {
     if (inflater->brotli_state) inflater->brotli.destroy(inflater->brotli_state);
-    if (inflater->coding != EIDETIC_INFLATE_BROTLI) inflateEnd(&inflater->zlib);
+    ZSTD_freeDStream(inflater->zstd);
+    // Does nothing to a stream that was never initialised.
+    inflateEnd(&inflater->zlib);
     free(inflater);
 }
 
@@ -77,6 +91,30 @@ static eidetic_inflate_status run_brotli(eidetic_inflater *inflater, const uint8
     // The codes from -30 to -21 are failed allocations.
     int error = inflater->brotli.error(inflater->brotli_state);
     return error >= -30 && error <= -21 ? EIDETIC_INFLATE_OUT_OF_MEMORY : EIDETIC_INFLATE_FAILED;
+}
+
+static eidetic_inflate_status run_zstd(eidetic_inflater *inflater, const uint8_t *input, size_t count,
+                                       size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
+    ZSTD_inBuffer in = {input, count, 0};
+    ZSTD_outBuffer out = {output, capacity, 0};
+    size_t result;
+    do {
+        size_t start = in.pos;
+        result = ZSTD_decompressStream(inflater->zstd, &out, &in);
+        if (ZSTD_isError(result)) break;
+        inflater->started = result == 0 ? 0 : inflater->started + in.pos - start;
+        // Another frame continues the data (RFC 8878, 3.1), once its header shows that it is one.
+        inflater->has_all_data = result == 0 || (inflater->has_all_data && inflater->started < ZSTD_FRAME_START);
+    } while (in.pos < in.size && out.pos < out.size);
+    *consumed = in.pos;
+    *written = out.pos;
+    if (!ZSTD_isError(result))
+        return out.pos == out.size ? EIDETIC_INFLATE_HAS_OUTPUT : EIDETIC_INFLATE_NEEDS_INPUT;
+    switch (ZSTD_getErrorCode(result)) {
+    case ZSTD_error_prefix_unknown: return inflater->has_all_data ? EIDETIC_INFLATE_END : EIDETIC_INFLATE_FAILED;
+    case ZSTD_error_memory_allocation: return EIDETIC_INFLATE_OUT_OF_MEMORY;
+    default: return EIDETIC_INFLATE_FAILED;
+    }
 }
 
 // Another member of a gzip file continues the data (RFC 1952, 2.2).
@@ -135,9 +173,11 @@ eidetic_inflate_status eidetic_inflater_run(eidetic_inflater *inflater, const ui
     // Other bytes behind the end are ignored, as browsers do.
     if (inflater->has_ended && !(starts_member(inflater, input, count) && restart(inflater)))
         return EIDETIC_INFLATE_END;
-    eidetic_inflate_status status =
-        (inflater->coding == EIDETIC_INFLATE_BROTLI ? run_brotli : run_zlib)(inflater, input, count, consumed, output,
-                                                                             capacity, written);
+    eidetic_inflate_status (*run)(eidetic_inflater *, const uint8_t *, size_t, size_t *, uint8_t *, size_t, size_t *) =
+        inflater->coding == EIDETIC_INFLATE_BROTLI ? run_brotli
+        : inflater->coding == EIDETIC_INFLATE_ZSTD ? run_zstd
+                                                   : run_zlib;
+    eidetic_inflate_status status = run(inflater, input, count, consumed, output, capacity, written);
     inflater->has_ended = status == EIDETIC_INFLATE_END;
     return status;
 }

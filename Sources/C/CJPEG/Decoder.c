@@ -71,6 +71,10 @@ static void skip_input(j_decompress_ptr library, long count) {
     }
 }
 
+unsigned eidetic_jpeg_version(void) {
+    return LIBJPEG_TURBO_VERSION_NUMBER;
+}
+
 eidetic_jpeg_decoder *eidetic_jpeg_decoder_create(const uint8_t *bytes, size_t count) {
     eidetic_jpeg_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder) return NULL;

@@ -22,7 +22,8 @@
     X(JxlDecoderGetFrameHeader) \
     X(JxlDecoderImageOutBufferSize) \
     X(JxlDecoderSetImageOutBuffer) \
-    X(JxlDecoderFlushImage)
+    X(JxlDecoderFlushImage) \
+    X(JxlDecoderVersion)
 
 #define DECLARE(f) __typeof__(f) *f;
 static struct {
@@ -49,6 +50,11 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
+unsigned eidetic_jxl_version(void) {
+    eidetic_jxl_prepare();
+    return library.is_loaded ? lib.JxlDecoderVersion() : 0;
+}
+
 void eidetic_jxl_prepare(void) {
     pthread_once(&library.once, load);
 }
@@ -65,6 +71,7 @@ struct eidetic_jxl {
 };
 
 static const JxlPixelFormat format = {4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
+static const JxlPixelFormat deep_format = {4, JXL_TYPE_UINT16, JXL_NATIVE_ENDIAN, 0};
 
 // The library converts some images to linear light by default. Eight bits of linear light are too coarse for dark
 // colours, so this function requests sRGB instead.
@@ -116,6 +123,7 @@ static bool read_info(eidetic_jxl *jxl, eidetic_jxl_info *info, eidetic_codec_ou
     }
     info->width = jxl->info.xsize;
     info->height = jxl->info.ysize;
+    info->depth = jxl->info.bits_per_sample;
     info->has_alpha = jxl->info.alpha_bits > 0;
     info->is_premultiplied = info->has_alpha && jxl->info.alpha_premultiplied;
     info->is_animated = jxl->info.have_animation;
@@ -181,12 +189,13 @@ bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome 
 }
 
 bool eidetic_jxl_read(
-    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
+    eidetic_jxl *jxl, bool is_deep, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
+    const JxlPixelFormat *target = is_deep ? &deep_format : &format;
     size_t required = 0;
     *has_pixels = false;
     if (!run(jxl, JXL_DEC_NEED_IMAGE_OUT_BUFFER, outcome) ||
-        lib.JxlDecoderImageOutBufferSize(jxl->decoder, &format, &required) != JXL_DEC_SUCCESS || required > count ||
-        lib.JxlDecoderSetImageOutBuffer(jxl->decoder, &format, pixels, count) != JXL_DEC_SUCCESS) {
+        lib.JxlDecoderImageOutBufferSize(jxl->decoder, target, &required) != JXL_DEC_SUCCESS || required > count ||
+        lib.JxlDecoderSetImageOutBuffer(jxl->decoder, target, pixels, count) != JXL_DEC_SUCCESS) {
         return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
     }
     *has_pixels = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
@@ -227,6 +236,21 @@ static bool is_srgb(eidetic_jxl *jxl) {
         color.transfer_function == JXL_TRANSFER_FUNCTION_SRGB && color.white_point == JXL_WHITE_POINT_D65 &&
         (color.color_space == JXL_COLOR_SPACE_GRAY ||
             (color.color_space == JXL_COLOR_SPACE_RGB && color.primaries == JXL_PRIMARIES_SRGB));
+}
+
+bool eidetic_jxl_high_dynamic_range(eidetic_jxl *jxl, unsigned *primaries, unsigned *transfer) {
+    JxlColorEncoding color;
+    if (lib.JxlDecoderGetColorAsEncodedProfile(
+            jxl->decoder, UNUSED_FORMAT JXL_COLOR_PROFILE_TARGET_DATA, &color) != JXL_DEC_SUCCESS ||
+        color.white_point != JXL_WHITE_POINT_D65 ||
+        (color.transfer_function != JXL_TRANSFER_FUNCTION_PQ && color.transfer_function != JXL_TRANSFER_FUNCTION_HLG)) {
+        return false;
+    }
+    // The library's numbers are those of the standard, but that of P3 stands for another white there.
+    *primaries = color.primaries == JXL_PRIMARIES_P3 ? 12 : (unsigned)color.primaries;
+    if (color.color_space == JXL_COLOR_SPACE_GRAY) *primaries = JXL_PRIMARIES_SRGB;
+    *transfer = (unsigned)color.transfer_function;
+    return true;
 }
 
 size_t eidetic_jxl_icc(eidetic_jxl *jxl, uint8_t *profile, size_t count) {

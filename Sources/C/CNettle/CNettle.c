@@ -37,3 +37,7 @@ void eidetic_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *by
     hmac_sha256_digest(&context, SHA256_DIGEST_SIZE, digest);
 #endif
 }
+
+int eidetic_nettle_version(void) {
+    return nettle_version_major() * 100 + nettle_version_minor();
+}

@@ -1,5 +1,6 @@
 #include "CNetwork.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <linux/rtnetlink.h>
@@ -194,4 +195,24 @@ int eidetic_route_read(struct eidetic_route *route) {
             changed |= adds_connectivity(route, message);
         }
     }
+}
+
+// MARK: Routes
+
+/// Returns 1 if the kernel has a route to an address: connecting a datagram socket looks for one, and sends nothing.
+static int has_route_to(const struct sockaddr *address, socklen_t length) {
+    int number = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (number < 0) return 0;
+    int result = connect(number, address, length);
+    close(number);
+    return result == 0;
+}
+
+int eidetic_route_exists(void) {
+    struct sockaddr_in ipv4 = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6, .sin6_port = htons(80)};
+    inet_pton(AF_INET, "192.0.2.1", &ipv4.sin_addr);
+    inet_pton(AF_INET6, "2001:db8::1", &ipv6.sin6_addr);
+    return has_route_to((const struct sockaddr *)&ipv4, sizeof ipv4)
+        || has_route_to((const struct sockaddr *)&ipv6, sizeof ipv6);
 }

@@ -60,6 +60,10 @@ void eidetic_png_ignore_metadata(png_structp library) {
     png_set_keep_unknown_chunks(library, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
 }
 
+const char *eidetic_png_version(void) {
+    return png_get_libpng_ver(NULL);
+}
+
 eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t count) {
     eidetic_png_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder) return NULL;
@@ -82,7 +86,8 @@ void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder) {
 }
 
 eidetic_png_status eidetic_png_start(
-    eidetic_png_decoder *decoder, int ignores_chunk_checksums, uint32_t *width, uint32_t *height, int *passes) {
+    eidetic_png_decoder *decoder, int ignores_chunk_checksums, int is_deep, uint32_t *width, uint32_t *height,
+    int *passes) {
     png_structp library = decoder->library;
     if (setjmp(png_jmpbuf(library))) return decoder->status;
     if (ignores_chunk_checksums) {
@@ -96,12 +101,16 @@ eidetic_png_status eidetic_png_start(
     *width = png_get_image_width(library, decoder->info);
     *height = png_get_image_height(library, decoder->info);
     png_set_expand(library);
-    png_set_scale_16(library);
+    if (is_deep) {
+        png_set_swap(library);
+    } else {
+        png_set_scale_16(library);
+    }
     png_set_gray_to_rgb(library);
-    png_set_add_alpha(library, 0xff, PNG_FILLER_AFTER);
+    png_set_add_alpha(library, is_deep ? 0xffff : 0xff, PNG_FILLER_AFTER);
     *passes = png_set_interlace_handling(library);
     png_read_update_info(library, decoder->info);
-    if (png_get_rowbytes(library, decoder->info) != 4 * (size_t)*width) png_error(library, "unexpected row length");
+    if (png_get_rowbytes(library, decoder->info) != (is_deep ? 8 : 4) * (size_t)*width) png_error(library, "unexpected row length");
     return EIDETIC_PNG_OK;
 }
 

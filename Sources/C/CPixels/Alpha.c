@@ -69,6 +69,14 @@ EIDETIC_CLONES void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eide
     }
 }
 
+EIDETIC_CLONES void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
+    for (size_t y = 0; y < source.height; y++) {
+        const uint16_t *from = (const void *)(source.pixels + y * source.stride);
+        uint8_t *to = target.pixels + y * target.stride;
+        for (size_t x = 0; x < source.width; x++) to[4 * x + 3] = (uint8_t)((from[4 * x + 3] * 255u + 32767) / 65535);
+    }
+}
+
 EIDETIC_CLONES void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count) {
     for (uint8_t *pixel = pixels; count > 0; count--, pixel += 4) {
         for (int i = 0; i < 3; i++) pixel[i] = pixel[i] < pixel[3] ? pixel[i] : pixel[3];

@@ -23,6 +23,7 @@ static struct {
     void (*rsvg_handle_get_intrinsic_dimensions)(
         void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *);
     int (*rsvg_handle_render_document)(void *, void *, const rsvg_rectangle *, g_error **);
+    const unsigned *rsvg_major_version, *rsvg_minor_version, *rsvg_micro_version;
     // Symbols of GObject and cairo, which librsvg is linked with.
     void (*g_object_unref)(void *);
     void (*g_error_free)(g_error *);
@@ -41,7 +42,8 @@ static void load(void) {
     static const eidetic_codec_symbol symbols[] = {
         SYMBOL(rsvg_handle_new_from_data), SYMBOL(rsvg_handle_set_dpi),
         SYMBOL(rsvg_handle_get_intrinsic_size_in_pixels), SYMBOL(rsvg_handle_get_intrinsic_dimensions),
-        SYMBOL(rsvg_handle_render_document), SYMBOL(g_object_unref), SYMBOL(g_error_free),
+        SYMBOL(rsvg_handle_render_document), SYMBOL(rsvg_major_version), SYMBOL(rsvg_minor_version),
+        SYMBOL(rsvg_micro_version), SYMBOL(g_object_unref), SYMBOL(g_error_free),
         SYMBOL(cairo_image_surface_create_for_data), SYMBOL(cairo_surface_flush), SYMBOL(cairo_surface_destroy),
         SYMBOL(cairo_create), SYMBOL(cairo_status), SYMBOL(cairo_destroy),
     };
@@ -50,6 +52,12 @@ static void load(void) {
 
 void eidetic_svg_prepare(void) {
     pthread_once(&library.once, load);
+}
+
+unsigned eidetic_svg_version(void) {
+    eidetic_svg_prepare();
+    if (!library.is_loaded) return 0;
+    return *lib.rsvg_major_version * 1000000 + *lib.rsvg_minor_version * 1000 + *lib.rsvg_micro_version;
 }
 
 struct eidetic_svg {

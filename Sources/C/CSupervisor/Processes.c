@@ -149,3 +149,7 @@ void eidetic_raise_file_limit(void) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+int eidetic_copy_descriptor(int process_descriptor, int number) {
+    return (int)syscall(SYS_pidfd_getfd, process_descriptor, number, 0);
+}

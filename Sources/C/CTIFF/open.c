@@ -4,6 +4,10 @@
 
 #include "tiff.h"
 
+const char *eidetic_tiff_version(void) {
+    return TIFFGetVersion();
+}
+
 static tmsize_t tiff_read(thandle_t handle, void *buffer, tmsize_t size) {
     eidetic_tiff *tiff = handle;
     uint64_t remaining = tiff->position < tiff->count ? tiff->count - tiff->position : 0;

@@ -16,7 +16,9 @@ enum Main {
         if attack == .mute { pause() }
         let restrictions = HelperRestrictions.apply(readable: attack == .fonts ? HelperFonts.directories : [])
         var probe = Probe(attack: attack, socket: PacketSocket(adopting: DecodeHelper.descriptor))
-        let description = HelperDescription(restrictions: restrictions, formats: ["png"], addressSpace: 256 << 20)
+        var description = HelperDescription(restrictions: restrictions, formats: ["png"], addressSpace: 256 << 20)
+        if attack == .older { description.version -= 1 }
+        if attack == .newer { description.version += 1 }
         probe.send(.ready(description))
         if attack == .speaksFirst { probe.send(.failure(.corrupt, message: "unbidden")) }
         probe.run()
@@ -33,6 +35,8 @@ enum Attack: String, CaseIterable {
     case denied
     /// Does not even say that it is ready.
     case mute
+    /// Is of another version.
+    case older, newer
     /// Replies before the first request.
     case speaksFirst
     case exit, crash, loop, sleep, memory

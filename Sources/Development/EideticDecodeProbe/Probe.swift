@@ -78,7 +78,8 @@ struct Probe {
 
     /// Announces an animation of three frames, or one that no file leads to.
     private func answerAnimation(isExtended: Bool = false) {
-        let side = attack == .animationOversized ? 1 << 20 : 8, hasVanished = attack == .vanishing && isExtended
+        let side = attack == .animationOversized ? 1 << 20 : 8
+        let hasVanished = attack == .vanishing && isExtended
         let count = attack == .animationFrames ? 60_000 : hasVanished ? 0 : 3
         let duration: Int64 = attack == .animationDurations ? -1 : 1_000
         for index in 0..<count { window?.base.storeBytes(of: duration, toByteOffset: 8 * index, as: Int64.self) }

@@ -9,7 +9,8 @@ package final class CrashTestJournal {
         package var pendingVersion: UInt32
 
         package init(committedVersion: UInt32 = 0, pendingVersion: UInt32 = 0) {
-            (self.committedVersion, self.pendingVersion) = (committedVersion, pendingVersion)
+            self.committedVersion = committedVersion
+            self.pendingVersion = pendingVersion
         }
     }
 

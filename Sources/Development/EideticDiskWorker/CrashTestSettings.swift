@@ -15,7 +15,11 @@ package struct CrashTestSettings {
     package var arguments: [String] { ["kill", directory, journal, "\(limit)", "\(worker)", "\(seed)"] }
 
     package init(directory: String, journal: String, limit: Int, worker: Int, seed: UInt64) {
-        (self.directory, self.journal, self.limit, self.worker, self.seed) = (directory, journal, limit, worker, seed)
+        self.directory = directory
+        self.journal = journal
+        self.limit = limit
+        self.worker = worker
+        self.seed = seed
     }
 
     package init?(_ arguments: [String]) {

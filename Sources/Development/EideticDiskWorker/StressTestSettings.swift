@@ -21,8 +21,12 @@ package struct StressTestSettings: Sendable {
     }
 
     package init(directory: String, limit: Int, worker: Int, seed: UInt64, steps: Int, seconds: Int) {
-        (self.directory, self.limit, self.worker) = (directory, limit, worker)
-        (self.seed, self.stepCount, self.seconds) = (seed, steps, seconds)
+        self.directory = directory
+        self.limit = limit
+        self.worker = worker
+        self.seed = seed
+        self.stepCount = steps
+        self.seconds = seconds
     }
 
     package init?(_ arguments: [String]) {

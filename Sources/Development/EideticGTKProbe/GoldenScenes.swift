@@ -22,7 +22,7 @@ extension Scenes {
             }
         }
         await stage.present()
-        for (widget, url) in widgets { try await ImageWidget(widget, pipeline: stage.pipeline).show(url) }
+        for (widget, url) in widgets { try await ImageWidget(widget, pipeline: stage.pipeline).show(ImageRequest(url)) }
         try await stage.saveScreenshot()
     }
 
@@ -35,14 +35,22 @@ extension Scenes {
         Motion.isAllowed = false
         await stage.present()
         let views = widgets.map { ImageWidget($0, pipeline: stage.pipeline) }
-        let url = try stage.serve("a.png", image: .pattern(width: 80, height: 60)), slow = try stage.serveSlow()
-        views[0].setImage(slow, placeholder: try .plain(.blue, width: 40, height: 20))
+        let url = try stage.serve("a.png", image: .pattern(width: 80, height: 60))
+        let slow = try stage.serveSlow()
+        views[0].setImage(
+            ImageRequest(slow),
+            presentation: .init(placeholder: try .plain(.blue, width: 40, height: 20))
+        )
         let failure = ImageSlot.Presentation(failureImage: try .pattern(width: 30, height: 60))
-        _ = try? await views[1].show(stage.missingURL, presentation: failure)
-        try await views[2].show(url)
-        views[2].setImage(slow, placeholder: try .plain(.blue), options: .keepCurrentImage)
-        try await views[3].show(try stage.serve("a.gif", colours: [.yellow, .green], frameDuration: .milliseconds(20)))
-        try await ImageWidget(image, pipeline: stage.pipeline).show(url)
+        _ = try? await views[1].show(ImageRequest(stage.missingURL), presentation: failure)
+        try await views[2].show(ImageRequest(url))
+        views[2].setImage(
+            ImageRequest(slow),
+            presentation: .init(placeholder: try .plain(.blue), keepsCurrentImage: true)
+        )
+        let animation = try stage.serve("a.gif", colours: [.yellow, .green], frameDuration: .milliseconds(20))
+        try await views[3].show(ImageRequest(animation))
+        try await ImageWidget(image, pipeline: stage.pipeline).show(ImageRequest(url))
         await stage.waitForFrames(10)
         try await stage.saveScreenshot()
     }
@@ -70,11 +78,13 @@ extension Scenes {
         gtk_widget_set_opacity(faint, 0.5)
         await stage.present()
         let url = try stage.serve("a.png", image: .pattern(width: 100, height: 100, isTransparent: true))
-        for widget in [plain, image, faint] { try await ImageWidget(widget, pipeline: stage.pipeline).show(url) }
+        for widget in [plain, image, faint] {
+            try await ImageWidget(widget, pipeline: stage.pipeline).show(ImageRequest(url))
+        }
         let placeholder = try Image.pattern(width: 70, height: 40, isTransparent: true)
         ImageWidget(placeholderWidget, pipeline: stage.pipeline).setImage(
-            try stage.serveSlow(),
-            placeholder: placeholder
+            ImageRequest(try stage.serveSlow()),
+            presentation: .placeholder(placeholder)
         )
         try await stage.saveScreenshot()
     }
@@ -115,7 +125,8 @@ extension Stage {
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, bytesPerRow in
             for y in 0..<size.height {
                 for x in 0..<size.width {
-                    let colour = screen[x, y], offset = y * bytesPerRow + 4 * x
+                    let colour = screen[x, y]
+                    let offset = y * bytesPerRow + 4 * x
                     (pixels[offset], pixels[offset + 1]) = (colour.red, colour.green)
                     (pixels[offset + 2], pixels[offset + 3]) = (colour.blue, 255)
                 }

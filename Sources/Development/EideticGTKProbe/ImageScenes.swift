@@ -11,10 +11,11 @@ extension Scenes {
         let widget = stage.add(gtk_picture_new())
         let imageWidget = stage.add(gtk_image_new())
         gtk_image_set_pixel_size(OpaquePointer(imageWidget), 100)
-        let red = try stage.serve("red.png", colour: .red), green = try stage.serve("green.png", colour: .green)
+        let red = try stage.serve("red.png", colour: .red)
+        let green = try stage.serve("green.png", colour: .green)
         await stage.present()
-        let first = try await ImageWidget(widget, pipeline: stage.pipeline).show(red)
-        let second = try await ImageWidget(imageWidget, pipeline: stage.pipeline).show(green)
+        let first = try await ImageWidget(widget, pipeline: stage.pipeline).show(ImageRequest(red))
+        let second = try await ImageWidget(imageWidget, pipeline: stage.pipeline).show(ImageRequest(green))
         stage.expect(
             first.source == .network && second.source == .network,
             otherwise: "\(first.source), \(second.source)"
@@ -31,7 +32,7 @@ extension Scenes {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         var response: ImageResponse?
-        ImageWidget(widget).setImage(url) { response = try? $0.get() }
+        ImageWidget(widget).setImage(ImageRequest(url)) { response = try? $0.get() }
         await stage.wait(for: "the image") { response != nil }
         print("source \(response.map { "\($0.source)" } ?? "none")")
         await stage.waitForFrames(2)

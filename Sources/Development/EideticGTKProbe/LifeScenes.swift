@@ -28,9 +28,12 @@ extension Scenes {
         if window == nil { stage.add(widget.pointer) }
         let view = ImageWidget(widget.pointer, pipeline: stage.pipeline)
         let presentation = ImageSlot.Presentation(indicator: .spinner, transition: .crossFade())
-        view.setImage(url, size: isSized ? PixelSize(width: 50, height: 50) : nil, presentation: presentation) {
+        view.setImage(
+            ImageRequest(url, size: isSized ? PixelSize(width: 50, height: 50) : nil),
+            presentation: presentation
+        ) {
             if case .failure(let error) = $0 { results.append("\(error.code)") } else { results.append("shown") }
-            if death == .replacedByCompletion { view.setImage(url) { secondResult = $0 } }
+            if death == .replacedByCompletion { view.setImage(ImageRequest(url)) { secondResult = $0 } }
         }
         await stage.waitForFrames(3)
         stage.expect(results.isEmpty, otherwise: "\(death): ended too early: \(results)")
@@ -50,7 +53,7 @@ extension Scenes {
             stage.remove(widget.pointer)
             g_object_run_dispose(widget.object)
             stage.expect(results, is: ["cancelled"], "\(death)")
-            view.setImage(url) { secondResult = $0 }
+            view.setImage(ImageRequest(url)) { secondResult = $0 }
             g_object_unref(widget.raw)
         }
         stage.expect(results, is: ["cancelled"], "\(death), sized \(isSized)")
@@ -72,7 +75,7 @@ extension Scenes {
         var completionCount = 0
         // During its own completion.
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(url) { _ in
+            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(ImageRequest(url)) { _ in
                 completionCount += 1
                 stage.remove(widget.pointer)
                 continuation.resume()
@@ -82,11 +85,14 @@ extension Scenes {
         let fadingWidget = Widget(gtk_picture_new())
         stage.add(fadingWidget.pointer)
         var didFade: Bool?
-        let options: ImageOptions = [.forceTransition, .waitTransition]
-        let presentation = ImageSlot.Presentation(transition: .crossFade(.seconds(60)))
+        let presentation = ImageSlot.Presentation(
+            transition: .crossFade(.seconds(60)),
+            transitionsFromMemory: true,
+            completesAfterTransition: true
+        )
         let size = PixelSize(width: 40, height: 40)
         ImageWidget(fadingWidget.pointer, pipeline: stage.pipeline)
-            .setImage(url, options: options, size: size, presentation: presentation) {
+            .setImage(ImageRequest(url, size: size), presentation: presentation) {
                 didFade = (try? $0.get()) != nil
             }
         await stage.wait(for: "the start of the transition") { fadingWidget.showsImage }

@@ -16,6 +16,13 @@ extension Scenes {
         stage.expect(flood.jobs, is: 1_000)
     }
 
+    /// Ends a program that has not started its application, with the writing of an image under way.
+    static func finish(_ stage: Stage) async throws {
+        let url = try stage.serve("red.png", colour: .red)
+        _ = try await stage.pipeline.response(for: stage.request(for: url))
+        stage.finishesLoop = true
+    }
+
     /// Floods the main actor with jobs: the window is still drawn, and GLib's sources still run.
     static func flood(_ stage: Stage) async throws {
         let widget = stage.add(gtk_picture_new())
@@ -24,7 +31,7 @@ extension Scenes {
         let flood = Flood()
         for _ in 0..<4 { Task { await flood.run() } }
         await stage.waitForFrames(10)
-        try await ImageWidget(widget, pipeline: stage.pipeline).show(url)
+        try await ImageWidget(widget, pipeline: stage.pipeline).show(ImageRequest(url))
         await stage.waitForFrames(10)
         let screen = try await stage.screenshot()
         flood.isFinished = true

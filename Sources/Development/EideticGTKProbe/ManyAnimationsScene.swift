@@ -13,7 +13,9 @@ extension Scenes {
         for (number, duration) in durations.enumerated() {
             let url = try stage.serveAnimation(number: number, frameDuration: duration)
             let widget = stage.add(gtk_picture_new(), atX: number % 10 * 40, y: number / 10 * 40, side: 40)
-            ImageWidget(widget, pipeline: stage.pipeline).setImage(url, size: PixelSize(width: 64, height: 64))
+            ImageWidget(widget, pipeline: stage.pipeline).setImage(
+                ImageRequest(url, size: PixelSize(width: 64, height: 64))
+            )
             logs.append(TextureLog(widget))
         }
         await stage.present()

@@ -11,12 +11,16 @@ extension Scenes {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
-        let red = try stage.serve("red.png", colour: .red), blue = try stage.serve("blue.png", colour: .blue)
-        try await view.show(red)
+        let red = try stage.serve("red.png", colour: .red)
+        let blue = try stage.serve("blue.png", colour: .blue)
+        try await view.show(ImageRequest(red))
         var isFinished = false
-        let slow = ImageSlot.Presentation(transition: .crossFade(.seconds(6)))
-        let options: ImageOptions = [.waitTransition, .keepCurrentImage]
-        view.setImage(blue, options: options, presentation: slow) { _ in isFinished = true }
+        var slow = ImageSlot.Presentation(
+            transition: .crossFade(.seconds(6)),
+            keepsCurrentImage: true,
+            completesAfterTransition: true
+        )
+        view.setImage(ImageRequest(blue), presentation: slow) { _ in isFinished = true }
         var mixed: Colour?
         while !isFinished, mixed == nil {
             let colour = try await stage.screenshot()[50, 50]
@@ -27,30 +31,30 @@ extension Scenes {
         await stage.waitForFrames(2)
         stage.expect(try await stage.screenshot()[50, 50], looksLike: .blue, "after the transition")
         isFinished = false
-        view.setImage(red, options: options, presentation: slow) { _ in isFinished = true }
+        view.setImage(ImageRequest(red), presentation: slow) { _ in isFinished = true }
         stage.expect(isFinished, otherwise: "an image in memory must not wait for a transition")
         Motion.isAllowed = false
         isFinished = false
-        view.setImage(blue, options: options.union(.forceTransition), presentation: slow) { _ in isFinished = true }
+        slow.transitionsFromMemory = true
+        view.setImage(ImageRequest(blue), presentation: slow) { _ in isFinished = true }
         stage.expect(isFinished, otherwise: "without motion there is no transition")
         Motion.isAllowed = true
     }
 
     /// Shows a turning spinner and a filling ring over the placeholder until the image is loaded.
     static func indicators(_ stage: Stage) async throws {
-        let spinning = stage.add(gtk_picture_new()), filling = stage.add(gtk_picture_new())
+        let spinning = stage.add(gtk_picture_new())
+        let filling = stage.add(gtk_picture_new())
         let placeholder = try Image.plain(.blue)
         await stage.present()
         let slow = try stage.serveSlow()
         let views = [spinning, filling].map { ImageWidget($0, pipeline: stage.pipeline) }
         var received = 0
-        views[0].setImage(slow, placeholder: placeholder, presentation: .init(indicator: .spinner))
+        views[0].setImage(ImageRequest(slow), presentation: .init(placeholder: placeholder, indicator: .spinner))
         views[1].setImage(
-            slow,
-            placeholder: placeholder,
-            presentation: .init(indicator: .progress),
-            progress: { received = $0.received },
-            completion: nil
+            ImageRequest(slow),
+            presentation: .init(placeholder: placeholder, indicator: .progress),
+            progress: { received = $0.received }
         )
         await stage.wait(for: "progress") { received > 4_000 }
         await stage.waitForFrames(2)
@@ -81,17 +85,20 @@ extension Scenes {
     static func animation(_ stage: Stage) async throws {
         let colours: [Colour] = [.red, .green, .blue]
         let url = try stage.serve("a.gif", colours: colours, frameDuration: .milliseconds(100))
-        let widget = stage.add(gtk_picture_new()), secondWidget = stage.add(gtk_picture_new())
+        let widget = stage.add(gtk_picture_new())
+        let secondWidget = stage.add(gtk_picture_new())
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
         let log = TextureLog(widget)
-        let response = try await view.show(url, size: PixelSize(width: 64, height: 64))
+        let response = try await view.show(ImageRequest(url, size: PixelSize(width: 64, height: 64)))
         let frameCount = response.image.animation?.frameCount
         stage.expect(frameCount, is: 3, "frames")
         await stage.wait(for: "seven frames") { log.record() >= 7 }
         stage.expect(log.isCyclic(frameCount: 3), otherwise: "\(log.textures)")
         // The same image in another widget uses the same textures.
-        ImageWidget(secondWidget, pipeline: stage.pipeline).setImage(url, size: PixelSize(width: 64, height: 64))
+        ImageWidget(secondWidget, pipeline: stage.pipeline).setImage(
+            ImageRequest(url, size: PixelSize(width: 64, height: 64))
+        )
         let secondLog = TextureLog(secondWidget)
         secondLog.record()
         stage.expect(Set(log.textures).isSuperset(of: secondLog.textures), otherwise: "a texture of its own")
@@ -106,7 +113,7 @@ extension Scenes {
         let count = log.record()
         await stage.waitForFrames(30)
         stage.expect(log.record(), is: count, "it continues after its last loop")
-        try await view.show(url, options: .firstFrameOnly, size: PixelSize(width: 64, height: 64))
+        try await view.show(ImageRequest(url, size: PixelSize(width: 64, height: 64), options: .firstFrameOnly))
         let still = log.record()
         await stage.waitForFrames(30)
         stage.expect(log.record(), is: still, "the first frame only")
@@ -122,11 +129,10 @@ extension Scenes {
         for child in [widget, filler] { gtk_box_append(UnsafeMutablePointer(OpaquePointer(column)), child) }
         gtk_scrolled_window_set_child(OpaquePointer(scrolled), column)
         await stage.present()
-        let view = ImageWidget(widget, pipeline: stage.pipeline), log = TextureLog(widget)
-        try await view.show(
-            try stage.serve("a.gif", colours: [.red, .green, .blue], frameDuration: .milliseconds(50)),
-            size: PixelSize(width: 64, height: 64)
-        )
+        let view = ImageWidget(widget, pipeline: stage.pipeline)
+        let log = TextureLog(widget)
+        let url = try stage.serve("a.gif", colours: [.red, .green, .blue], frameDuration: .milliseconds(50))
+        try await view.show(ImageRequest(url, size: PixelSize(width: 64, height: 64)))
         await stage.wait(for: "four frames") { log.record() >= 4 }
         let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
         for _ in 0..<2 {
@@ -157,8 +163,9 @@ extension Scenes {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         Motion.isAllowed = false
-        let view = ImageWidget(widget, pipeline: stage.pipeline), log = TextureLog(widget)
-        try await view.show(url)
+        let view = ImageWidget(widget, pipeline: stage.pipeline)
+        let log = TextureLog(widget)
+        try await view.show(ImageRequest(url))
         await stage.waitForFrames(30)
         stage.expect(log.record(), is: 1, "it plays")
         stage.expect(try await stage.screenshot()[50, 50], looksLike: .red, "not the first frame")
@@ -177,7 +184,7 @@ extension Scenes {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
-        view.setImage(try stage.serveSlow(), options: .highPriority)
+        view.setImage(ImageRequest(try stage.serveSlow(), priority: .high))
         stage.expect(view.task()?.priority, is: .high)
         gtk_widget_set_visible(widget, 0)
         stage.expect(view.task()?.priority, is: .low)
@@ -219,7 +226,8 @@ extension Scenes {
         let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
         gtk_adjustment_set_value(adjustment, 10)
         var isShown = false
-        ImageWidget(widget, pipeline: stage.pipeline).setImage(url, options: .lowPriority) { _ in isShown = true }
+        ImageWidget(widget, pipeline: stage.pipeline).setImage(ImageRequest(url, priority: .low)) { _ in isShown = true
+        }
         for step in 0..<60 {
             gtk_adjustment_set_value(adjustment, Double(20 + step))
             await stage.waitForFrames(1)
@@ -238,13 +246,13 @@ extension Scenes {
         guard let widget else { return }
         let view = ImageWidget(widget, pipeline: stage.pipeline)
         await stage.present()
-        view.setImage(try stage.serve("red.png", colour: .red))
+        view.setImage(ImageRequest(try stage.serve("red.png", colour: .red)))
         await stage.wait(for: "the first image") { stage.pipeline.isIdle }
         try await stage.mouse("mousemove --window %1 100 100 mousedown 1")
         try await stage.mouse("mousemove_relative 0 40 mousemove_relative 0 40")
         await stage.wait(for: "the drag") { stage.pipeline.isUserInteracting }
         var isShown = false
-        view.setImage(try stage.serve("blue.png", colour: .blue), options: .lowPriority) { _ in isShown = true }
+        view.setImage(ImageRequest(try stage.serve("blue.png", colour: .blue), priority: .low)) { _ in isShown = true }
         // Longer than the time after which scrolling without a drag has ended.
         await stage.waitForFrames(60)
         stage.expect(!isShown && stage.pipeline.isUserInteracting, otherwise: "it was loaded while the button was held")

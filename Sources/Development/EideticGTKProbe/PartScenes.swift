@@ -12,10 +12,12 @@ extension Scenes {
             plain = stage.add(gtk_button_new(), width: 120, height: 120)
         await stage.present()
         let view = ImageWidget(button, pipeline: stage.pipeline)
-        try await view.show(try stage.serve("red.png", colour: .red))
-        try await view.show(try stage.serve("green.png", colour: .green), for: .pressed)
-        try await view.show(try stage.serve("blue.png", colour: .blue), for: .insensitive)
-        try await ImageWidget(plain, pipeline: stage.pipeline).show(try stage.serve("yellow.png", colour: .yellow))
+        try await view.show(ImageRequest(try stage.serve("red.png", colour: .red)))
+        try await view.show(ImageRequest(try stage.serve("green.png", colour: .green)), for: .pressed)
+        try await view.show(ImageRequest(try stage.serve("blue.png", colour: .blue)), for: .insensitive)
+        try await ImageWidget(plain, pipeline: stage.pipeline).show(
+            ImageRequest(try stage.serve("yellow.png", colour: .yellow))
+        )
         func shownColour(x: Int) async throws -> Colour {
             await stage.waitForFrames(2)
             // The theme's own transitions have finished after these frames.
@@ -44,7 +46,7 @@ extension Scenes {
         await stage.present()
         let url = try stage.serve("red.png", colour: .red)
         let response = try await ImageWidget(marker, pipeline: stage.pipeline)
-            .show(url, size: PixelSize(width: 40, height: 40))
+            .show(ImageRequest(url, size: PixelSize(width: 40, height: 40)))
         await stage.waitForFrames(3)
         let screen = try await stage.screenshot()
         stage.expect(response.image.size.width, is: 40, "\(response.image.size)")

@@ -8,14 +8,18 @@ import EideticTestSupport
 extension Scenes {
     /// Shows the first half of a JPEG over the placeholder, which stays visible below it until the image has faded in.
     static func partial(_ stage: Stage) async throws {
-        let widget = stage.add(gtk_picture_new()), remainder = Gate()
+        let widget = stage.add(gtk_picture_new())
+        let remainder = Gate()
         await stage.present()
         let server = try halfSentImage(remainder: remainder)
         var isFinished = false
         ImageWidget(widget, pipeline: stage.pipeline).setImage(
-            server.url + "/half.jpg",
-            options: [.progressive, .waitTransition],
-            presentation: .init(placeholder: try .plain(.blue), transition: .crossFade(.seconds(4)))
+            ImageRequest(server.url + "/half.jpg", options: .progressive),
+            presentation: .init(
+                placeholder: try .plain(.blue),
+                transition: .crossFade(.seconds(4)),
+                completesAfterTransition: true
+            )
         ) { _ in isFinished = true }
         func isHalfRed() async throws -> Bool {
             let screen = try await stage.screenshot()

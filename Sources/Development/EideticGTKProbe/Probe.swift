@@ -1,6 +1,7 @@
 // A GTK program that plays one scene; the tests start it in a display server of its own.
 #if GTK
 import CGTK
+import EideticBackgroundGTK
 import EideticCore
 import EideticGTK
 import Glibc
@@ -16,12 +17,13 @@ struct Probe {
         }
         MainLoop.attach()
         let loop = g_main_loop_new(nil, 0)
-        var hasPassed = false
+        var (hasPassed, finishesLoop) = (false, false)
         Task {
             do {
                 let stage = try await Stage()
                 try await scene(stage)
                 hasPassed = stage.hasPassed
+                finishesLoop = stage.finishesLoop
             } catch {
                 Failure.report("\(error)")
             }
@@ -29,6 +31,10 @@ struct Probe {
         }
         g_main_loop_run(loop)
         print(hasPassed ? "scene over" : "scene failed")
+        if finishesLoop {
+            fflush(nil)
+            MainLoop.finish()
+        }
         exit(hasPassed ? 0 : 1)
     }
 

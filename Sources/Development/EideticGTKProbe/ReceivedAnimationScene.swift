@@ -9,13 +9,15 @@ extension Scenes {
     /// Plays an animation as it arrives: a widget that waits for its frames misses none, whatever others have decoded
     /// meanwhile, and a paused one shows what is sought.
     static func receivedAnimation(_ stage: Stage) async throws {
-        let gates = [Gate(), Gate()], server = try Self.server(of: try largeAnimation(), gates: gates)
+        let gates = [Gate(), Gate()]
+        let server = try Self.server(of: try largeAnimation(), gates: gates)
         let widget = stage.add(gtk_picture_new())
         await stage.present()
-        let view = ImageWidget(widget, pipeline: stage.pipeline), log = TextureLog(widget)
+        let view = ImageWidget(widget, pipeline: stage.pipeline)
+        let log = TextureLog(widget)
         var isFinished = false
         let side = PixelSize(width: 900, height: 900)
-        view.setImage(server.url + "/a.gif", options: .progressive, size: side) { _ in isFinished = true }
+        view.setImage(ImageRequest(server.url + "/a.gif", size: side, options: .progressive)) { _ in isFinished = true }
         await stage.wait(for: "the frames of the first part") { view.player()?.frameIndex == 3 }
         await stage.waitForFrames(10)
         guard let player = view.player() else { return }

@@ -51,8 +51,9 @@ private final class ReusedCell {
         let load = "\(name)\(loads.count)"
         loads.append(load)
         latestName = name
+        let side = PixelSize(width: 40, height: 40)
         ImageWidget(widget.pointer, pipeline: stage.pipeline)
-            .setImage("\(stage.server.url)/\(name)/\(number).png", size: PixelSize(width: 40, height: 40)) { [self] in
+            .setImage(ImageRequest("\(stage.server.url)/\(name)/\(number).png", size: side)) { [self] in
                 switch $0 {
                 case .success:
                     results.append("\(load) shown")

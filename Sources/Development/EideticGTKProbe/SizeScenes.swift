@@ -3,12 +3,14 @@ import CGTK
 import Eidetic
 import EideticCore
 import EideticGTK
+import Glibc
 
 extension Scenes {
     /// Decodes images to the widget's size multiplied by its scale factor, which the environment may set.
     static func sizes(_ stage: Stage) async throws {
         let url = try stage.serve("wide.png", colour: .red, width: 800, height: 400)
-        let fit = stage.add(gtk_picture_new()), cover = stage.add(gtk_picture_new())
+        let fit = stage.add(gtk_picture_new())
+        let cover = stage.add(gtk_picture_new())
         gtk_picture_set_content_fit(OpaquePointer(cover), GTK_CONTENT_FIT_COVER)
         // A GtkImage fills its area, whatever its pixel size, which counts only before the layout.
         let icon = stage.add(gtk_image_new(), width: 32, height: 32), roomy = stage.add(gtk_image_new()),
@@ -23,7 +25,7 @@ extension Scenes {
         {
             guard let widget else { return "no widget" }
             let view = ImageWidget(widget, pipeline: stage.pipeline)
-            return "\(try await view.show(url, options: .fromLoaderOnly, size: given).image.size)"
+            return "\(try await view.show(ImageRequest(url, size: given, cachePolicy: .reload)).image.size)"
         }
         let sizes = try await [
             decodedSize(of: fit), decodedSize(of: cover), decodedSize(of: icon), decodedSize(of: roomy),
@@ -40,16 +42,42 @@ extension Scenes {
         stage.expect(width, is: 200)
     }
 
+    /// Moves a shown image to a screen with twice the pixels: it is decoded again, one with a given size is not.
+    static func scale(_ stage: Stage) async throws {
+        typealias SetScale = @convention(c) (OpaquePointer?, Int32) -> Void
+        let url = try stage.serve("large.png", colour: .red, width: 800, height: 800)
+        let other = try stage.serve("other.png", colour: .green, width: 800, height: 800)
+        let widget = stage.add(gtk_picture_new())
+        let fixed = stage.add(gtk_picture_new())
+        await stage.present()
+        let small = PixelSize(width: 100, height: 100)
+        let large = PixelSize(width: 200, height: 200)
+        try await ImageWidget(fixed, pipeline: stage.pipeline).show(ImageRequest(other, size: small))
+        let shown = try await ImageWidget(widget, pipeline: stage.pipeline).show(ImageRequest(url))
+        stage.expect(shown.image.size, is: small)
+        guard let symbol = dlsym(nil, "gdk_x11_display_set_surface_scale") else {
+            return stage.expect(false, otherwise: "no display of X11")
+        }
+        unsafeBitCast(symbol, to: SetScale.self)(gtk_widget_get_display(widget), 2)
+        func isDecoded(_ url: String) -> Bool {
+            stage.pipeline.cachedImage(for: ImageRequest(url, size: large))?.size == large
+        }
+        await stage.wait(for: "the image of another scale") { isDecoded(url) }
+        await stage.waitForFrames(3)
+        stage.expect(!isDecoded(other), otherwise: "the image with a given size is decoded again")
+    }
+
     /// Loads before the layout into widgets that are given more room than they request.
     static func smallRequests(_ stage: Stage) async throws {
         let url = try stage.serve("large.png", colour: .red, width: 800, height: 800)
-        let requesting = Widget(gtk_picture_new()), icon = Widget(gtk_image_new())
+        let requesting = Widget(gtk_picture_new())
+        let icon = Widget(gtk_image_new())
         gtk_widget_set_size_request(requesting.pointer, 50, 50)
         gtk_image_set_pixel_size(OpaquePointer(icon.pointer), 32)
         var sizes: [String] = []
         var windows: [UnsafeMutablePointer<GtkWindow>?] = []
         for widget in [requesting, icon] {
-            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(url) {
+            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(ImageRequest(url)) {
                 sizes.append((try? $0.get()).map { "\($0.image.size)" } ?? "failed")
             }
             windows.append(widget.presentInOwnWindow())
@@ -65,11 +93,13 @@ extension Scenes {
         let url = try stage.serve("large.png", colour: .red, width: 800, height: 800)
         var sizes: [String: String] = [:]
         func load(_ widget: Widget, name: String) {
-            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(url) {
+            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(ImageRequest(url)) {
                 sizes[name] = (try? $0.get()).map { "\($0.image.size)" } ?? "failed"
             }
         }
-        let windowed = Widget(gtk_picture_new()), empty = Widget(gtk_picture_new()), hidden = Widget(gtk_picture_new())
+        let windowed = Widget(gtk_picture_new())
+        let empty = Widget(gtk_picture_new())
+        let hidden = Widget(gtk_picture_new())
         load(windowed, name: "whole")
         let window = windowed.presentInOwnWindow()
         gtk_widget_set_halign(empty.pointer, GTK_ALIGN_CENTER)

@@ -5,6 +5,7 @@ import EideticBackground
 import EideticBackgroundGTK
 import EideticCore
 import EideticGTK
+import EideticTestSupport
 
 extension Scenes {
     /// Shows placeholders, failure images and kept images, as the options and the presentation require.
@@ -12,30 +13,38 @@ extension Scenes {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
-        let red = try stage.serve("red.png", colour: .red), slow = try stage.serveSlow()
-        let placeholder = try Image.plain(.blue), failure = try Image.plain(.yellow)
+        let red = try stage.serve("red.png", colour: .red)
+        let slow = try stage.serveSlow()
+        let placeholder = try Image.plain(.blue)
+        let failure = try Image.plain(.yellow)
         func shownColour() async throws -> Colour {
             await stage.waitForFrames(2)
             return try await stage.screenshot()[50, 50]
         }
-        view.setImage(slow, placeholder: placeholder)
+        view.setImage(ImageRequest(slow), presentation: .init(placeholder: placeholder))
         stage.expect(try await shownColour(), looksLike: .blue, "the placeholder")
-        try await view.show(red)
-        view.setImage(slow, placeholder: placeholder, options: .keepCurrentImage)
-        stage.expect(try await shownColour(), looksLike: .red, "keepCurrentImage")
-        view.setImage(slow, placeholder: placeholder, options: .delayPlaceholder)
-        stage.expect(try await shownColour(), looksLike: .red, "delayPlaceholder, while it loads")
+        try await view.show(ImageRequest(red))
+        view.setImage(ImageRequest(slow), presentation: .init(placeholder: placeholder, keepsCurrentImage: true))
+        stage.expect(try await shownColour(), looksLike: .red, "the current image")
+        view.setImage(ImageRequest(slow), presentation: .init(placeholder: placeholder, delaysPlaceholder: true))
+        stage.expect(try await shownColour(), looksLike: .red, "a delayed placeholder, while it loads")
         let missing = stage.missingURL
-        _ = try? await view.show(missing, placeholder: placeholder, options: .delayPlaceholder)
-        stage.expect(try await shownColour(), looksLike: .blue, "delayPlaceholder, after it failed")
-        _ = try? await view.show(missing, presentation: .init(failureImage: failure))
+        _ = try? await view.show(
+            ImageRequest(missing),
+            presentation: .init(placeholder: placeholder, delaysPlaceholder: true)
+        )
+        stage.expect(try await shownColour(), looksLike: .blue, "a delayed placeholder, after it failed")
+        _ = try? await view.show(ImageRequest(missing), presentation: .init(failureImage: failure))
         stage.expect(try await shownColour(), looksLike: .yellow, "the failure image")
-        let response = try await view.show(red, options: [.avoidAutoSetImage, .keepCurrentImage])
+        let response = try await view.show(
+            ImageRequest(red),
+            presentation: .init(keepsCurrentImage: true, setsImage: false)
+        )
         stage.expect(
             try await shownColour().looks(like: .yellow) && response.image.size.width == 64,
-            otherwise: "avoidAutoSetImage"
+            otherwise: "the image was set"
         )
-        view.setImage(nil as String?, placeholder: placeholder)
+        view.setImage(nil, presentation: .placeholder(placeholder))
         stage.expect(try await shownColour(), looksLike: .blue, "no URL: the placeholder")
         do throws(EideticError) {
             try await view.show("no url", presentation: .init(failureImage: failure))
@@ -44,7 +53,7 @@ extension Scenes {
             stage.expect(error.code, is: .invalidURL, "\(error)")
         }
         stage.expect(try await shownColour(), looksLike: .yellow, "the failure image for an invalid URL")
-        let task = Task { try await view.show(slow) }
+        let task = Task { try await view.show(ImageRequest(slow)) }
         await stage.waitForFrames(3)
         task.cancel()
         let result = await task.result
@@ -62,16 +71,16 @@ extension Scenes {
             large = stage.add(gtk_picture_new(), width: 200, height: 200)
         await stage.present()
         let url = try stage.serve("red.png", colour: .red, width: 400, height: 400)
-        try await ImageWidget(small, pipeline: stage.pipeline).show(url)
+        try await ImageWidget(small, pipeline: stage.pipeline).show(ImageRequest(url))
         let presentation = ImageSlot.Presentation(placeholder: try .plain(.blue), usesCachedPreview: true)
         func width(of widget: UnsafeMutablePointer<GtkWidget>) -> Int32 {
             gdk_paintable_get_intrinsic_width(gtk_picture_get_paintable(OpaquePointer(widget)))
         }
-        ImageWidget(large, pipeline: stage.pipeline).setImage(url, presentation: presentation)
+        ImageWidget(large, pipeline: stage.pipeline).setImage(ImageRequest(url), presentation: presentation)
         stage.expect(width(of: large), is: 40, "the small image is not shown first")
         await stage.wait(for: "the large image") { width(of: large) == 200 }
         let unsized = Widget(gtk_picture_new())
-        ImageWidget(unsized.pointer, pipeline: stage.pipeline).setImage(url, presentation: presentation)
+        ImageWidget(unsized.pointer, pipeline: stage.pipeline).setImage(ImageRequest(url), presentation: presentation)
         stage.expect(
             width(of: unsized.pointer) >= 40 && width(of: unsized.pointer) <= 200,
             otherwise: "no preview while the widget waits for its size"
@@ -84,32 +93,33 @@ extension Scenes {
     static func background(_ stage: Stage) async throws {
         try Application.shared.start()
         Application.shared.followWindows()
-        let widget = stage.add(gtk_picture_new()), title = TitleDisplay(stage: stage)
+        let widget = stage.add(gtk_picture_new())
+        let title = TitleDisplay(stage: stage)
         let slot = ImageSlot(display: title, pipeline: stage.pipeline)
         let view = ImageWidget(widget, pipeline: stage.pipeline)
         await stage.present()
-        try await view.show(try stage.serve("red.png", colour: .red))
+        try await view.show(ImageRequest(try stage.serve("red.png", colour: .red)))
         let window = UnsafeMutableRawPointer(stage.window).assumingMemoryBound(to: GtkWindow.self)
         gtk_window_minimize(window)
-        await waitForState(.background, isHeld: true)
+        try await waitForState(.background, isHeld: true)
         for (name, colour) in [("green.png", Colour.green), ("blue.png", .blue)] {
             let url = try stage.serve(name, colour: colour)
-            try await view.show(url)
+            try await view.show(ImageRequest(url))
             let request = ImageRequest(url)
             _ = await withCheckedContinuation { body in slot.load(request) { body.resume(returning: $0) } }
         }
         stage.expect(title.drawCount, is: 0, "draws in the background")
         gtk_window_present(window)
-        await waitForState(.active, isHeld: false)
+        try await waitForState(.active, isHeld: false)
         await stage.waitForFrames(2)
         stage.expect(try await stage.screenshot()[50, 50], looksLike: .blue, "not the last state")
         stage.expect(title.drawCount, is: 1, "draws on return")
     }
 
     /// Waits until the application has a state, and the gate of all slots has followed.
-    private static func waitForState(_ state: ApplicationState, isHeld: Bool) async {
+    private static func waitForState(_ state: ApplicationState, isHeld: Bool) async throws {
         for await reached in Application.shared.states where reached == state { break }
-        while DisplayGate.shared.isHeld != isHeld { await Task.yield() }
+        try await eventually("state of the gate of all slots", is: isHeld) { DisplayGate.shared.isHeld }
     }
 
     /// Shows an image through a slot in a display that is not a GTK widget.

@@ -19,7 +19,7 @@ extension Scenes {
         application.hideInSnapshots(secret)
         for (widget, colour) in [(secret, Colour.red), (other, .green)] {
             let url = try stage.serve("\(colour.red).png", colour: colour)
-            try await ImageWidget(widget, pipeline: stage.pipeline).show(url)
+            try await ImageWidget(widget, pipeline: stage.pipeline).show(ImageRequest(url))
         }
         await stage.waitForFrames(2)
         print("both are shown")

@@ -15,6 +15,8 @@ final class Stage {
     let window: OpaquePointer
     let area: UnsafeMutablePointer<GtkWidget>
     private(set) var hasPassed = true
+    /// A Boolean value indicating whether the program ends by `MainLoop.finish()` after the scene.
+    var finishesLoop = false
     private var nextX = 0.0
 
     init(configuration: Nginx.Configuration = .init(server: Stage.serverConfiguration)) async throws {

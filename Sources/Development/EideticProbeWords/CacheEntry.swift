@@ -5,7 +5,9 @@ package struct CacheEntry: Sendable {
     package let version: UInt64
 
     package init(writer: String, number: Int, version: UInt64) {
-        (self.writer, self.number, self.version) = (writer, number, version)
+        self.writer = writer
+        self.number = number
+        self.version = version
     }
 
     package var key: String { "\(writer) \(number)" }

@@ -4,7 +4,8 @@ import EideticCore
 enum PixelGrid {
     /// Returns the means of 8 × 8 cells, row by row, four bytes each.
     static func cells(of pixels: PixelBuffer) -> [UInt8] {
-        let rows = cellRanges(length: pixels.size.height), columns = cellRanges(length: pixels.size.width)
+        let rows = cellRanges(length: pixels.size.height)
+        let columns = cellRanges(length: pixels.size.width)
         return rows.flatMap { row in columns.flatMap { mean(of: pixels, columns: $0, rows: row) } }
     }
 

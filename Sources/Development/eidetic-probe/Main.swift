@@ -13,6 +13,7 @@ enum Main {
             #if Redis
             case "fleet": try await FleetProgram.run(arguments)
             #endif
+            case "http-suite": await HTTPSuiteProgram.run()
             case "memory": try await MemoryProgram.run(arguments)
             case "session": await SessionProgram.run(arguments)
             case "supervised": SupervisedProgram.run(arguments)

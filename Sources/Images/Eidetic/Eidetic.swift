@@ -1,5 +1,21 @@
-// `import Eidetic` brings what a program names that shows images. The two layers below are libraries of their own, for
-// programs that configure the network (`import EideticFetch`) or the caches (`import EideticStore`).
-@_exported public import EideticCodecs
-@_exported public import EideticCore
-@_exported public import EideticHTTP
+// `import Eidetic` brings what a program names that shows images. What experts name is one more import away: own
+// codecs, encoding options and metadata (`import EideticCodecs`), the network (`import EideticFetch`), and the caches
+// (`import EideticStore`). Members of Codecs need none: the limits of `configuration.decodeLimits` are there without
+// the name of their type.
+@_exported public import struct EideticCodecs.TransformChain
+@_exported public import enum EideticCodecs.ImageEncoder
+@_exported public import protocol EideticCodecs.ImageTransform
+@_exported public import class EideticCore.AnimatedImage
+@_exported public import struct EideticCore.ByteCount
+@_exported public import enum EideticCore.ContentMode
+@_exported public import struct EideticCore.EideticError
+@_exported public import struct EideticCore.Image
+@_exported public import struct EideticCore.ImageColor
+@_exported public import struct EideticCore.ImageFormat
+@_exported public import enum EideticCore.ImageSource
+@_exported public import enum EideticCore.LoadPriority
+@_exported public import struct EideticCore.LoadProgress
+@_exported public import class EideticCore.PixelBuffer
+@_exported public import struct EideticCore.PixelRect
+@_exported public import struct EideticCore.PixelSize
+@_exported public import struct EideticHTTP.HTTPHeaders

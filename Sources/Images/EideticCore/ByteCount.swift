@@ -25,10 +25,10 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
     /// Returns the sum of two counts.
-    public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
+    package static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
 
     /// Returns the difference of two counts.
-    public static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes - right.bytes) }
+    package static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes - right.bytes) }
 }
 
 extension ByteCount: CustomStringConvertible {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A point in time, in nanoseconds since 1970-01-01 00:00 UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// The nanoseconds since 1970-01-01 00:00 UTC.
@@ -32,5 +34,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public static func - (later: Timestamp, earlier: Timestamp) -> Duration {
         let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
         return .nanoseconds(overflow ? (later < earlier ? .min : .max) : difference)
+    }
+}
+
+extension Timestamp {
+    init(_ time: timespec) { self = Timestamp(seconds: Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec)) }
+
+    var timespec: timespec {
+        let seconds = self.seconds
+        return Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds &- seconds &* 1_000_000_000))
     }
 }

@@ -1,4 +1,4 @@
 #if GTK
 // `import EideticGTK` is enough for a program with widgets.
-@_exported public import Eidetic
+@_exported public import EideticViews
 #endif

@@ -1,5 +1,6 @@
 #if Redis
 import EideticCore
+import EideticStore
 
 /// The names of keys in the server.
 ///
@@ -7,7 +8,7 @@ import EideticCore
 /// that in a cluster the value and the lease of a key belong to the same slot.
 struct RedisKeyNames: Sendable {
     /// The version of the values' format; processes with another one share nothing.
-    private static let version = 1
+    private static let version = DiskCache.Entry.formatVersion
 
     let namespace: String
 

@@ -21,12 +21,17 @@ extension RedisTier {
         package var url: String { String(key?.prefix { $0 != "\n" } ?? "") }
 
         init(name: String, value: [UInt8]) {
-            (self.name, byteCount) = (name, value.count)
+            self.name = name
+            byteCount = value.count
             do throws(EideticError) {
                 let entry = try SharedEntry.decode(value, expecting: nil)
-                (key, metadata, damage) = (entry.key, entry.metadata, nil)
+                key = entry.key
+                metadata = entry.metadata
+                damage = nil
             } catch {
-                (key, metadata, damage) = (nil, nil, error.message)
+                key = nil
+                metadata = nil
+                damage = error.message
             }
         }
     }

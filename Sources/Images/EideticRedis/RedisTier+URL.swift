@@ -112,7 +112,8 @@ extension RedisServer {
             guard let number = Int(address[address.index(after: colon)...]), (1...65_535).contains(number) else {
                 return nil
             }
-            (host, port) = (address[..<colon], number)
+            host = address[..<colon]
+            port = number
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || $0 == "[" || $0 == "]" }) else { return nil }

@@ -118,13 +118,10 @@ extension RedisTier {
     }
 
     private static func state(of lease: SharedLease, holder: RedisReply) -> SharedLease.State {
-        // A foreign key under the lease's name must not delay loads.
-        if holder.errorText != nil { return .waived }
-        return switch holder.text {
-        case lease.token: .granted
-        case RedisScript.waiver: .waived
-        default: .held
-        }
+        // What is no lease, as a foreign key of its name or the reply of another service, must not delay loads; nor one
+        // that has ended meanwhile.
+        guard case .bytes(let bytes) = holder, let token = SharedLease.token(in: bytes) else { return .waived }
+        return token == lease.token ? .granted : .held
     }
 }
 

@@ -1,5 +1,3 @@
-import EideticCore
-
 /// Runs the command that a command line names.
 package enum CommandRunner {
     /// Runs a command line: the words after the names in `root`.
@@ -17,7 +15,10 @@ package enum CommandRunner {
             TextStream.output.writeLine(isFull || !hasHelp ? Help.text(for: path) : Help.summary(for: path))
             return .success
         case .version:
-            TextStream.output.writeLine("\(root.name) \(Version.current)")
+            TextStream.output.writeLine(VersionText.text(for: root))
+            return .success
+        case .manualPage:
+            TextStream.output.writeLine(ManualPage.text(for: root))
             return .success
         case .failure(let path, let problems):
             return usageError(problems, path: path)

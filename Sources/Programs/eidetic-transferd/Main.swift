@@ -64,6 +64,7 @@ enum Main {
             "It is given its sockets: by systemd (LISTEN_FDS), by a client (a listening socket), or by the supervisor.",
             "Exit status: 2 for an invalid command line, 69 if it cannot work, 75 if another process has the directory.",
         ],
+        manualSection: 8,
         run: { arguments in
             do throws(EideticError) {
                 try TransferDaemon.run(options(from: arguments))

@@ -13,7 +13,8 @@ enum Program {
         subcommands: [
             LoadCommand.command, PrefetchCommand.command, InspectCommand.command, ConvertCommand.command,
             CacheCommands.command, TransferCommands.command, AppCommands.command, completions, help,
-        ]
+        ],
+        versionDetails: { BuildDescription.details }
     )
 
     /// Runs the program with the words after its name.

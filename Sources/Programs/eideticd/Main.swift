@@ -1,5 +1,6 @@
 import EideticCLI
 import EideticCore
+import EideticSupervision
 import EideticSupervisor
 import Glibc
 
@@ -10,6 +11,7 @@ struct Main {
         name: "eideticd",
         summary: "suspend applications in the background, limit their background time, and wake them",
         options: SupervisorOptions.all,
+        manualSection: 8,
         run: { arguments in
             do throws(EideticError) {
                 exit(try run(SupervisorOptions.configuration(from: arguments), for: arguments))
@@ -32,6 +34,10 @@ struct Main {
             do throws(SystemError) { try Release.run(configuration) } catch { throw EideticError(error) }
             return 0
         }
+        if configuration.runtimeDirectory == SupervisionProtocol.fallbackRuntimeDirectory, geteuid() != 0 {
+            let path = configuration.runtimeDirectory
+            report("warning: XDG_RUNTIME_DIR is not set, and /run/user/\(geteuid()) is missing: sockets are in \(path)")
+        }
         return configuration.hasKeeper ? keep(configuration) : try supervise(configuration)
     }
 
@@ -42,7 +48,11 @@ struct Main {
                     return try supervise(configuration)
                 } catch {
                     report(error)
-                    return error.code == .refused ? Keeper.refusedStatus : 1
+                    switch error.code {
+                    case .refused: return Keeper.refusedStatus
+                    case .notFound, .permissionDenied: return Keeper.unusableStatus
+                    default: return 1
+                    }
                 }
             },
             giveUp: { try? Release.run(configuration) }
@@ -62,7 +72,7 @@ struct Main {
         }
     }
 
-    private static func report(_ error: EideticError) {
-        TextStream.errors.write(Array("eideticd: \(error.message)\n".utf8))
-    }
+    private static func report(_ error: EideticError) { report(error.message) }
+
+    private static func report(_ text: String) { TextStream.errors.write(Array("eideticd: \(text)\n".utf8)) }
 }

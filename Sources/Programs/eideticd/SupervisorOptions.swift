@@ -28,6 +28,7 @@ enum SupervisorOptions {
             ("processor", { $0.processorWindow = $1 }),
             ("progress", { $0.progressLimit = $1 }),
             ("unread", { $0.unreadDataPause = $1 }), ("launch-answer", { $0.launchAnswerLimit = $1 }),
+            ("connection", { $0.connectionLimit = $1 }),
             ("conditions", { $0.conditionInterval = $1 }),
         ]
 

@@ -23,6 +23,15 @@ struct CacheTests {
         }
     }
 
+    @Test("C17 a program that never started its application ends when what is being stored is stored")
+    func endWithoutStart() async throws {
+        let directory = try TemporaryDirectory(named: "unstarted")
+        let probe = try ProbeProcess(["--cache", directory.path, "--unstarted-writes", "200"])
+        let end = await probe.finish()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        #expect(try DiskCache(.init(directory: directory.path)).blocking.usage.entryCount == 200)
+    }
+
     private func check(_ lines: [String], against cache: DiskCache) throws {
         let stored = Self.numbers(after: "stored ", in: lines)
         #expect(!stored.isEmpty)

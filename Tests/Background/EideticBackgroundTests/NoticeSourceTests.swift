@@ -145,24 +145,26 @@ struct NoticeSourceTests {
         .enabled(if: hasNetworks, "skipped: needs root, network namespaces, virtual interfaces, and ip (iproute2)")
     )
     func connectivity() async throws {
-        // The shell changes the network of its namespace when it receives a signal. A `wait` that finds a pending
-        // signal returns its number instead of the process's status, so it is called again.
+        // The shell carries out the commands of a pipe. A signal would be lost between a trap and the next `wait`.
+        let commands = directory.path(of: "commands")
+        #expect(mkfifo(commands, 0o600) == 0)
+        let pipe = open(commands, O_RDWR | O_CLOEXEC)
+        defer { close(pipe) }
+        func order(_ command: String) { write(pipe, command + "\n", command.utf8.count + 1) }
         let script = """
             ip link add eidetic0 type veth peer name eidetic1; ip link set eidetic0 up; ip link set eidetic1 up
             \(ProbeProcess.command) --observe connectivityChanged & probe=$!
-            trap 'kill $probe; wait $probe || wait $probe; echo status $?; exit' TERM
-            trap 'ip address add 192.0.2.1/24 dev eidetic0' USR1
-            trap 'ip link set eidetic0 down' USR2
-            while :; do wait; done
+            while read -r command && [ "$command" != end ]; do $command; done <"$0"
+            kill $probe; wait $probe; echo status $?
             """
-        let shell = try Subprocess("unshare", arguments: ["--net", "bash", "-c", script])
+        let shell = try Subprocess("unshare", arguments: ["--net", "bash", "-c", script, commands])
         #expect(await shell.waitForOutput("observes connectivityChanged"))
         #expect(await shell.waitForOutput("state active"))
-        shell.kill(SIGUSR1)
+        order("ip address add 192.0.2.1/24 dev eidetic0")
         #expect(await shell.waitForOutput("notice connectivityChanged  interfaces=eidetic0 isConnected=true count 1"))
-        shell.kill(SIGUSR2)
+        order("ip link set eidetic0 down")
         #expect(await shell.waitForOutput("notice connectivityChanged  interfaces= isConnected=false count 1"))
-        shell.kill(SIGTERM)
+        order("end")
         #expect(await shell.waitUntilExit().outputText.contains("status 0"))
     }
 }

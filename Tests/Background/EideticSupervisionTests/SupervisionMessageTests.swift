@@ -32,7 +32,10 @@ struct SupervisionMessageTests {
     func runtimeDirectory() async {
         await #expect(processExitsWith: .success) {
             for name in ["EIDETIC_RUNTIME_DIR", "XDG_RUNTIME_DIR"] { unsetenv(name) }
-            let expected = geteuid() == 0 ? "/run/eidetic" : "/run/user/\(geteuid())/eidetic"
+            setenv("XDG_STATE_HOME", "/state", 1)
+            let hasPlace = access("/run/user/\(geteuid())", F_OK) == 0
+            let place = hasPlace ? "/run/user/\(geteuid())/eidetic" : "/state/eidetic/run"
+            let expected = geteuid() == 0 ? "/run/eidetic" : place
             #expect(SupervisionProtocol.defaultRuntimeDirectory == expected)
             setenv("EIDETIC_RUNTIME_DIR", "relative", 1)
             #expect(SupervisionProtocol.defaultRuntimeDirectory == expected)

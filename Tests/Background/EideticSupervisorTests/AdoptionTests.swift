@@ -44,7 +44,8 @@ struct AdoptionTests {
         // It may still connect, and is then supervised again.
         kill(process, SIGUSR1)
         let isConnected = await daemon.waitForStatuses { _ in
-            (try? daemon.lines(.explain(identifier: "one")).contains { $0.contains("earlier supervisor") }) == false
+            (try? daemon.lines(.explain(identifier: "one")).contains { $0.contains("ran before this eideticd") })
+                == false
         }
         #expect(isConnected)
         try daemon.perform(.background(identifier: "one"))

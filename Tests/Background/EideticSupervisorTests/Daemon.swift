@@ -42,8 +42,10 @@ final class Daemon {
         outputEvent = try OutputEvent()
         group =
             freezer == .group ? "\(try ControlGroups.parent().path)/daemon-\(UInt32.random(in: 0...UInt32.max))" : nil
+        // However busy the machine is, a probe connects in time; other programs are not waited for.
+        let patience = ["--limit", "connection=60000", "--limit", "launch-answer=2000"]
         self.arguments =
-            arguments + (group.map { ["--control-group", $0] } ?? []) + [
+            patience + arguments + (group.map { ["--control-group", $0] } ?? []) + [
                 "--freezer", freezer.rawValue, "--runtime-directory", directory.path(of: "run"),
                 "--state-directory", directory.path(of: "state"),
             ]
@@ -149,7 +151,10 @@ final class Daemon {
 
     /// Sends a request that is expected to succeed.
     func perform(_ request: ControlRequest, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        #expect(try self.request(request) == [.done], sourceLocation: sourceLocation)
+        let answer = try self.request(request)
+        // A program that was started, and has not connected, is one of which there is something to say.
+        if case .launch = request, case .lines? = answer.first { return }
+        #expect(answer == [.done], sourceLocation: sourceLocation)
     }
 
     func list(on connection: PacketSocket? = nil) throws -> [ApplicationStatus] {

@@ -58,6 +58,45 @@ struct KeeperTests {
         await daemon.finish()
     }
 
+    @Test(
+        "B05 a directory that cannot be made is no crash: the keeper says so once, and ends",
+        arguments: [
+            "/proc/nonexistent/eidetic", "/proc/1/eidetic",
+        ]
+    )
+    func missingDirectory(path: String) async throws {
+        let result = try await Subprocess.run(
+            Daemon.executable("eideticd"),
+            arguments: ["--keeper", "--freezer", "sigstop", "--runtime-directory", path]
+        )
+        #expect(result.status == .exited(1))
+        #expect(!result.errorText.contains("crashed"), "\(result.errorText)")
+        #expect(result.errorText.ranges(of: "mkdir /proc").count == 1, "\(result.errorText)")
+    }
+
+    @Test("B05 without a runtime directory a user's supervisor has its place in the state directory, and warns")
+    func ordinaryUser() async throws {
+        if let obstacle = UserModeTests.obstacle { return print("skipped: \(obstacle)") }
+        let programs = try await InstalledPrograms(), user = "\(InstalledPrograms.user)"
+        let home = programs.path(of: "home"), number = UInt32(InstalledPrograms.user)
+        #expect(mkdir(home, 0o700) == 0 && chown(home, number, number) == 0)
+        let words = [
+            "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "--inh-caps=-all", "env", "-u", "XDG_RUNTIME_DIR",
+            "-u", "XDG_STATE_HOME", "-u", "EIDETIC_RUNTIME_DIR", "HOME=\(home)",
+        ]
+        let keeper = try Subprocess(
+            "setpriv",
+            arguments: words + [programs.path(of: "eideticd"), "--keeper", "--freezer", "sigstop"]
+        )
+        #expect(await keeper.waitForOutput("ready"), "\(keeper.errorsSoFar)")
+        #expect(keeper.errorsSoFar.contains("warning: XDG_RUNTIME_DIR is not set"))
+        let command = words + [programs.path(of: "eidetic"), "app", "list"]
+        let list = try await Subprocess.run("setpriv", arguments: command)
+        #expect(list.status == .exited(0), "\(list.errorText)")
+        keeper.kill(SIGTERM)
+        #expect(await keeper.waitUntilExit().status == .exited(0))
+    }
+
     @Test("B05 a stop reaches the supervisor under its keeper at any moment of a restart")
     func stops() async throws {
         for delay in [0, 100, 500, 3_000] as [UInt32] {

@@ -25,7 +25,7 @@ struct LaunchTests {
     @Test("B01 while a program cannot start, others are served, and its launch is answered when it has started")
     func stoppedBirth() async throws {
         guard ControlGroups.unavailability == nil else { return }
-        let daemon = try await Daemon(.group)
+        let daemon = try await Daemon(.group, ["--limit", "launch-answer=60000"])
         try daemon.install("one")
         try daemon.launch("other")
         await daemon.expectState(.active, of: "other")
@@ -44,7 +44,7 @@ struct LaunchTests {
     @Test("B05 a program that does not start in time is killed, and the launch refused with the reason")
     func stoppedBirthInTime() async throws {
         guard ControlGroups.unavailability == nil else { return }
-        let daemon = try await Daemon(.group, ["--limit", "launch=200"])
+        let daemon = try await Daemon(.group, ["--limit", "launch=200", "--limit", "launch-answer=60000"])
         try daemon.install("one")
         let group = try #require(daemon.controlGroup)
         try KernelFile.write("1", to: "\(group)/cgroup.freeze")
@@ -61,7 +61,7 @@ struct LaunchTests {
     @Test("B16 a process that somebody kills before its program has started is no crash of the application")
     func killedBirth() async throws {
         guard ControlGroups.unavailability == nil else { return }
-        let daemon = try await Daemon(.group)
+        let daemon = try await Daemon(.group, ["--limit", "launch-answer=60000"])
         try daemon.install("one")
         try daemon.directory.write([1], to: "state/one/state")
         let group = try #require(daemon.controlGroup)

@@ -52,7 +52,7 @@ struct ManifestTests {
     func nothing() throws {
         let manifest = try Self.manifest(Self.head + "Exec=mail\n")
         #expect(manifest.modes.isEmpty && manifest.backgroundBudget == nil && manifest.exitsOnSuspend == nil)
-        #expect(Set(BackgroundMode.allCases).wakeKinds == Set(WakeReason.Kind.allCases))
+        #expect(Set(DeclaredMode.allCases).wakeKinds == Set(WakeReason.Kind.allCases))
     }
 
     private static let faults: [(text: String, ManifestError)] = [

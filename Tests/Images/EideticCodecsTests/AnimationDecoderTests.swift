@@ -170,7 +170,7 @@ struct AnimationDecoderTests {
     func sizes(_ fixture: Fixture) throws {
         var options = DecodeOptions()
         options.size = PixelSize(width: 9, height: 9)
-        options.contentMode = .fill
+        options.contentMode = .fillCropped()
         let expected = try allFrames(of: fixture.bytes, options: options)
         let source = try decoder(fixture.bytes, options: options)
         for index in expected.indices.reversed() {

@@ -19,22 +19,21 @@ struct ContentModeTests {
         return try ImageEncoder.encode(image, as: .png)
     }
 
-    private func decode(width: Int, height: Int, mode: ContentMode, focus: CropFocus = .center) throws -> Image {
+    private func decode(width: Int, height: Int, mode: ContentMode) throws -> Image {
         var options = DecodeOptions()
         (options.size, options.contentMode) = (PixelSize(width: width, height: height), mode)
-        options.cropFocus = focus
         return try ImageDecoder.decode(try gradient(), options: options)
     }
 
     @Test(
-        "F06 F04 fill crops what projects around its focus",
+        "F06 F04 fillCropped crops what exceeds the target around its focus",
         arguments: [
             (CropFocus.center, 10), (.point(x: 0, y: 0), 0), (.point(x: 1, y: 1), 20), (.point(x: 0.25, y: 0), 0),
             (.point(x: 0.6, y: 0), 18), (.point(x: -7, y: 0), 0), (.point(x: .nan, y: .infinity), 10),
         ]
     )
     func fills(focus: CropFocus, firstColumn: Int) throws {
-        let image = try decode(width: 60, height: 60, mode: .fill, focus: focus)
+        let image = try decode(width: 60, height: 60, mode: .fillCropped(focus: focus))
         #expect(image.size == PixelSize(width: 60, height: 60))
         #expect(image.sourceSize == PixelSize(width: 80, height: 60))
         #expect(image.pixels[0, 0] == SIMD4(UInt8(firstColumn), 0, 0, 255))
@@ -43,11 +42,11 @@ struct ContentModeTests {
 
     @Test("F06 a smaller image than the target is cropped to its proportions, and not enlarged")
     func neverEnlarges() throws {
-        let image = try decode(width: 600, height: 200, mode: .fill)
+        let image = try decode(width: 600, height: 200, mode: .fillCropped())
         #expect(image.size == PixelSize(width: 80, height: 27))
         #expect(image.pixels[0, 0].y == 17)
         #expect(try decode(width: 600, height: 200, mode: .stretch).size == PixelSize(width: 80, height: 27))
-        #expect(try decode(width: 600, height: 200, mode: .aspectFill).size == PixelSize(width: 80, height: 60))
+        #expect(try decode(width: 600, height: 200, mode: .fill).size == PixelSize(width: 80, height: 60))
     }
 
     @Test("F06 stretch has the size of the target, and the whole image in it")
@@ -58,9 +57,9 @@ struct ContentModeTests {
         #expect(abs(Int(image.pixels[10, 30].x) - 41) <= 1)
     }
 
-    @Test("F06 fill scales before it crops")
+    @Test("F06 fillCropped scales before it crops")
     func scales() throws {
-        let image = try decode(width: 30, height: 30, mode: .fill)
+        let image = try decode(width: 30, height: 30, mode: .fillCropped())
         #expect(image.size == PixelSize(width: 30, height: 30))
         #expect(abs(Int(image.pixels[0, 0].x) - 10) <= 1)
         #expect(abs(Int(image.pixels[29, 29].x) - 69) <= 1)

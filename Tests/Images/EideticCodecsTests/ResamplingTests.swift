@@ -77,7 +77,7 @@ struct ResamplingTests {
         for targetSize in [
             PixelSize(width: 9, height: 9), PixelSize(width: 1, height: 100), PixelSize(width: 500, height: 2),
         ] {
-            for mode in [ContentMode.fit, .fill, .aspectFill, .stretch] {
+            for mode in [ContentMode.fit, .fillCropped(), .fill, .stretch] {
                 let options = DecodeOptions.with {
                     $0.size = targetSize; $0.contentMode = mode; $0.frames = .all
                 }

@@ -60,9 +60,22 @@ struct ErrorCodeNameTests {
         #expect(code.description == name)
         #expect(EideticError.Code(named: name + " ") == nil)
     }
+
+    @Test("L07 the page of errors names each code once, with its kind") func page() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+        let page = String(decoding: try FileSystem().contents(of: root + "/docs/errors.md"), as: UTF8.self)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.split(separator: "|").prefix(2).map { $0.filter { $0 != "`" && $0 != " " } }
+        }
+        #expect(rows.map { $0[1] }.sorted() == EideticError.Code.all.map(\.description).sorted())
+        for row in rows {
+            let code = try #require(EideticError.Code(named: row[1]))
+            #expect("\(EideticError(code, message: "").kind)" == row[0], "\(code)")
+        }
+    }
 }
 
-@Suite("Journal")
+@Suite("SystemJournal")
 struct JournalTests {
     @Test("L26 an entry for the journal is one datagram with priority, part and message, also of several lines")
     func sends() throws {
@@ -78,7 +91,7 @@ struct JournalTests {
             }
         }
         try #require(bound == 0)
-        Journal.send(level: .warning, category: .store, message: "one\ntwo", to: path)
+        SystemJournal.send(level: .warning, category: .store, message: "one\ntwo", to: path)
         var buffer = [UInt8](repeating: 0, count: 1_000)
         let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         let head = "PRIORITY=4\nSYSLOG_IDENTIFIER=eidetic\nEIDETIC_PART=store\nMESSAGE\n"

@@ -73,6 +73,16 @@ struct FileSystemTests {
         #expect(error?.call == .mkdir && error?.errorNumber == ENOENT)
     }
 
+    @Test("C03 what is read as a file is a regular one: a pipe keeps no thread waiting")
+    func pipes() throws {
+        let directory = try TemporaryDirectory(named: "pipe"), path = directory.path(of: "fifo")
+        #expect(mkfifo(path, 0o600) == 0)
+        for path in [path, "/dev/zero"] {
+            let error = #expect(throws: SystemError.self) { try FileSystem().contents(of: path) }
+            #expect(error?.errorNumber == EINVAL)
+        }
+    }
+
     @Test("C03 the depth of a missing path ends no process")
     func deepDirectory() throws {
         let directory = try TemporaryDirectory(named: "files"), files = FileSystem()

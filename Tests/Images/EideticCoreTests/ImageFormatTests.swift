@@ -25,12 +25,30 @@ struct ImageFormatTests {
         // A mark that combines with the character before it, which may stand in a comment.
         (.svg, Array("<!--\u{301} --><svg>".utf8)),
         (.svg, Array("<svg\u{6e0}".utf8)),
+        // A prefix of the namespace, which is not always "svg", and any document type.
+        (.svg, Array("<svg:svg xmlns:svg=\"\">".utf8)),
+        (.svg, Array("<?xml version=\"1.0\"?><!DOCTYPE ns0:svg [<!ENTITY a \"b\">]><ns0:svg ".utf8)),
+        (.svg, [0xff, 0xfe] + "<?xml?><svg>".utf16.flatMap { [UInt8($0), 0] }),
+        (.svg, [0xfe, 0xff] + "<!-- \u{100} --><a:svg>".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }),
+        // The profiles of MIAF with HEVC.
+        (.heic, [0, 0, 0, 24] + Array("ftypmif1\0\0\0\0miafMiHB".utf8)),
     ]
 
     @Test("F01 a format is detected by its content", arguments: signatures)
     func recognises(_ format: ImageFormat, bytes: [UInt8]) {
         #expect(ImageFormat.detect(in: bytes) == .format(format))
         #expect(ImageFormat.detect(in: bytes + [1, 2, 3]) == .format(format))
+    }
+
+    @Test("F01 the root element of an SVG may follow a long prologue") func longProlog() {
+        let bytes = Array("<!--\(String(repeating: "- ", count: 20_000))--><svg>".utf8)
+        #expect(ImageFormat.detect(in: bytes) == .format(.svg))
+        #expect(ImageFormat.detect(in: Array(bytes.dropLast(2))) == .needsMoreBytes)
+        #expect(ImageFormat.detect(in: Array(bytes.dropLast(2)), isComplete: true) == .unknown)
+        let endless = Array("<!--\(String(repeating: " ", count: 300_000))".utf8)
+        #expect(ImageFormat.detect(in: endless) == .unknown)
+        let marks = Array(String(repeating: "\u{feff}", count: 80_000).utf8)
+        #expect(ImageFormat.detect(in: marks + Array("<svg>".utf8)) == .format(.svg))
     }
 
     @Test("F01 too few bytes and an unknown format are different results", arguments: signatures)
@@ -45,7 +63,10 @@ struct ImageFormatTests {
 
     @Test(
         "F01 bytes that are not an image are unknown",
-        arguments: ["<!DOCTYPE html><html>", "<html><svg>", "hello, world of text", "{\"a\": 1}", "%PDF-1.4 and more"]
+        arguments: [
+            "<!DOCTYPE html><html>", "<html><svg>", "<html:html>", "<a:svog>", "hello, world of text", "{\"a\": 1}",
+            "%PDF-1.4 and more",
+        ]
     )
     func unknown(_ text: String) {
         #expect(ImageFormat.detect(in: Array(text.utf8)) == .unknown)

@@ -58,16 +58,20 @@ struct ValueTests {
         "F04 a size is scaled to a target without enlarging",
         arguments: [
             (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fit, "400x300"),
-            (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fill, "400x400"),
-            (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), .aspectFill, "533x400"),
+            (
+                PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fillCropped(),
+                "400x400"
+            ),
+            (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), .fill, "533x400"),
             (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), .stretch, "400x400"),
-            (PixelSize(width: 100, height: 300), PixelSize(width: 200, height: 200), .fill, "100x100"),
-            (PixelSize(width: 300, height: 199), PixelSize(width: 200, height: 200), .fill, "199x199"),
-            (PixelSize(width: 300, height: 200), PixelSize(width: 200, height: 200), .fill, "200x200"),
-            (PixelSize(width: 300, height: 201), PixelSize(width: 200, height: 200), .fill, "200x200"),
+            (PixelSize(width: 100, height: 300), PixelSize(width: 200, height: 200), .fillCropped(), "100x100"),
+            (PixelSize(width: 300, height: 199), PixelSize(width: 200, height: 200), .fillCropped(), "199x199"),
+            (PixelSize(width: 300, height: 200), PixelSize(width: 200, height: 200), .fillCropped(), "200x200"),
+            (PixelSize(width: 300, height: 201), PixelSize(width: 200, height: 200), .fillCropped(), "200x200"),
             (PixelSize(width: 100, height: 300), PixelSize(width: 400, height: 200), .stretch, "100x50"),
             (
-                PixelSize(width: 800, height: 600), PixelSize(width: 400, height: PixelSize.unlimitedSide), .fill,
+                PixelSize(width: 800, height: 600), PixelSize(width: 400, height: PixelSize.unlimitedSide),
+                .fillCropped(),
                 "400x300"
             ),
             (PixelSize(width: 100, height: 50), PixelSize(width: 400, height: 400), ContentMode.fit, "100x50"),

@@ -10,6 +10,33 @@ struct AuthorityTests {
         try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
     }
 
+    @Test("L20 a program sees each redirect, and a download whose redirect it does not follow fails")
+    func consent() async throws {
+        let origin = try ScriptedOrigin { request in
+            switch request.path {
+            case "/a": [.response(302, headers: ["Location": "/b", "X-Own": "c"])]
+            case "/b": [.response(301, headers: ["Location": "/c"])]
+            default: [.response(200, headers: [:], body: Fixture.image())]
+            }
+        }
+        let seen = Guarded<[FetchRedirect]>([])
+        var configuration = Downloader.Configuration()
+        configuration.followsRedirect = { redirect in
+            seen.withLock { $0.append(redirect) }
+            return true
+        }
+        #expect(try await Downloader(configuration).fetch(url: origin.url + "/a").bytes == Fixture.image())
+        let redirects = seen.withLock { $0 }
+        #expect(redirects.map(\.target) == [origin.url + "/b", origin.url + "/c"])
+        #expect(redirects.map(\.precedingCount) == [0, 1] && redirects.first?.headers["X-Own"] == "c")
+        configuration.followsRedirect = { $0.precedingCount == 0 }
+        let error = await failure { [configuration] () async throws(EideticError) in
+            try await Downloader(configuration).fetch(url: origin.url + "/a")
+        }
+        #expect(error?.code == .refused && error?.httpStatus == 301)
+        #expect(origin.requests.map(\.path) == ["/a", "/b", "/c", "/a", "/b"])
+    }
+
     @Test("L20 Basic and Bearer credentials are sent with the first request")
     func basic() async throws {
         let origin = try makeImageOrigin()

@@ -16,13 +16,13 @@ struct BodyTests {
         let compressed = try await gzipped(Fixture.image(length: 50_000))
         let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: compressed)]
         }
-        let reports = Guarded<[FetchProgress]>([])
+        let reports = Guarded<[LoadProgress]>([])
         let response = try await Downloader().fetch(FetchRequest(url: origin.url)) { progress in
             reports.withLock { $0.append(progress) }
         }
         #expect(response.bytes == Fixture.image(length: 50_000))
         #expect(response.metrics.bodyBytes == compressed.count)
-        #expect(reports.withLock { $0.last } == FetchProgress(received: 50_000, expected: nil))
+        #expect(reports.withLock { $0.last } == LoadProgress(received: 50_000, expected: nil))
     }
 
     @Test("L20 a decompression bomb is refused at the limit")
@@ -55,7 +55,7 @@ struct BodyTests {
             return [.head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(body), .chunk([])]
         }
         for (path, expected) in [("/known", 300_000), ("/unknown", nil)] as [(String, Int?)] {
-            let reports = Guarded<[FetchProgress]>([])
+            let reports = Guarded<[LoadProgress]>([])
             _ = try await Downloader().fetch(FetchRequest(url: origin.url + path)) { progress in
                 reports.withLock { $0.append(progress) }
             }
@@ -72,7 +72,7 @@ struct BodyTests {
         var configuration = Downloader.Configuration()
         configuration.minimumProgressInterval = .seconds(3_600)
         configuration.time = ManualTime()
-        let reports = Guarded<[FetchProgress]>([])
+        let reports = Guarded<[LoadProgress]>([])
         _ = try await Downloader(configuration).fetch(FetchRequest(url: origin.url)) { progress in
             reports.withLock { $0.append(progress) }
         }

@@ -85,6 +85,17 @@ struct ContentCodingTests {
         #expect(try await Downloader().fetch(url: origin.url).bytes == image)
     }
 
+    /// Firefox ignores the name; objects are stored so by tools that upload them in pieces.
+    @Test(
+        "L20 a coding beside a name that is none is decoded if the body has it",
+        arguments: ["gzip, aws-chunked", "aws-chunked,gzip"]
+    )
+    func codingBesideUnknown(name: String) async throws {
+        let image = Fixture.image(length: 300_000), body = try await gzipped(image)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": name], body: body)] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+    }
+
     @Test(
         "C18 one coding is decoded, whatever its spelling",
         arguments: ["gzip", "X-GZIP", "identity, gzip,", "\tgzip"]
@@ -131,6 +142,43 @@ struct ContentCodingTests {
         let name = form == "br" ? "br" : "deflate"
         let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": name], body: body)] }
         #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+    }
+
+    /// RFC 8878, section 3.1: a body is one or more frames; Chromium decodes all of them.
+    @Test(
+        "L20 zstd is decoded, frame by frame, within the limit of bytes; a cut body is an error",
+        arguments: [
+            ("one frame", nil), ("two frames", nil), ("bytes behind", nil), ("cut", .badResponse),
+            ("too long", .limitExceeded), ("too large a window", .badResponse),
+        ] as [(String, EideticError.Code?)]
+    )
+    func zstd(form: String, code: EideticError.Code?) async throws {
+        let image = Fixture.image(length: 300_000)
+        func encoded(_ bytes: some Collection<UInt8>, _ options: String...) async throws -> [UInt8] {
+            try await Subprocess.run("zstd", arguments: options + ["-c"], input: Array(bytes)).output
+        }
+        var body = try await encoded(image)
+        if form == "two frames" {
+            body = try await encoded(image.prefix(1_000), "--no-check") + encoded(image.dropFirst(1_000))
+        }
+        if form == "bytes behind" { body += [0, 1, 2, 3, 4, 5, 6, 7, 8] }
+        if form == "cut" { body.removeLast(body.count / 2) }
+        if form == "too long" { body = try await encoded(image + Array(repeating: 0, count: 20_000_000)) }
+        if form == "too large a window" { body = try await encoded(image, "--ultra", "--long=27") }
+        var chunks = "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nTransfer-Encoding: chunked\r\n\r\n".utf8.map { $0 }
+        for start in stride(from: 0, to: body.count, by: 1_000) {
+            let chunk = body[start..<min(start + 1_000, body.count)]
+            chunks += Array("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Array("\r\n".utf8)
+        }
+        let origin = try ScriptedOrigin { [chunks] _ in [.send(chunks + Array("0\r\n\r\n".utf8))] }
+        var request = try FetchRequest(url: origin.url)
+        request.byteLimit = 1_000_000
+        do throws(EideticError) {
+            #expect(try await Downloader().fetch(request).bytes == image)
+            #expect(code == nil)
+        } catch {
+            #expect(error.code == code)
+        }
     }
 
     @Test("C18 a transfer coding other than chunked is refused, also that of an informational response")

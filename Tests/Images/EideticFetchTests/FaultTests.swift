@@ -107,6 +107,38 @@ struct FaultTests {
             message: "head"
         ),
         Fault(
+            name: "a header line without an end",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nX-Filler: ".utf8)),
+                .sendRepeatedly(Array(repeating: 120, count: 4_096)),
+            ],
+            message: "has no end"
+        ),
+        Fault(
+            name: "a trailer line without an end",
+            code: .connectionLost,
+            steps: [
+                .head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Fixture.image(length: 100)),
+                .send(Array("0\r\nX-Filler: ".utf8)), .sendRepeatedly(Array(repeating: 120, count: 4_096)),
+            ]
+        ),
+        Fault(
+            name: "two lengths",
+            code: .badResponse,
+            steps: [
+                .head(200, headers: ["Content-Length": "100", "Content-Length": "90"]),
+                .send(Fixture.image(length: 100)),
+            ],
+            message: "several lengths"
+        ),
+        Fault(
+            name: "a list of two lengths",
+            code: .badResponse,
+            steps: [.head(200, headers: ["Content-Length": "90, 100"]), .send(Fixture.image(length: 100))],
+            message: "several lengths"
+        ),
+        Fault(
             name: "a redirect to itself",
             code: .badRedirect,
             steps: [.response(302, headers: ["Location": "/again"])],

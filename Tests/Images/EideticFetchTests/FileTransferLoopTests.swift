@@ -25,6 +25,31 @@ struct FileTransferLoopTests {
         let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: "\(origin.url)/a"))
         #expect(outcome.status == 200 && outcome.body == [1, 2, 3] && outcome.ends == [.connectionLost])
     }
+
+    @Test(
+        "B14 a head that announces two lengths, or has a line without an end, is refused",
+        arguments: [
+            [.head(200, headers: ["Content-Length": "3", "Content-Length": "2"]), .send([1, 2, 3])],
+            [
+                .send(Array("HTTP/1.1 200 OK\r\nX-Filler: ".utf8)),
+                .sendRepeatedly(Array(repeating: 120, count: 4_096)),
+            ],
+        ] as [[ScriptedOrigin.Step]]
+    )
+    func malformedHeads(_ steps: [ScriptedOrigin.Step]) async throws {
+        let origin = try ScriptedOrigin { _ in steps }
+        let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: "\(origin.url)/a"))
+        #expect(outcome.status == nil && outcome.ends == [.badResponse])
+    }
+
+    @Test("B14 a length that is repeated is a length")
+    func repeatedLengths() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, headers: ["Content-Length": "3", "Content-Length": "3, 03"]), .send([1, 2, 3])]
+        }
+        let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: "\(origin.url)/a"))
+        #expect(outcome.body == [1, 2, 3] && outcome.ends == [nil])
+    }
 }
 
 /// What the receiver of an exchange got; `ends` has the code of each end, `nil` without a failure.

@@ -18,7 +18,8 @@ struct FileWorkTests {
     )
     func partialBody(isGranted: Bool) async throws {
         let (image, plan) = (image, FaultPlan()), environment = environment
-        let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: \(image.count)\r\n\r\n"
+        let fields = "ETag: \"v1\"\r\nAccept-Ranges: bytes\r\nContent-Length: \(image.count)"
+        let head = "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n"
         let origin = try ScriptedOrigin { _ in [.send(Array(head.utf8) + image[..<100_000]), .close] }
         var configuration = Downloader.Configuration()
         configuration.environment = environment

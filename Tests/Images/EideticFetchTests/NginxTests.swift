@@ -76,7 +76,7 @@ struct NginxTests {
         #expect(Set(requests.map(\.connection)).count == 1)
         #expect(requests[0].headers["user-agent"] == "eidetic/\(Version.current)")
         #expect(requests[0].headers["accept"] == "image/*,*/*;q=0.8")
-        #expect(requests[0].headers["accept-encoding"] == "gzip, br")
+        #expect(requests[0].headers["accept-encoding"] == "gzip, br, zstd")
         #expect(requests[0].headers["cookie"] == nil)
     }
 

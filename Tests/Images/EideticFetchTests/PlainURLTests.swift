@@ -85,6 +85,7 @@ struct PlainURLTests {
             ("http://h\\a\\b?c", "http://h/a/b?c"), ("http://h/é?é", "http://h/%C3%A9?%C3%A9"),
             ("http://h/it's", "http://h/it's"), ("http://h/%zz%", "http://h/%zz%"), ("http://h/a[1]", "http://h/a[1]"),
             ("http://h/a#b?c", "http://h/a"), ("http://h/\u{7f}", "http://h/%7F"),
+            ("http://h/a/%2e%2E/b/.%2e/c", "http://h/c"), ("http://h/a/%2e/b%2ec?%2e", "http://h/a/b%2ec?%2e"),
         ]
     )
     func encodes(url: String, normal: String) { #expect((try? ParsedURL(url))?.text == normal) }
@@ -96,6 +97,7 @@ struct PlainURLTests {
             ("#x", "http://h/a/b?q"), ("", "http://h/a/b?q"), ("?r#x", "http://h/a/b?r"), ("c", "http://h/a/c"),
             ("../c", "http://h/c"), ("/c#x", "http://h/c"), ("//i/c", "http://i/c"),
             ("http://i/{c}", "http://i/%7Bc%7D"),
+            ("http:c", "http://h/a/c"), ("HTTP:/c", "http://h/c"), ("http:?r", "http://h/a/b?r"),
             ("http://i/é", "http://i/%C3%A9"), ("c d?e f", "http://h/a/c%20d?e%20f"),
             (String(fieldBytes: Array("http://i/".utf8) + [0xe9]), "http://i/%E9"),
             (String(fieldBytes: Array("/?".utf8) + [0xe9]), "http://h/?%E9"),

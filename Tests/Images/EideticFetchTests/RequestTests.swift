@@ -12,10 +12,13 @@ struct RequestTests {
             ("", "no URL"), ("nonsense", "Bad scheme"), ("ftp://example.org/a.png", "\"ftp\""),
             ("file:///etc/passwd", "\"file\""), ("http://", "no URL"), ("http://a b/", "no URL"),
             ("http://[::1", "no URL"), ("http://example.org:99999/", "no URL"), ("javascript:alert(1)", "no URL"),
-            ("http://example.org/\u{0}", "NUL"), ("http://" + String(repeating: "a", count: 70_000), "longer"),
+            ("http://example.org/\u{0}", "NUL"), ("http://℀.example/", "no URL"),
+            ("http://" + String(repeating: "a", count: 70_000), "longer"),
         ]
     )
-    func refuses(_ text: String, reason: String) {
+    func refuses(_ text: String, reason: String) async {
+        let failure = await #expect(throws: EideticError.self) { try await Downloader().fetch(FetchRequest(text)) }
+        #expect(failure?.code == .invalidURL)
         do throws(EideticError) {
             let request = try FetchRequest(url: text)
             Issue.record("\(text) was accepted as \(request.url)")
@@ -35,6 +38,9 @@ struct RequestTests {
             ("http://example.org./a", "http://example.org/a"),
             ("http://BÜCHER.example/", "http://xn--bcher-kva.example/"),
             ("http://bücher.example./", "http://xn--bcher-kva.example/"),
+            ("http://😀.example/", "http://xn--e28h.example/"), ("http://i❤️.example/", "http://xn--i-7iq.example/"),
+            ("http://straße.example/", "http://xn--strae-oqa.example/"),
+            ("http://a_é.example/", "http://xn--a_-cja.example/"),
         ]
     )
     func normalises(_ text: String, into normal: String) throws {
@@ -61,7 +67,10 @@ struct RequestTests {
         #expect(headers == ["Accept": "a"])
     }
 
-    @Test("L20 a field with a line break or a NUL is refused", arguments: ["a\r\nX-Evil: 1", "a\nb", "\u{0}"])
+    @Test(
+        "L20 a field with a control character is refused",
+        arguments: ["a\r\nX-Evil: 1", "a\nb", "\u{0}", "\u{1}", "\u{7f}"]
+    )
     func injection(_ value: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         var request = try FetchRequest(url: origin.url)
@@ -72,8 +81,8 @@ struct RequestTests {
     }
 
     @Test(
-        "L20 credentials and configured fields with a line break or a NUL are refused",
-        arguments: ["\r\nX-Evil: 1", "\n", "\u{0}"]
+        "L20 credentials and configured fields with a control character are refused",
+        arguments: ["\r\nX-Evil: 1", "\n", "\u{0}", "\u{1b}"]
     )
     func injectionElsewhere(_ injectedText: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }

@@ -12,7 +12,8 @@ struct ResumeTests {
 
     /// Creates an origin that sends half of the image and disconnects; the closure has the later responses.
     private func makeOrigin(
-        validator: KeyValuePairs<String, String> = ["ETag": "\"v1\""],
+        validator: KeyValuePairs<String, String> = ["ETag": "\"v1\"", "Accept-Ranges": "bytes"],
+        isHeld: Bool = false,
         rest: @escaping @Sendable (ScriptedOrigin.Request) -> [ScriptedOrigin.Step]
     ) throws -> ScriptedOrigin {
         let (image, half, count) = (image, half, Counter())
@@ -20,7 +21,7 @@ struct ResumeTests {
         let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(image.count)\r\n\r\n"
         return try ScriptedOrigin { request in
             guard count.next() == 0 else { return rest(request) }
-            return [.send(Array(head.utf8) + image[..<half]), .close]
+            return [.send(Array(head.utf8) + image[..<half]), isHeld ? .wait(Gate()) : .close]
         }
     }
 
@@ -234,7 +235,7 @@ struct ResumeTests {
     /// As browsers and curl do.
     @Test(
         "L24 status 206 with the whole body, or without a range, to a request without a range is the image",
-        arguments: ["bytes 0-9/10", "bytes 0-9/*", nil]
+        arguments: ["bytes 0-9/10", "bytes 0-9/*", "bytes 0-/*", "none", nil]
     )
     func wholeBody(range: String?) async throws {
         let headers: KeyValuePairs = range.map { ["Content-Range": $0] } ?? [:]
@@ -294,7 +295,10 @@ struct ResumeTests {
         let directory = try TemporaryDirectory(named: "partial")
         let (image, half, isFirst) = (image, half, Counter())
         let origin = try ScriptedOrigin { _ in
-            let head: ScriptedOrigin.Step = .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "\(image.count)"])
+            let fields: KeyValuePairs = [
+                "ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "\(image.count)",
+            ]
+            let head = ScriptedOrigin.Step.head(200, headers: fields)
             return isFirst.next() == 0 ? [head, .send(Array(image[..<half])), .close] : [head, .send(image)]
         }
         var request = try FetchRequest(url: origin.url)
@@ -330,8 +334,14 @@ struct ResumeTests {
         }
         let file = try #require(storedFiles(in: directory).first)
         let bytes = try FileSystem().contents(of: file)
-        let lines = bytes.split(separator: 10, maxSplits: 4, omittingEmptySubsequences: false)
-        let changed = Array(lines.prefix(3).joined(separator: [10])) + [10] + Array(length.utf8) + [10] + lines[4]
+        let text = Array("Content-Length: \(image.count)".utf8)
+        let start = try #require((0..<bytes.count).first { bytes[$0...].starts(with: text) })
+        var content = bytes
+        content.replaceSubrange(start..<start + text.count, with: Array("Content-Length: \(length)".utf8))
+        // The checksum is in the third line, and is about all that follows it.
+        let lines = content.split(separator: 10, maxSplits: 3, omittingEmptySubsequences: false)
+        let checksum = lines[3].withUnsafeBytes { Checksum.value(of: $0) }
+        let changed = Array(lines.prefix(2).joined(separator: [10])) + Array("\n\(checksum)\n".utf8) + lines[3]
         try changed.withUnsafeBytes { try FileSystem().replaceContents(of: file, with: $0) }
         #expect(try await Downloader(configuration).fetch(url: origin.url).bytes == image)
         #expect(origin.requests.map { $0.headers["range"] } == [nil, nil])
@@ -342,7 +352,10 @@ struct ResumeTests {
         var names: Set<String> = []
         let (image, half) = (image, half)
         let origin = try ScriptedOrigin { _ in
-            let head: ScriptedOrigin.Step = .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "\(image.count)"])
+            let fields: KeyValuePairs = [
+                "ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "\(image.count)",
+            ]
+            let head = ScriptedOrigin.Step.head(200, headers: fields)
             return [head, .send(Array(image[..<half])), .close]
         }
         for _ in 0..<2 {
@@ -380,7 +393,7 @@ struct ResumeTests {
         let origin = try ScriptedOrigin { _ in
             if count.next() > 0 { return [.response(503)] }
             return [
-                .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "\(image.count)"]),
+                .head(200, headers: ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "\(image.count)"]),
                 .send(Array(image[..<half])),
                 .close,
             ]
@@ -424,7 +437,8 @@ struct ResumeTests {
         let (image, half) = (image, half)
         let origin = try ScriptedOrigin { _ in
             [
-                .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "200000"]), .send(Array(image[..<half])),
+                .head(200, headers: ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "200000"]),
+                .send(Array(image[..<half])),
                 .close,
             ]
         }
@@ -466,7 +480,8 @@ struct ResumeTests {
         let (image, half) = (image, half)
         let origin = try ScriptedOrigin { _ in
             [
-                .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "200000"]), .send(Array(image[..<half])),
+                .head(200, headers: ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "200000"]),
+                .send(Array(image[..<half])),
                 .close,
             ]
         }
@@ -481,22 +496,24 @@ struct ResumeTests {
         #expect(storedFiles(in: directory).count == 2)
     }
 
-    @Test("L24 a cancelled download stores nothing on disk")
+    @Test("L24 a cancelled download keeps its part on disk, and the next one finds it at once")
     func cancelled() async throws {
         let directory = try TemporaryDirectory(named: "partial")
-        let (image, half, gate, reached) = (image, half, Gate(), Gate())
-        let origin = try ScriptedOrigin { _ in
-            [
-                .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "200000"]), .send(Array(image[..<half])),
-                .open(reached), .wait(gate),
-            ]
+        let (image, half, reached) = (image, half, Gate())
+        let origin = try makeOrigin(isHeld: true) { request in
+            let range = "bytes \(half)-\(image.count - 1)/\(image.count)"
+            return [.response(206, headers: ["ETag": "\"v1\"", "Content-Range": range], body: Array(image[half...]))]
         }
         let downloader = Downloader(makeConfiguration(directory: directory))
         let request = try FetchRequest(url: origin.url)
-        let task = Task { try await downloader.fetch(request) }
+        let task = Task {
+            try await downloader.fetch(request) { progress in if progress.received == half { reached.open() } }
+        }
         await reached.wait()
         task.cancel()
         await #expect(throws: EideticError.self) { try await task.value }
+        let response = try await downloader.fetch(request)
+        #expect(response.bytes == image && response.status == 200 && response.metrics.resumedBytes == half)
         #expect(storedFiles(in: directory).isEmpty)
     }
 }

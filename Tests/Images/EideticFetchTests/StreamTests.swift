@@ -109,6 +109,8 @@ struct StreamTests {
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 1
+        // No time-out frees the slot.
+        configuration.time = ManualTime()
         let downloader = Downloader(configuration)
         do {
             let stream = try await downloader.stream(FetchRequest(url: origin.url + "/endless"))

@@ -1,4 +1,5 @@
 #if GTK
+import EideticCodecs
 import EideticCore
 import EideticGTK
 import Glibc

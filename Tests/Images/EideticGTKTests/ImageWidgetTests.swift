@@ -44,6 +44,9 @@ struct ImageWidgetTests {
     @Test("L01 a marker on a map shows an image", .enabled(if: Scene.hasShumate, "libshumate is not installed"))
     func marker() async throws { try await Scene.play("marker") }
 
+    @Test("L01 an image is decoded again when the scale of its screen changes")
+    func scale() async throws { try await Scene.play("scale") }
+
     @Test("L01 the image is decoded to the widget's size multiplied by its scale factor", arguments: [1, 2])
     func sizes(scale: Int) async throws {
         let lines = try await Scene.play("sizes", environment: ["GDK_SCALE": "\(scale)"])

@@ -16,6 +16,9 @@ struct LifeTests {
     @Test("L17 the main actor is the thread of GLib's main loop")
     func mainActor() async throws { try await Scene.play("main-actor") }
 
+    @Test("L17 a program whose application was never started ends with MainLoop.finish()")
+    func finish() async throws { try await Scene.play("finish") }
+
     @Test("L17 jobs of the main actor that never end do not prevent drawing")
     func flood() async throws { try await Scene.play("flood") }
 }

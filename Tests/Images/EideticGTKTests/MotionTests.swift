@@ -16,7 +16,7 @@ struct MotionTests {
     @Test("F03 an animation that is scrolled out of sight stands still, and plays on when a part of it is seen")
     func scrolledAnimation() async throws { try await Scene.play("animation-scrolled") }
 
-    @Test("F03 50 different animations in a window play at their durations, with less than half a core")
+    @Test("F03 50 different animations in a window play at their durations")
     func manyAnimations() async throws { print(try await Scene.play("many-animations").first ?? "") }
 
     @Test("F03 L10 an animation plays as it arrives, pauses, and shows a frame that is sought")

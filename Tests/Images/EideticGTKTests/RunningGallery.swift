@@ -1,4 +1,5 @@
 #if GTK
+import EideticCodecs
 import EideticCore
 import EideticGTK
 import EideticStore
@@ -33,6 +34,8 @@ final class RunningGallery {
         bus = try await screen.startBus()
         transferPlace = try TransferPlace(directory: directory.path, runtimeDirectory: screen.runtimeDirectory)
         for number in 0..<count { try server.addFile(try Self.encodedImage(number: number), at: "\(number).png") }
+        // From the middle of the screen to its corner: an image that appears under the mouse is drawn brighter.
+        _ = try await xdotool("mousemove", "0", "0")
     }
 
     /// Returns the colour of an image.

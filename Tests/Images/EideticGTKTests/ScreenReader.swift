@@ -15,6 +15,7 @@ final class ScreenReader {
 
         var isFocusable: Bool { states >> 11 & 1 == 1 }
         var isFocused: Bool { states >> 12 & 1 == 1 }
+        var isShowing: Bool { states >> 25 & 1 == 1 }
     }
 
     private let bus: String

@@ -41,8 +41,10 @@ final class SupervisedScreen {
 
     /// Waits until an application has written a text.
     func waitForOutput(_ text: String, location: SourceLocation = #_sourceLocation) async {
-        let isFound = await supervisor.waitForOutput(text)
-        #expect(isFound, "\(supervisor.outputSoFar)\(supervisor.errorsSoFar)", sourceLocation: location)
+        if await supervisor.waitForOutput(text) { return }
+        let log = (try? await app("log")) ?? ""
+        let output = "\(supervisor.outputSoFar)\(supervisor.errorsSoFar)"
+        Issue.record("no \"\(text)\" in the output: \(output)\nthe log: \(log)", sourceLocation: location)
     }
 
     func waitForState(_ state: String) async throws {
@@ -65,6 +67,12 @@ final class SupervisedScreen {
 
     func minimizeWindow(named title: String) async throws {
         _ = try await xdotool("search", "--sync", "--onlyvisible", "--name", title, "windowminimize")
+        // A window manager that does not know the window yet has ignored that.
+        try await eventually("the window is minimised") {
+            let visible = try await windows(named: title)
+            for window in visible { _ = try await xdotool("windowminimize", String(window)) }
+            return visible.isEmpty
+        }
     }
 
     /// Returns a screenshot of a window.

@@ -39,6 +39,7 @@ struct StorageRulesTests {
         let varying = response(200, "Vary: Cookie")
         #expect(StorageRules(usesFreshness: false, usesCookies: true).place(of: varying) == .none)
         #expect(StorageRules(usesFreshness: false).place(of: varying) == .resource)
+        #expect(StorageRules(usesFreshness: true, usesCookies: true).place(of: response(200, "Vary: *")) == .none)
         let fields = EideticHTTPTests.fields("Cache-Control: no-store")
         #expect(StorageRules(usesFreshness: true, requestFields: fields).place(of: response()) == .none)
     }

@@ -39,7 +39,7 @@ struct Fleet {
     /// Adds an image to the origin, and returns a request whose response waits until the image is stored everywhere.
     func serve(_ name: String, width: Int = 64, height: Int = 48, isNoisy: Bool = false) throws -> ImageRequest {
         let bytes = try Self.png(width: width, height: height, isNoisy: isNoisy)
-        return ImageRequest(try origin.addFile(bytes, at: name), options: .waitStoreCache)
+        return ImageRequest(try origin.addFile(bytes, at: name), cachePolicy: .afterStorage)
     }
 
     /// Returns an image whose pixels are their positions, or noise that cannot be compressed.
@@ -60,7 +60,7 @@ struct Fleet {
 
 extension ImageRequest {
     /// The URL of a remote image.
-    var url: String { if case .remote(let request) = resource { request.url } else { "" } }
+    var url: String { resource.remote?.url ?? "" }
 }
 
 extension RedisProcess {

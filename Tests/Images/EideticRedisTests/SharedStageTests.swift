@@ -141,7 +141,7 @@ struct SharedStageTests {
         let tier = try RedisTier(configuration), machine = try fleet.makeMachine { $0.sharedTier = tier }
         let loadCount = LoadCount()
         @Sendable func load() async throws {
-            let request = ImageRequest("\(url)?\(loadCount.next())", options: .waitStoreCache)
+            let request = ImageRequest("\(url)?\(loadCount.next())", cachePolicy: .afterStorage)
             #expect(try await machine.response(for: request).source == .network)
         }
         try await load()
@@ -161,7 +161,7 @@ struct SharedStageTests {
         var (number, source) = (0, ImageSource.network)
         while source != .shared {
             number -= 1
-            let request = ImageRequest("\(url)?\(number)", options: .waitStoreCache)
+            let request = ImageRequest("\(url)?\(number)", cachePolicy: .afterStorage)
             _ = try await other.response(for: request)
             source = try await machine.response(for: request).source
         }
@@ -179,15 +179,15 @@ struct SharedStageTests {
         _ = try await machine.image(for: request)
         #expect(try await fleet.redis.valueNames().count == 1)
         try fleet.origin.removeFile(at: "a.png")
-        let reload = ImageRequest(request.url, options: [.fromLoaderOnly])
+        let reload = ImageRequest(request.url, cachePolicy: .reload)
         await #expect(throws: EideticError.self) { try await machine.image(for: reload) }
         #expect(try await fleet.redis.valueNames() == [])
     }
 
-    @Test("L09 a load with fromCacheOnly finds an image of the tier, and acquires no lease")
+    @Test("L09 a load from caches only finds an image of the tier, and acquires no lease")
     func cacheOnly() async throws {
         let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
-        let request = try fleet.serve("a.png"), cached = ImageRequest(request.url, options: [.fromCacheOnly])
+        let request = try fleet.serve("a.png"), cached = ImageRequest(request.url, cachePolicy: .cachedOnly)
         let error = await #expect(throws: EideticError.self) { try await fleet.makeMachine().image(for: cached) }
         #expect(error?.code == .cacheMiss)
         #expect(try await fleet.redis.command("DBSIZE") == "0")

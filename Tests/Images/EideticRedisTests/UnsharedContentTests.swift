@@ -39,13 +39,13 @@ struct UnsharedContentTests {
         withField.headers["X-User"] = "7"
         let withPassword = ImageRequest(
             plain.url.replacing("http://", with: "http://user:secret@"),
-            options: .waitStoreCache
+            cachePolicy: .afterStorage
         )
         let requests = [
-            withField, withPassword, ImageRequest(plain.url, options: [.handleCookies, .waitStoreCache]),
-            ImageRequest(secure, options: [.allowInvalidCertificates, .waitStoreCache]),
-            ImageRequest(plain.url, options: [.cacheMemoryOnly]),
-            ImageRequest(plain.url, options: [.avoidDecode, .waitStoreCache]),
+            withField, withPassword, ImageRequest(plain.url, options: .handleCookies, cachePolicy: .afterStorage),
+            ImageRequest(secure, options: .allowInvalidCertificates, cachePolicy: .afterStorage),
+            ImageRequest(plain.url, cachePolicy: .memoryOnly),
+            ImageRequest(plain.url, options: .avoidDecode, cachePolicy: .afterStorage),
         ]
         for request in requests { #expect(try await fleet.makeMachine().response(for: request).source == .network) }
         let changes: [(inout ImagePipeline.Configuration) -> Void] = [
@@ -107,7 +107,7 @@ struct UnsharedContentTests {
         func source(_ url: String, cacheKey: String? = nil, ignoring items: Set<String> = []) async throws
             -> ImageSource
         {
-            var request = ImageRequest(url, options: .waitStoreCache)
+            var request = ImageRequest(url, cachePolicy: .afterStorage)
             (request.cacheKey, request.ignoredQueryItems) = (cacheKey, items)
             return try await fleet.makeMachine().response(for: request).source
         }
@@ -134,14 +134,14 @@ struct UnsharedContentTests {
 
     @Test(
         "L09 a load that will not be shared leaves the lease to others",
-        arguments: [ImageOptions.cacheMemoryOnly, .avoidDecode]
+        arguments: [([], .memoryOnly), (.avoidDecode, .standard)] as [(ImageOptions, ImageRequest.CachePolicy)]
     )
-    func leases(option: ImageOptions) async throws {
+    func leases(options: ImageOptions, cachePolicy: ImageRequest.CachePolicy) async throws {
         let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
         let request = try fleet.serve("a.png")
         let recorder = RecordingTier(try fleet.makeTier()) { Issue.record("it acquires a lease") }
         let machine = try fleet.makeMachine { $0.sharedTier = recorder }
-        _ = try await machine.response(for: ImageRequest(request.url, options: [option]))
+        _ = try await machine.response(for: ImageRequest(request.url, options: options, cachePolicy: cachePolicy))
         #expect(recorder.keys.count == 1)
         #expect(try await fleet.redis.command("DBSIZE") == "0")
     }

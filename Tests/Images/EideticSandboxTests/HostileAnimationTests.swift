@@ -148,22 +148,27 @@ struct HostileAnimationTests {
         let good = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
         let waiting = try #require(try Self.animation(attack: "", pool: pool, duration: .seconds(30)))
         #expect(pool.keepingIdentifiers.count == 1)
-        let reserved = try pool.budget.reserve(.max, context: nil)
+        let reserved = try ["a", "b"].map { try pool.turns.reserveBlocking(.max, origin: $0, context: nil) }
         let frame = Task.detached {
             Programs.error { () throws(EideticError) in try waiting.frame(at: 1, context: context) }
         }
-        try await eventually("number of waits for memory", is: 1) { pool.budget.waitingCount }
+        try await eventually("number of waits for memory", is: 1) { pool.turns.memoryWaitingCount }
         // Without a context it waits neither for memory nor for the process.
         let isThere = await Task.detached { (try? good.firstFrame(context: nil)) != nil }.value
-        #expect(isThere && pool.keepingIdentifiers.count == 2 && pool.budget.waitingCount == 1)
+        #expect(isThere && pool.keepingIdentifiers.count == 2 && pool.turns.memoryWaitingCount == 1)
         context.cancel()
         #expect(await frame.value?.code == .cancelled)
-        pool.budget.release(reserved)
+        for (origin, memory) in zip(["a", "b"], reserved) { pool.turns.release(memory, origin: origin) }
     }
 
     @Test("F07 a wait for a process that another animation starts can be cancelled")
     func waitsForProcessesAreCancelled() async throws {
-        let pool = Programs.pool(attack: "mute") { $0.idleLimit = 1 }, bytes = try Samples.gif(), context = JobContext()
+        let pool = Programs.pool(attack: "mute") {
+            $0.idleLimit = 1
+            $0.startTime = .seconds(1)
+        }
+        let bytes = try Samples.gif()
+        let context = JobContext()
         @Sendable func open(_ context: JobContext) -> EideticError? {
             Programs.error { () throws(EideticError) in
                 try SandboxedAnimation(

@@ -133,4 +133,15 @@ struct HostileProcessTests {
         let other = try #require(Self.error(of: HelperPool(settings: settings)))
         #expect(other.code == .sandboxUnavailable && other.message.contains("/bin/true"), "\(other)")
     }
+
+    @Test(
+        "F07 beside a program of another version the error says which of the two is too old",
+        arguments: [("older", ": it is too old"), ("newer", ": this program is too old")]
+    )
+    func otherVersionsAreReported(attack: String, fault: String) throws {
+        let pool = Programs.pool(attack: attack)
+        let error = try #require(Self.error(of: pool))
+        #expect(error.code == .sandboxUnavailable && error.message.contains(fault), "\(error)")
+        #expect(error.message.contains("EideticDecodeProbe") && pool.idleIdentifiers.isEmpty)
+    }
 }

@@ -7,7 +7,7 @@ import Testing
 struct MessageTests {
     private static var options: DecodeOptions {
         var options = DecodeOptions(size: PixelSize(width: 3, height: 1 << 30))
-        (options.contentMode, options.cropFocus, options.frames) = (.stretch, .point(x: -1, y: .infinity), .all)
+        (options.contentMode, options.frames) = (.fillCropped(focus: .point(x: -1, y: .infinity)), .all)
         (options.byteLimit, options.scale, options.acceptsPartial) = (ByteCount(7), 2.5, true)
         return options
     }

@@ -53,9 +53,9 @@ struct SandboxedDecodingTests {
     @Test("F07 a part of an image, a size and a crop are decoded in the sandbox")
     func optionsReachTheProcess() throws {
         let bytes = try Samples.jpeg(640, 480), pool = Programs.pool()
-        for mode in [ContentMode.fit, .fill, .stretch] {
+        for mode in [ContentMode.fit, .fillCropped(focus: .point(x: 0.1, y: 0.9)), .stretch] {
             var options = DecodeOptions(size: PixelSize(width: 100, height: 100))
-            (options.contentMode, options.cropFocus) = (mode, .point(x: 0.1, y: 0.9))
+            options.contentMode = mode
             let expected = try ImageDecoder.decode(bytes, options: options)
             let image = try pool.decode(bytes, options: options, limits: DecodeLimits(), context: nil).image
             #expect(image.bytes == expected.bytes && image.size == expected.size)

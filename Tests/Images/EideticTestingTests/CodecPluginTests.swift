@@ -1,5 +1,6 @@
 import Dispatch
 import Eidetic
+import EideticCodecs
 import EideticFetch
 import EideticTesting
 import Synchronization
@@ -34,6 +35,24 @@ struct CodecPluginTests {
         #expect(ImageFormat.detect(in: Array(file.prefix(length - 1))) == .needsMoreBytes)
         #expect(ImageFormat.detect(in: Array(file.prefix(length - 1)), isComplete: true) == .unknown)
         #expect(ImageFormat.detect(in: Array(file.prefix(length))) == .format(codec.format))
+    }
+
+    @Test("L27 a codec that is removed reads nothing more, and only one that was added can be removed")
+    func removal() async throws {
+        let codec = GreyCodec(name: "seven"), file = codec.file(side: 2), network = FakeNetwork()
+        ImageDecoder.register(codec)
+        #expect(ImageDecoder.registeredFormats.contains(codec.format))
+        #expect(ImageDecoder.unregister(codec.format))
+        #expect(!ImageDecoder.registeredFormats.contains(codec.format))
+        #expect(!ImageDecoder.supportedFormats.contains(codec.format))
+        #expect(!ImageDecoder.unregister(codec.format) && !ImageDecoder.unregister(.png))
+        network.respond(to: "https://example.org/a.seven", with: .bytes(file))
+        let error = await #expect(throws: EideticError.self) {
+            try await ImagePipeline.fake(over: network).image(for: "https://example.org/a.seven")
+        }
+        #expect(error?.code == .notAnImage)
+        ImageDecoder.register(codec)
+        #expect(throws: Never.self) { try ImageDecoder.decode(file) }
     }
 
     @Test("L27 every truncation of a file fails as an error of the codec, and none is shown")

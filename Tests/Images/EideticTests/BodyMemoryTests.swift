@@ -60,7 +60,7 @@ struct BodyMemoryTests {
         let origin = try makeOrigin(try TestImage.png(width: 100, height: 100))
         let directory = try TemporaryDirectory(named: "bodies")
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        let request = ImageRequest("\(origin.url)/1", options: .waitStoreCache)
+        let request = ImageRequest("\(origin.url)/1", cachePolicy: .afterStorage)
         _ = try await makePipeline(limit: 10_000, disk: disk).pipeline.image(for: request)
         let (pipeline, downloader) = makePipeline(limit: 10_000, disk: disk)
         let share = downloader.bodyBudget.makeShare(for: .init(priority: .normal))

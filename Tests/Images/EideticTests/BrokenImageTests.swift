@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -66,7 +67,7 @@ struct BrokenImageTests {
         #expect(await failures(of: [request, request], in: pipeline) == [.truncated, .truncated])
         #expect(server.requests.count == 1)
         let fixture = try await PipelineFixture(),
-            revalidating = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+            revalidating = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: revalidating)
         try fixture.server.addFile(try brokenImage(), at: "a.png")
         for _ in 0..<3 { _ = try await fixture.pipeline.image(for: revalidating) }
@@ -81,7 +82,7 @@ struct BrokenImageTests {
         var disk = DiskCache.Configuration(directory: directory.path(of: "cache"))
         disk.bundles = [ImageBundle(directory: directory.path(of: "bundle"))]
         let pipeline = ImagePipeline(.init(diskCache: try DiskCache(disk)))
-        let offline = request.with(options: .fromCacheOnly)
+        let offline = request.with(options: [], cachePolicy: .cachedOnly)
         #expect(await failures(of: [offline, request, request], in: pipeline) == [.cacheMiss, nil, nil])
         #expect(server.requests.count == 1)
     }

@@ -7,7 +7,7 @@ import Testing
 struct CacheAccessTests {
     private func response(_ request: ImageRequest, from pipeline: ImagePipeline) async throws -> ImageResponse {
         var request = request
-        request.options.insert(.waitStoreCache)
+        request.cachePolicy.waitsForStorage = true
         let response = try await pipeline.response(for: request)
         try await eventually("the pipeline is idle") { pipeline.isIdle }
         return response
@@ -15,15 +15,14 @@ struct CacheAccessTests {
 
     @Test("C08 a request that may not write a cache leaves it as it was")
     func writes() async throws {
-        for (access, memory, disk) in [
-            (.all, true, 1), (.read, false, 0), (.init([.read, .writeMemory]), true, 0),
-            (.init([.read, .writeOriginal]), false, 1),
-        ] as [(ImageRequest.CacheAccess, Bool, Int)] {
+        for (policy, memory, disk) in [
+            (.standard, true, 1), (.noStore, false, 0), (.memoryOnly, true, 0), (.init(writes: .original), false, 1),
+        ] as [(ImageRequest.CachePolicy, Bool, Int)] {
             let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
             var request = try fixture.serve()
-            request.cacheAccess = access
+            request.cachePolicy = policy
             _ = try await response(request, from: pipeline)
-            request.cacheAccess = .all
+            request.cachePolicy = .standard
             #expect((pipeline.cachedImage(for: request) != nil) == memory)
             #expect(try await pipeline.cache.diskUsage.entryCount == disk)
         }
@@ -34,15 +33,15 @@ struct CacheAccessTests {
         let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
         var request = try fixture.serve()
         _ = try await response(request, from: pipeline)
-        request.cacheAccess.remove(.readMemory)
+        request.cachePolicy.reads.remove(.memory)
         #expect(pipeline.cachedImage(for: request) == nil)
         #expect(try await response(request, from: pipeline).source == .disk)
-        request.cacheAccess.remove(.readOriginal)
+        request.cachePolicy.reads.remove(.original)
         #expect(try await response(request, from: pipeline).source == .network)
-        request.cacheAccess.insert(.readMemory)
+        request.cachePolicy.reads.insert(.memory)
         #expect(try await response(request, from: pipeline).source == .memory)
-        request.cacheAccess = [.write]
-        request.options = .fromCacheOnly
+        request.cachePolicy = .init(reads: [])
+        request.cachePolicy.search = .cachesOnly
         await #expect { try await pipeline.response(for: request) } throws: {
             ($0 as? EideticError)?.code == .cacheMiss
         }
@@ -54,16 +53,16 @@ struct CacheAccessTests {
         var configuration = fixture.pipeline.configuration
         configuration.derivedImages.policy = .both
         var request = try fixture.serve(width: 400, height: 300, size: PixelSize(width: 100, height: 100))
-        request.cacheAccess.remove(.writeDerived)
+        request.cachePolicy.writes.remove(.derived)
         for _ in 0..<2 { _ = try await response(request, from: ImagePipeline(configuration)) }
         #expect(try await fixture.pipeline.cache.diskUsage.entryCount == 1)
-        request.cacheAccess = .all
+        request.cachePolicy = .standard
         for hits in 0...1 {
             let pipeline = ImagePipeline(configuration)
             _ = try await response(request, from: pipeline)
             #expect(pipeline.statistics.derivedHits == hits)
         }
-        request.cacheAccess.remove(.readDerived)
+        request.cachePolicy.reads.remove(.derived)
         let pipeline = ImagePipeline(configuration)
         #expect(try await response(request, from: pipeline).source == .disk && pipeline.statistics.derivedHits == 0)
     }

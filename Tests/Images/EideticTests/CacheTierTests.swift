@@ -64,7 +64,7 @@ struct CacheTierTests {
     }
 
     private func load(_ request: ImageRequest, from pipeline: ImagePipeline) async throws -> ImageSource {
-        let source = try await pipeline.response(for: request.with(options: .waitStoreCache)).source
+        let source = try await pipeline.response(for: request.with(cachePolicy: .afterStorage)).source
         try await eventually("the pipeline is idle") { pipeline.isIdle }
         return source
     }
@@ -120,7 +120,7 @@ struct CacheTierTests {
         let fixture = try await PipelineFixture(), request = try fixture.serve(), tier = DictionaryTier()
         let tiers = [DiskCache.Tier(tier, isWritten: true)]
         _ = try await load(request, from: try pipeline("a", of: fixture, tiers: tiers))
-        let refreshing = request.with(options: [.refreshCached, .waitStoreCache])
+        let refreshing = request.with(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await pipeline("b", of: fixture, tiers: tiers).image(for: refreshing)
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         let last = try pipeline("c", of: fixture, tiers: tiers)
@@ -140,7 +140,7 @@ struct CacheTierTests {
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 64, height: 48))
         #expect(try await load(request, from: pipeline) == .memory)
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
-        _ = try await pipeline.image(for: request.with(options: [.refreshCached, .waitStoreCache]))
+        _ = try await pipeline.image(for: request.with(options: .refreshCached, cachePolicy: .afterStorage))
         let smaller = ImageRequest(request.name, size: PixelSize(width: 5, height: 5))
         _ = try await load(smaller, from: pipeline)
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 20, height: 10))

@@ -68,7 +68,7 @@ struct CancelAllTests {
             guard url == "Photo://album/1" else { throw EideticError(.fileFailure, message: "no \(url)") }
             return png
         }
-        let request = ImageRequest("Photo://album/1", options: .waitStoreCache)
+        let request = ImageRequest("Photo://album/1", cachePolicy: .afterStorage)
         for _ in 0..<2 {
             let pipeline = ImagePipeline(configuration)
             for _ in 0..<2 { #expect(try await pipeline.image(for: request).size == PixelSize(width: 7, height: 5)) }

@@ -40,6 +40,26 @@ struct DecodePolicyTests {
         #expect(small.trace.steps.contains { $0.stage == .transform })
     }
 
+    @Test("F07 images that wait for much memory keep none of another server waiting, and are decoded once they have it")
+    func largeImages() async throws {
+        let turns = HelperPool.shared.turns, small = try TestImage.png(width: 8, height: 6)
+        let attacker = try ScriptedOrigin { _ in [.response(body: TestImage.webp(width: 3_000, height: 3_000))] }
+        let server = try ScriptedOrigin { _ in [.response(body: small)] }
+        let large = (0..<6).map { "\(attacker.url)/\($0)" }, good = (0..<20).map { "\(server.url)/\($0)" }
+        let pipeline = Self.pipeline { $0.maximumConcurrentDecodes = 1 }
+        let used = try ["x", "y"].map { try turns.reserveBlocking(.max, origin: $0, context: nil) }
+        let loads = large.map { url in Task { try await pipeline.response(for: ImageRequest(url)) } }
+        try await eventually("images that wait for memory", is: large.count) { turns.memoryWaitingCount }
+        for url in good { #expect(try await pipeline.response(for: ImageRequest(url)).image.size.width == 8) }
+        #expect(turns.memoryWaitingCount == large.count)
+        for (origin, memory) in zip(["x", "y"], used) { turns.release(memory, origin: origin) }
+        for load in loads {
+            let response = try await load.value
+            #expect(Self.isSandboxed(response) && response.image.size.width == 3_000)
+        }
+        #expect(turns.count == 0 && turns.availableMemory == turns.settings.memory.bytes)
+    }
+
     @Test("F07 all frames of an animation, and an image that is decoded on first use, come from the sandbox")
     func animationsAndDeferredImages() async throws {
         let gif = TestImage.animatedGIF

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticCore
 import EideticSandbox
 import EideticTestSupport
@@ -28,7 +29,7 @@ struct DefaultDecodePolicyTests {
             HomeVariables.cacheHome.apply(path)
             let server = try DefaultDecodePolicyTests.server(), pipeline = ImagePipeline.shared
             #expect(HelperPool.shared.startedCount == 0)
-            let request = ImageRequest(server.url + "/a.png", options: .waitStoreCache)
+            let request = ImageRequest(server.url + "/a.png", cachePolicy: .afterStorage)
             for source in [ImageSource.network, .disk] {
                 let response = try await pipeline.response(for: request)
                 #expect(response.source == source && response.image.size.width == 8)

@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTestSupport
+import EideticViews
 import Glibc
 import Testing
 
@@ -45,7 +46,7 @@ struct DefaultFormTests {
             await #expect(processExitsWith: .success) {
                 [home = home as HomeVariables, path = path as String, url = url as String, source = source as String] in
                 home.apply(path)
-                let request = ImageRequest(url, options: .waitStoreCache)
+                let request = ImageRequest(url, cachePolicy: .afterStorage)
                 let response = try await ImagePipeline.shared.response(for: request)
                 #expect("\(response.source)" == source)
                 #expect(response.storeError == nil)
@@ -69,7 +70,7 @@ struct DefaultFormTests {
             #expect(cache.disk != nil)
             #expect(pipeline.cachedImage(for: ImageRequest(url)) == nil)
             #expect(access("\(path)/eidetic", F_OK) != 0)
-            _ = try await pipeline.image(for: ImageRequest(url, options: .waitStoreCache))
+            _ = try await pipeline.image(for: ImageRequest(url, cachePolicy: .afterStorage))
             #expect(access("\(path)/eidetic/default", F_OK) == 0)
         }
     }
@@ -80,7 +81,7 @@ struct DefaultFormTests {
         let url = try server.addFile(try TestImage.png(width: 6, height: 5), at: "a.png")
         await #expect(processExitsWith: .success) { [path = path as String, url = url as String] in
             HomeVariables.cacheHome.apply(path)
-            let request = ImageRequest(url, options: .waitStoreCache)
+            let request = ImageRequest(url, cachePolicy: .afterStorage)
             let response = try await ImagePipeline.shared.response(for: request)
             #expect(response.source == .network)
             #expect(response.storeError?.code == .cacheUnavailable)
@@ -129,7 +130,7 @@ struct DefaultFormTests {
             await #expect(processExitsWith: .success) {
                 @MainActor [path = path as String, url = url as String, isFirst = isFirst as Bool] in
                 HomeVariables.home.apply(path)
-                let request = ImageRequest(url, options: .waitStoreCache), display = ShownSizes()
+                let request = ImageRequest(url, cachePolicy: .afterStorage), display = ShownSizes()
                 if isFirst {
                     let result = await ImagePrefetcher().prefetch([request]).finish()
                     #expect(result.skipped == 0)

@@ -1,16 +1,24 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 @Suite("Deferred decoding", .timeLimit(.minutes(2)))
 struct DeferredDecodingTests {
     /// A request for provided bytes, which are stored on disk; `calls` counts how often they were provided.
-    private func makeRequest(for bytes: [UInt8], options: ImageOptions, calls: Counter = Counter()) -> ImageRequest {
+    private func makeRequest(
+        for bytes: [UInt8],
+        options: ImageOptions,
+        cachePolicy: ImageRequest.CachePolicy = .standard,
+        calls: Counter = Counter()
+    ) -> ImageRequest {
         let origin = ImageRequest.Resource.provider(name: "made") { () throws(EideticError) in
             calls.increment()
             return bytes
         }
-        return ImageRequest(origin, options: options)
+        return ImageRequest(origin, options: options, cachePolicy: cachePolicy)
     }
 
     private func makePipeline(in directory: TemporaryDirectory) throws -> ImagePipeline {
@@ -124,7 +132,8 @@ struct DeferredDecodingTests {
         let png = try TestImage.png(width: 64, height: 48), pipeline = try makePipeline(in: directory)
         let request = makeRequest(
             for: Array(png.prefix(png.count / 2)),
-            options: [.avoidDecode, .waitStoreCache],
+            options: .avoidDecode,
+            cachePolicy: .afterStorage,
             calls: calls
         )
         let image = try await pipeline.image(for: request)
@@ -221,9 +230,9 @@ struct DeferredDecodingTests {
             return [.response(200, headers: [:], body: images[sizes.value - 1])]
         }
         let pipeline = ImagePipeline(.init())
-        let request = ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let request = ImageRequest(server.url + "/a", options: .avoidDecode, cachePolicy: .reload)
         let first = try await pipeline.image(for: request)
-        #expect(try await pipeline.image(for: request.with(options: .fromLoaderOnly)).pixels.size.width == 16)
+        #expect(try await pipeline.image(for: request.with(options: [], cachePolicy: .reload)).pixels.size.width == 16)
         #expect(first.pixels.size.width == 8)
         #expect(pipeline.cachedImage(for: request)?.size.width == 16)
     }
@@ -257,10 +266,12 @@ struct DeferredDecodingTests {
             return [.response(200, headers: [:], body: images[sizes.value < 3 ? 0 : 1])]
         }
         let pipeline = ImagePipeline(.init())
-        let request = ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let request = ImageRequest(server.url + "/a", options: .avoidDecode, cachePolicy: .reload)
         let old = try await pipeline.image(for: request)
-        #expect(try await pipeline.image(for: request.with(options: .fromLoaderOnly)).pixels.size.width == 8)
-        let changed = try await pipeline.response(for: request.with(options: [.avoidDecode, .refreshCached]))
+        #expect(try await pipeline.image(for: request.with(options: [], cachePolicy: .reload)).pixels.size.width == 8)
+        let changed = try await pipeline.response(
+            for: request.with(options: [.avoidDecode, .refreshCached], cachePolicy: .standard)
+        )
         #expect(changed.image.isDecoded && changed.image.size.width == 16)
         pipeline.removeAllFromMemory()
         #expect(old.pixels.size.width == 8)

@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCore
 import EideticTestSupport
+import EideticViews
 import Glibc
 import Testing
 
@@ -30,7 +31,7 @@ struct DerivedImageLossTests {
         let plan = FaultPlan()
         plan.before(call, at: position) { kill(getpid(), SIGKILL) }
         guard let pipeline = try? makePipeline(in: directory, observer: plan) else { return }
-        _ = try? await pipeline.image(for: ImageRequest(url, options: [.refreshCached, .waitStoreCache]))
+        _ = try? await pipeline.image(for: ImageRequest(url, options: .refreshCached, cachePolicy: .afterStorage))
         for size in sizes { _ = try? await pipeline.image(for: ImageRequest(url, size: size)) }
         try await eventually("the pipeline is idle") { pipeline.isIdle }
         kill(getpid(), SIGKILL)
@@ -55,7 +56,7 @@ struct DerivedImageLossTests {
             #expect(try disk.blocking.entries().count == disk.blocking.usage.entryCount, "round \(round)")
             var versions: Set<Int> = []
             for size in Self.sizes {
-                let request = ImageRequest(url, size: size, options: .fromCacheOnly)
+                let request = ImageRequest(url, size: size, cachePolicy: .cachedOnly)
                 do {
                     let image = try await pipeline.image(for: request)
                     versions.insert(image.sourceSize.width)
@@ -63,7 +64,7 @@ struct DerivedImageLossTests {
                 } catch { #expect(error.code == .cacheMiss) }
             }
             #expect(versions.count <= 1 && versions.allSatisfy { (200...200 + round).contains($0) }, "round \(round)")
-            let fresh = ImageRequest(url, size: Self.sizes[0], options: [.refreshCached, .waitStoreCache])
+            let fresh = ImageRequest(url, size: Self.sizes[0], options: .refreshCached, cachePolicy: .afterStorage)
             #expect(try await pipeline.response(for: fresh).image.sourceSize.width == 200 + round)
             try await eventually("the pipeline is idle") { pipeline.isIdle }
         }
@@ -81,7 +82,12 @@ struct DerivedImageLossTests {
         try await eventually("the pipeline is idle") { pipeline.isIdle }
         try fixture.server.addFile(try TestImage.png(width: 300, height: 600), at: "a.png")
         let changed = PixelSize(width: 300, height: 600)
-        let other = ImageRequest(url, size: PixelSize(width: 5, height: 5), options: [.refreshCached, .waitStoreCache])
+        let other = ImageRequest(
+            url,
+            size: PixelSize(width: 5, height: 5),
+            options: .refreshCached,
+            cachePolicy: .afterStorage
+        )
         #expect(try await pipeline.image(for: other).sourceSize == changed)
         try await eventually("the pipeline is idle") { pipeline.isIdle }
         for run in [pipeline, try Self.makePipeline(in: path)] {
@@ -90,7 +96,9 @@ struct DerivedImageLossTests {
                 #expect(cached == nil || cached?.sourceSize == changed)
                 let found = try await run.cache.lookup(.init(request))?.image
                 #expect(found == nil || found?.sourceSize == changed)
-                #expect(try await run.image(for: request.with(options: .fromCacheOnly)).sourceSize == changed)
+                #expect(
+                    try await run.image(for: request.with(options: [], cachePolicy: .cachedOnly)).sourceSize == changed
+                )
             }
             run.removeAllFromMemory()
         }
@@ -112,7 +120,7 @@ struct DerivedImageLossTests {
         }
         let originals = try (0..<30).map { try fixture.serve("\($0).png", width: 24, height: 18) }
         for original in originals {
-            _ = try await pipeline.image(for: original.with(options: .waitStoreCache))
+            _ = try await pipeline.image(for: original.with(cachePolicy: .afterStorage))
             for width in 1...8 {
                 _ = try await pipeline.image(for: ImageRequest(original.name, size: PixelSize(width: width, height: 9)))
             }
@@ -124,7 +132,7 @@ struct DerivedImageLossTests {
         // As long as there is room, they have more than their share, a quarter of the limit.
         #expect(try count(.original) == 30 && (30...50).contains(count(.derived)))
         for number in 30..<55 {
-            let request = try fixture.serve("\(number).png", width: 24, height: 18, options: .waitStoreCache)
+            let request = try fixture.serve("\(number).png", width: 24, height: 18, cachePolicy: .afterStorage)
             _ = try await pipeline.image(for: request)
         }
         #expect(try count(.original) == 55 && (10...25).contains(count(.derived)))

@@ -18,7 +18,7 @@ struct DerivedImageQueueTests {
         var configuration = ImagePipeline.Configuration(diskCache: disk)
         configuration.derivedImages = .init(policy: .both)
         pipeline = ImagePipeline(configuration)
-        request = try fixture.serve(width: 1_200, height: 1, options: .waitStoreCache)
+        request = try fixture.serve(width: 1_200, height: 1, cachePolicy: .afterStorage)
         _ = try await pipeline.image(for: request)
     }
 

@@ -122,7 +122,7 @@ struct DerivedImageTests {
         let pipeline = try nextRun(fixture)
         _ = try await load(request, by: pipeline)
         try await pipeline.cache.remove(.init(ImageRequest(request.name)))
-        let offline = request.with(options: .fromCacheOnly)
+        let offline = request.with(options: [], cachePolicy: .cachedOnly)
         await #expect { try await nextRun(fixture).response(for: offline) } throws: {
             ($0 as? EideticError)?.code == .cacheMiss
         }

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticTestSupport
 import Foundation
 import Testing
@@ -63,7 +64,7 @@ struct ErrorTests {
         await #expect(throws: EideticError.self) { try await pipeline.image(for: request) }
         let image = try ImageDecoder.decode(try TestImage.png(width: 4, height: 3))
         try await pipeline.cache.insert(image, for: ImageCache.Key(request))
-        let validating = request.with(options: .fromLoaderOnly)
+        let validating = request.with(options: [], cachePolicy: .reload)
         await #expect(throws: EideticError.self) { try await pipeline.image(for: validating) }
         #expect(pipeline.cachedImage(for: request) != nil)
         #expect(server.requests.count == 1)

@@ -13,7 +13,7 @@ struct FailureTests {
         let error = await #expect(throws: EideticError.self, sourceLocation: location) {
             try await fixture.pipeline.image(for: request)
         }
-        let offline = request.with(options: .fromCacheOnly)
+        let offline = request.with(options: [], cachePolicy: .cachedOnly)
         let cached = await #expect(throws: EideticError.self, sourceLocation: location) {
             try await fixture.nextRun().image(for: offline)
         }

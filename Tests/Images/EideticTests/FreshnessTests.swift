@@ -54,7 +54,7 @@ struct FreshnessTests {
         let request: ImageRequest
         do {
             let server = try makeServer(cacheControl: "no-cache")
-            request = ImageRequest(server.url + "/a", options: [.refreshCached, .waitStoreCache])
+            request = ImageRequest(server.url + "/a", options: .refreshCached, cachePolicy: .afterStorage)
             #expect(await events(of: request, in: try makePipeline()) == ["finished"])
             #expect(await events(of: request, in: try makePipeline()) == ["cached", "unchanged"])
             #expect(server.requests.count == 2)
@@ -62,14 +62,15 @@ struct FreshnessTests {
         #expect(await events(of: request, in: try makePipeline()) == ["cached", "kept, connectionRefused"])
     }
 
-    @Test("L06 C20 fromCacheOnly delivers fresh images, and does not revalidate stale ones")
+    @Test("L06 C20 cachedOnly delivers fresh images, and does not revalidate stale ones")
     func fromCacheOnly() async throws {
         for (control, outcome) in [("max-age=3600", "finished"), ("no-cache", "cacheMiss")] {
             let server = try makeServer(cacheControl: control)
-            let request = ImageRequest(server.url + "/a", options: .waitStoreCache)
+            let request = ImageRequest(server.url + "/a", cachePolicy: .afterStorage)
             _ = try await makePipeline().image(for: request)
-            for options in [ImageOptions.fromCacheOnly, [.fromCacheOnly, .refreshCached]] {
-                #expect(await events(of: request.with(options: options), in: try makePipeline()) == [outcome])
+            for options: ImageOptions in [[], .refreshCached] {
+                let offline = request.with(options: options, cachePolicy: .cachedOnly)
+                #expect(await events(of: offline, in: try makePipeline()) == [outcome])
             }
             #expect(server.requests.count == 1)
         }
@@ -78,7 +79,7 @@ struct FreshnessTests {
     @Test("C20 no-store: the image is kept neither on disk nor in memory, whatever its Last-Modified date")
     func noStore() async throws {
         let server = try makeServer(cacheControl: "no-store")
-        let request = ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
+        let request = ImageRequest(server.url + "/a", cachePolicy: .afterStorage), pipeline = try makePipeline()
         for _ in 0..<3 { #expect(try await pipeline.response(for: request).source == .network) }
         #expect(server.requests.count == 3)
         #expect(pipeline.configuration.diskCache?.blocking.usage.entryCount == 0)
@@ -87,11 +88,24 @@ struct FreshnessTests {
     @Test("C20 no-cache holds also for an image that the cache has inserted into memory")
     func noCache() async throws {
         let server = try makeServer(cacheControl: "no-cache")
-        let request = ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
+        let request = ImageRequest(server.url + "/a", cachePolicy: .afterStorage), pipeline = try makePipeline()
         _ = try await pipeline.image(for: request)
         #expect(try await pipeline.cache.image(for: ImageCache.Key(request)) != nil)
         _ = try await pipeline.image(for: request)
         #expect(server.requests.count == 2)
+    }
+
+    @Test("C20 a response with Vary: * is stored, and with the maximum age of the cache used without its server")
+    func varyEverything() async throws {
+        let server = try makeServer(cacheControl: "max-age=31536000", vary: "*")
+        let request = ImageRequest(server.url + "/a", cachePolicy: .afterStorage)
+        for _ in 0..<2 {
+            let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
+            _ = try await ImagePipeline(ImagePipeline.Configuration(diskCache: disk)).image(for: request)
+        }
+        #expect(server.requests.count == 1)
+        _ = try await makePipeline().image(for: request)
+        #expect(server.requests.map { $0.headers["if-none-match"] } == [nil, "\"1\""])
     }
 
     @Test(
@@ -100,8 +114,8 @@ struct FreshnessTests {
     func cookies() async throws {
         for (vary, count) in [("Accept", 1), ("Accept, cookie", 2)] {
             let server = try makeServer(cacheControl: "max-age=3600", vary: vary)
-            let plain = ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
-            let personal = plain.with(options: [.handleCookies, .waitStoreCache])
+            let plain = ImageRequest(server.url + "/a", cachePolicy: .afterStorage), pipeline = try makePipeline()
+            let personal = plain.with(options: .handleCookies, cachePolicy: .afterStorage)
             for _ in 0..<2 { _ = try await pipeline.image(for: personal) }
             #expect(server.requests.count == count)
             for _ in 0..<2 { _ = try await pipeline.image(for: plain) }

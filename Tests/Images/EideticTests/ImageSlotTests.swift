@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// A display that records what it shows.
@@ -90,8 +91,7 @@ struct ImageSlotTests {
         }
         #expect(completions == 1)
         #expect(display.images == [.image(small, hasTransition: false)])
-        let forced = request.with(options: .forceTransition)
-        slot.load(forced, presentation: .init(transition: .crossFade()))
+        slot.load(request, presentation: .init(transition: .crossFade(), transitionsFromMemory: true))
         #expect(display.images.last == .image(small, hasTransition: true))
     }
 
@@ -133,12 +133,12 @@ struct ImageSlotTests {
         let directory = try TemporaryDirectory(named: "preview")
         let disk = try DiskCache(.init(directory: directory.path(of: "cache")))
         _ = try await ImagePipeline(.init(diskCache: disk)).image(
-            for: ImageRequest(server.url + "/a", options: .waitStoreCache)
+            for: ImageRequest(server.url + "/a", cachePolicy: .afterStorage)
         )
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init(diskCache: disk)), gate: DisplayGate())
         let presentation = ImageSlot.Presentation(placeholder: try placeholder(), usesCachedPreview: true)
         let size = PixelSize(width: 32, height: 24)
-        slot.load(ImageRequest(server.url + "/a", size: size, options: .fromLoaderOnly), presentation: presentation)
+        slot.load(ImageRequest(server.url + "/a", size: size, cachePolicy: .reload), presentation: presentation)
         let start = RecordingDisplay.Shown.image(PixelSize(width: 1, height: 1), hasTransition: false)
         let preview = RecordingDisplay.Shown.image(size, hasTransition: false)
         try await eventually("number of displayed images", is: 2) { display.images.count }
@@ -150,12 +150,13 @@ struct ImageSlotTests {
         #expect(display.images.dropFirst(3) == [start, .image(small, hasTransition: false)])
     }
 
-    @Test("L06 L14 a slot without a request shows the placeholder, also with delayPlaceholder in the request before")
+    @Test("L06 L14 a slot without a request shows the placeholder, also after a load that delayed it")
     func emptied() async throws {
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let png = try TestImage.png(width: 64, height: 48)
-        let request = ImageRequest(.bytes(png), options: .delayPlaceholder)
-        _ = await load(request, in: slot, presentation: .init(placeholder: try placeholder()))
+        let request = ImageRequest(.bytes(png))
+        let delayed = ImageSlot.Presentation(placeholder: try placeholder(), delaysPlaceholder: true)
+        _ = await load(request, in: slot, presentation: delayed)
         slot.load(nil, presentation: .init(placeholder: try placeholder()))
         let one = PixelSize(width: 1, height: 1)
         #expect(display.images == [.image(small, hasTransition: false), .image(one, hasTransition: false)])
@@ -204,7 +205,7 @@ struct ImageSlotTests {
             count.increment()
             return (count.value == 1 ? [] : [.wait(gate)]) + [.response(200, headers: [:], body: png)]
         }
-        let pipeline = ImagePipeline(.init()), request = ImageRequest(server.url + "/a", options: .fromLoaderOnly)
+        let pipeline = ImagePipeline(.init()), request = ImageRequest(server.url + "/a", cachePolicy: .reload)
         _ = try await pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
         slot.load(request)
@@ -219,7 +220,7 @@ struct ImageSlotTests {
     @Test("L06 L15 a slot shows decoded images only, also the cached one before a revalidation")
     func showsDecoded() async throws {
         let fixture = try await PipelineFixture(),
-            request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+            request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         configuration.requestProcessors = [{ $0.with(options: $0.options.union(.avoidDecode)) }]
@@ -238,9 +239,9 @@ struct ImageSlotTests {
         var order: [String] = []
         var received = 0
         slot.load(request, presentation: presentation) {
-            received = $0.received
-        } completion: {
             order.append("first \($0.code)")
+        } progress: {
+            received = $0.received
         }
         try await eventually("bytes are received") { received > 0 }
         let historyBefore = display.history
@@ -296,7 +297,7 @@ struct ImageSlotTests {
         slot.load(request) { order.append("1 \($0.code)") }
         let task = try #require(slot.task)
         // As on another thread: the completion handler is called later, and the slot does not know yet.
-        task.cancel(isolation: nil)
+        task.cancelLater()
         #expect(order == [])
         let result = await load(request, in: slot)
         #expect(try result.get().image.size == PixelSize(width: 150, height: 150))
@@ -363,7 +364,7 @@ struct ImageSlotTests {
     @Test("L11 L14 a cached image that is shown stays for the next equal request, whatever its placeholder")
     func cachedStays() async throws {
         let fixture = try await PipelineFixture(),
-            request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+            request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         slot.load(request)
@@ -396,21 +397,21 @@ struct ImageSlotTests {
         #expect(display.images.last == .image(PixelSize(width: 49, height: 40), hasTransition: false))
     }
 
-    @Test("L06 keepCurrentImage, delayPlaceholder and the failure image")
+    @Test("L06 a kept image, a delayed placeholder and the failure image")
     func placeholders() async throws {
         let fixture = try await PipelineFixture(), good = try fixture.serve()
         let bad = ImageRequest(fixture.server.url + "/missing.png")
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         _ = await load(
-            good.with(options: .keepCurrentImage),
+            good,
             in: slot,
-            presentation: .init(placeholder: try placeholder())
+            presentation: .init(placeholder: try placeholder(), keepsCurrentImage: true)
         )
         #expect(display.images == [.image(small, hasTransition: false)])
         _ = await load(
-            bad.with(options: .delayPlaceholder),
+            bad,
             in: slot,
-            presentation: .init(placeholder: try placeholder())
+            presentation: .init(placeholder: try placeholder(), delaysPlaceholder: true)
         )
         let one = PixelSize(width: 1, height: 1)
         #expect(display.images.dropFirst() == [.image(one, hasTransition: false)])
@@ -418,22 +419,23 @@ struct ImageSlotTests {
         #expect(error.httpStatus == 404)
     }
 
-    @Test("L06 avoidAutoSetImage leaves it to the completion to show the image")
+    @Test("L06 setsImage off leaves it to the completion to show the image")
     func avoidAutoSet() async throws {
-        let fixture = try await PipelineFixture(),
-            request = try fixture.serve(options: [.avoidAutoSetImage, .keepCurrentImage])
+        let fixture = try await PipelineFixture(), request = try fixture.serve()
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        let result = await load(request, in: slot)
+        let result = await load(request, in: slot, presentation: .init(keepsCurrentImage: true, setsImage: false))
         #expect(try result.get().image.size == small)
         #expect(display.images.isEmpty)
     }
 
-    @Test("L06 waitTransition: the completion comes after the transition")
-    func waitTransition() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitTransition)
+    @Test("L06 completesAfterTransition: the completion comes after the transition")
+    func completesAfterTransition() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve()
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var completions = 0
-        slot.load(request, presentation: .init(transition: .crossFade())) { _ in completions += 1 }
+        slot.load(request, presentation: .init(transition: .crossFade(), completesAfterTransition: true)) { _ in
+            completions += 1
+        }
         try await eventually("the small image is displayed") {
             display.images.last == .image(small, hasTransition: true)
         }

@@ -36,7 +36,8 @@ struct InterceptorTests {
             let statistics = pipeline.statistics
             #expect(statistics.loads == 2 && statistics.networkLoads == 1 && statistics.failures == 1)
             try await eventually("the pipeline is idle") { pipeline.isIdle }
-            let source = try await pipeline.response(for: requests[0].with(options: .fromCacheOnly)).source
+            let source = try await pipeline.response(for: requests[0].with(options: [], cachePolicy: .cachedOnly))
+                .source
             #expect(source == (destination == .disk ? .disk : .memory))
         }
     }
@@ -106,7 +107,7 @@ private struct SigningInterceptor: ImageInterceptor {
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
-        guard case .remote(var remote) = request.resource, !remote.url.hasSuffix("/forbidden") else {
+        guard var remote = request.resource.remote, !remote.url.hasSuffix("/forbidden") else {
             throw EideticError(.refused, message: "not there")
         }
         remote.headers = ["Authorization": "Bearer 42"]

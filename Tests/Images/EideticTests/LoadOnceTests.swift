@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// Processors, interceptors and hooks: each runs once a load, in this order:
@@ -78,13 +80,17 @@ struct LoadOnceTests {
             pipeline = ImagePipeline(configuration)
         }
 
-        func request(_ path: String = "/a.png", options: ImageOptions = []) -> ImageRequest {
-            ImageRequest(server.url + path, options: options)
+        func request(
+            _ path: String = "/a.png",
+            options: ImageOptions = [],
+            cachePolicy: ImageRequest.CachePolicy = .standard
+        ) -> ImageRequest {
+            ImageRequest(server.url + path, options: options, cachePolicy: cachePolicy)
         }
 
         /// Loads an image and its bytes to disk, and forgets the calls.
         func fillCaches(_ options: ImageOptions = []) async throws {
-            _ = try await pipeline.image(for: request(options: options.union(.waitStoreCache)))
+            _ = try await pipeline.image(for: request(options: options, cachePolicy: .afterStorage))
             _ = calls.removeAll()
         }
     }

@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 @Suite("Options", .timeLimit(.minutes(2)))
@@ -39,9 +41,9 @@ struct OptionTests {
         #expect(environment.startedNames == ["one", "two", "three"].map { "load \($0)" })
     }
 
-    @Test("L06 L14 avoidAutoCancel: the slot's earlier load continues and completes, and is not shown")
+    @Test("L06 L14 cancelsEarlierLoad off: the slot's earlier load continues and completes, and is not shown")
     @MainActor
-    func avoidAutoCancel() async throws {
+    func keepsEarlierLoad() async throws {
         let gate = Gate(), png = try TestImage.png(width: 8, height: 6), display = RecordingDisplay()
         let slow = ImageRequest(
             .provider(name: "slow") { () throws(EideticError) in
@@ -49,11 +51,11 @@ struct OptionTests {
                 return png
             }
         )
-        let next = ImageRequest(.bytes(try TestImage.png(width: 4, height: 3)), options: .avoidAutoCancel)
+        let next = ImageRequest(.bytes(try TestImage.png(width: 4, height: 3)))
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         var outcomes: [String] = []
         slot.load(slow) { result in outcomes.append((try? result.get()) == nil ? "slow failed" : "slow") }
-        slot.load(next) { _ in outcomes.append("next") }
+        slot.load(next, presentation: .init(cancelsEarlierLoad: false)) { _ in outcomes.append("next") }
         try await eventually("outcomes", is: ["next"]) { outcomes }
         gate.open()
         try await eventually("outcomes", is: ["next", "slow"]) { outcomes }
@@ -61,7 +63,7 @@ struct OptionTests {
         guard case .shown = slot.state else { Issue.record("\(slot.state)"); return }
     }
 
-    @Test("L06 L05 highPriority goes to the head of the queue, lowPriority to its end")
+    @Test("L06 L05 the priority high goes to the head of the queue, low to its end")
     @MainActor
     func priorities() async throws {
         let gate = Gate(), png = try TestImage.png(width: 8, height: 6)
@@ -70,14 +72,14 @@ struct OptionTests {
         downloads.maximumConcurrent = 1
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         let completions = Counter()
-        func startLoad(_ name: String, options: ImageOptions) throws {
-            pipeline.load(ImageRequest("\(server.url)/\(name)", options: options)) { _ in completions.increment() }
+        func startLoad(_ name: String, priority: LoadPriority = .normal) throws {
+            pipeline.load(ImageRequest("\(server.url)/\(name)", priority: priority)) { _ in completions.increment() }
         }
-        try startLoad("first", options: [])
+        try startLoad("first")
         await server.waitForRequests(count: 1)
-        try startLoad("low", options: .lowPriority)
-        try startLoad("normal", options: [])
-        try startLoad("high", options: .highPriority)
+        try startLoad("low", priority: .low)
+        try startLoad("normal")
+        try startLoad("high", priority: .high)
         try await eventually("number of waiting downloads", is: 3) { pipeline.configuration.downloader.counts.waiting }
         gate.open()
         try await expectExactly(4, of: completions, in: pipeline)

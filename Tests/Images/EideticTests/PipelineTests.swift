@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -7,7 +8,7 @@ struct PipelineTests {
     @Test("L09 the first response is from the network, the next from memory, and the next run's from disk")
     func sources() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         let first = try await fixture.pipeline.response(for: request)
         #expect(first.source == .network)
         #expect(first.storeError == nil)
@@ -145,11 +146,11 @@ struct PipelineTests {
         try await eventually("number of cancelled loads", is: 1) { pipeline.statistics.cancelled }
     }
 
-    @Test("L06 fromCacheOnly never uses the network: a miss is cacheMiss")
+    @Test("L06 cachedOnly never uses the network: a miss is cacheMiss")
     func fromCacheOnly() async throws {
         let fixture = try await PipelineFixture()
-        let online = try fixture.serve(options: .waitStoreCache)
-        let offline = online.with(options: .fromCacheOnly)
+        let online = try fixture.serve(cachePolicy: .afterStorage)
+        let offline = online.with(options: [], cachePolicy: .cachedOnly)
         let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: offline) }
         #expect(error?.code == .cacheMiss)
         _ = try await fixture.pipeline.image(for: online)
@@ -157,19 +158,19 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
-    @Test("L06 fromLoaderOnly ignores the caches, but stores")
+    @Test("L06 reload ignores the caches, but stores")
     func fromLoaderOnly() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.fromLoaderOnly, .waitStoreCache])
+        let request = try fixture.serve(cachePolicy: .reload.waiting)
         for _ in 0..<2 { #expect(try await fixture.pipeline.response(for: request).source == .network) }
-        #expect(try await fixture.nextRun().response(for: request.with(options: [])).source == .disk)
+        #expect(try await fixture.nextRun().response(for: request.with(cachePolicy: .standard)).source == .disk)
         #expect(try await fixture.server.requestCount(for: "/a.png") == 2)
     }
 
-    @Test("L06 cacheMemoryOnly stores nothing on disk")
+    @Test("L06 memoryOnly stores nothing on disk")
     func cacheMemoryOnly() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.cacheMemoryOnly, .waitStoreCache])
+        let request = try fixture.serve(cachePolicy: .memoryOnly.waiting)
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.pipeline.response(for: request).source == .memory)
         #expect(try await fixture.nextRun().response(for: request).source == .network)
@@ -194,7 +195,7 @@ struct PipelineTests {
     @Test("C18 an entry on disk that cannot be decoded is removed, and loaded once from the network")
     func brokenEntry() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
         let good = try TestImage.png(width: 64, height: 48)
         try await disk.insert(Array(good.prefix(good.count / 2)), for: request.name)

@@ -3,6 +3,7 @@ import EideticCodecs
 import EideticCore
 import EideticStore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 @Suite("Stored placeholders", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
@@ -11,7 +12,7 @@ struct PlaceholderStoringTests {
     @Test("F08 a placeholder is made when an image is stored, and is kept when the server confirms it")
     func stored() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         let key = ImageCache.Key(request)
         #expect(try await fixture.pipeline.cache.placeholder(for: key) == nil)
         let image = try await fixture.pipeline.image(for: request)
@@ -28,7 +29,7 @@ struct PlaceholderStoringTests {
 
     @Test("F08 a placeholder is read without the bytes of its image")
     func withoutBody() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        let fixture = try await PipelineFixture(), request = try fixture.serve(cachePolicy: .afterStorage)
         let image = try await fixture.pipeline.image(for: request), key = ImageCache.Key(request)
         let path = try #require(fixture.pipeline.cache.path(for: key))
         var file = try FileSystem().contents(of: path)
@@ -41,15 +42,15 @@ struct PlaceholderStoringTests {
     @Test("F08 an image that is first loaded cropped, distorted or transformed has the placeholder of the whole one")
     func cropped() async throws {
         let square = PixelSize(width: 20, height: 20)
-        for contentMode in [ContentMode.fill, .stretch] {
+        for contentMode in [ContentMode.fillCropped(), .stretch] {
             let fixture = try await PipelineFixture()
-            var request = try fixture.serve(size: square, options: .waitStoreCache)
+            var request = try fixture.serve(size: square, cachePolicy: .afterStorage)
             request.rendering.contentMode = contentMode
             try await expectWholePlaceholder(request, from: fixture)
         }
         let fixture = try await PipelineFixture()
-        var request = try fixture.serve(options: .waitStoreCache)
-        request.rendering.transform = .resize(square, contentMode: .fill)
+        var request = try fixture.serve(cachePolicy: .afterStorage)
+        request.rendering.transform = .resize(square, contentMode: .fillCropped())
         try await expectWholePlaceholder(request, from: fixture)
     }
 
@@ -90,11 +91,11 @@ struct PlaceholderStoringTests {
         }
         let directory = try TemporaryDirectory(named: "placeholder")
         let disk = try DiskCache(.init(directory: directory.path(of: "cache")))
-        let first = ImageRequest(server.url + "/a", options: .waitStoreCache)
+        let first = ImageRequest(server.url + "/a", cachePolicy: .afterStorage)
         _ = try await ImagePipeline(.init(diskCache: disk)).image(for: first)
         let display = RecordingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init(diskCache: disk)), gate: DisplayGate())
-        slot.load(ImageRequest(server.url + "/a", options: .fromLoaderOnly), presentation: .storedPlaceholder)
+        slot.load(ImageRequest(server.url + "/a", cachePolicy: .reload), presentation: .storedPlaceholder)
         try await eventually("number of displayed images", is: 2) { display.images.count }
         let blurred = try #require(try await first.storedImage(in: disk))
         #expect(display.images == [.nothing, .image(blurred.size, hasTransition: false)])

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -106,14 +107,14 @@ struct PrefetcherTests {
         func failedCount(
             of resource: ImageRequest.Resource,
             in pipeline: ImagePipeline,
-            options: ImageOptions = []
+            cachePolicy: ImageRequest.CachePolicy = .standard
         ) async -> Int {
-            let request = ImageRequest(resource, options: options)
+            let request = ImageRequest(resource, cachePolicy: cachePolicy)
             return await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish().failed
         }
         let provided = ImageRequest.Resource.provider(name: "made") { () throws(EideticError) in png }
         #expect(await failedCount(of: provided, in: ImagePipeline(.init())) == 1)
-        #expect(await failedCount(of: provided, in: fixture.pipeline, options: .cacheMemoryOnly) == 1)
+        #expect(await failedCount(of: provided, in: fixture.pipeline, cachePolicy: .memoryOnly) == 1)
         #expect(await failedCount(of: provided, in: fixture.pipeline) == 0)
         #expect(await failedCount(of: provided, in: fixture.pipeline) == 0)
         #expect(await failedCount(of: .bytes(png), in: fixture.pipeline) == 0)
@@ -149,8 +150,8 @@ struct InteractionTests {
     @Test("L22 while the user scrolls, the disk is not read for loads of low priority")
     func disk() async throws {
         let fixture = try await PipelineFixture(), next = try fixture.nextRun()
-        let one = try fixture.serve("1.png", options: .waitStoreCache)
-        let two = try fixture.serve("2.png", options: .waitStoreCache)
+        let one = try fixture.serve("1.png", cachePolicy: .afterStorage)
+        let two = try fixture.serve("2.png", cachePolicy: .afterStorage)
         for request in [one, two] { _ = try await fixture.pipeline.image(for: request) }
         next.isUserInteracting = true
         let low = Task { try await next.response(for: one.with(priority: .low)) }

@@ -1,5 +1,8 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// A display that records what it shows partial images over, once for each load.
@@ -170,9 +173,10 @@ struct ProgressiveTests {
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let pixels = try TestImage.pixels(width: 1, height: 1)
         let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
-        for (turn, options) in [ImageOptions.progressive, [.progressive, .keepCurrentImage]].enumerated() {
-            let request = ImageRequest(server.url + "/\(turn)", options: options)
-            slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
+        for (turn, keepsCurrentImage) in [false, true].enumerated() {
+            let request = ImageRequest(server.url + "/\(turn)", options: .progressive)
+            let presentation = ImageSlot.Presentation(placeholder: placeholder, keepsCurrentImage: keepsCurrentImage)
+            slot.load(request, presentation: presentation) { _ in completions.increment() }
             try await eventually("number of backgrounds", is: turn + 1) { display.backgrounds.count }
             gates[turn].open()
             try await eventually("number of completions", is: turn + 1) { completions.value }

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -85,7 +86,7 @@ struct RaceTests {
     @Test("L21 cancelled during the read from disk: one completion, with cancelled", .needsNginx)
     func duringDisk() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun(), completions = Counter(), cancellations = Counter()
         for _ in 0..<50 {
@@ -148,7 +149,7 @@ struct RaceTests {
     )
     func duringStore() async throws {
         let fixture = try await PipelineFixture(), completions = Counter()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         let load = await MainActor.run { fixture.pipeline.load(request) { _ in completions.increment() } }
         try await eventually("the image is in memory") { fixture.pipeline.cachedImage(for: request) != nil }
         await MainActor.run { load.cancel() }
@@ -187,17 +188,17 @@ struct RaceTests {
     @Test(
         "L11 bytes replaced while the old ones are decoded: the old image is delivered, and not cached",
         .needsNginx,
-        arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
+        arguments: [(.refreshCached, .standard), ([], .reload)] as [(ImageOptions, ImageRequest.CachePolicy)]
     )
-    func replaced(byLoadWith how: ImageOptions) async throws {
+    func replaced(byLoadWith options: ImageOptions, policy: ImageRequest.CachePolicy) async throws {
         let fixture = try await PipelineFixture(), started = Gate(), proceed = Gate()
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         configuration.maximumConcurrentDecodes = 4
         let pipeline = ImagePipeline(configuration)
-        let request = try fixture.serve(options: [how, .waitStoreCache])
+        let request = try fixture.serve(options: options, cachePolicy: policy.waiting)
         _ = try await pipeline.image(for: request)
         let rendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
-        let slow = request.with(rendering: rendering, options: [])
+        let slow = request.with(rendering: rendering, options: [], cachePolicy: .standard)
         let old = Task { try await pipeline.image(for: slow).size }
         await started.wait()
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
@@ -216,17 +217,18 @@ struct RaceTests {
         let fixture = try await PipelineFixture(), plan = FaultPlan(), writing = Gate(), proceed = Gate()
         let directory = DiskCache.Configuration(directory: fixture.directory.path(of: "cache"))
         let disk = try DiskCache(directory, fileSystem: FileSystem(observer: plan))
-        let pipeline = ImagePipeline(.init(diskCache: disk)), request = try fixture.serve(options: .waitStoreCache)
+        let pipeline = ImagePipeline(.init(diskCache: disk)), request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await pipeline.image(for: request)
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         plan.before(.rename) {
             writing.open()
             proceed.block()
         }
-        let new = try await pipeline.image(for: request.with(options: .refreshCached))
+        let plain = request.with(cachePolicy: .standard)
+        let new = try await pipeline.image(for: plain.with(options: .refreshCached))
         await writing.wait()
         // Another data key, so that the bytes being written are not found.
-        let otherKey = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: .retryFailed)
+        let otherKey = plain.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: .retryFailed)
         pipeline.removeAllFromMemory()
         #expect(try await pipeline.image(for: otherKey).sourceSize != new.sourceSize)
         proceed.open()
@@ -237,7 +239,7 @@ struct RaceTests {
 
     @Test("L11 new bytes of a server remove the images of the application from memory, too", .needsNginx)
     func replacedImageOfApplication() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        let fixture = try await PipelineFixture(), request = try fixture.serve(cachePolicy: .afterStorage)
         let other = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
         _ = try await fixture.pipeline.image(for: request)
         try await fixture.pipeline.cache.insert(TestImage.image(), for: .init(other), in: .memory)
@@ -256,7 +258,7 @@ struct RaceTests {
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         (configuration.maximumConcurrentDecodes, configuration.freshness) = (4, .http)
         let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         let slow = request.with(
             rendering: .init(transform: BlockingTransform(started: started, proceed: proceed)),
             options: []

@@ -16,7 +16,7 @@ struct RequestMethodTests {
     private func post(_ url: String, body: String, method: String = "POST") throws -> ImageRequest {
         var request = try FetchRequest(url: url)
         (request.method, request.body) = (method, Array(body.utf8))
-        return ImageRequest(.remote(request), options: .waitStoreCache)
+        return ImageRequest(.remote(request), cachePolicy: .afterStorage)
     }
 
     private func makePipeline(
@@ -98,7 +98,7 @@ struct RequestMethodTests {
     @Test("L07 L20 a POST is not repeated after a lost connection, a PUT is; failures of a POST are not remembered")
     func failures() async throws {
         let lost = try makeServer([.reset]), pipeline = ImagePipeline(.init())
-        for (method, count) in [("POST", 1), ("PUT", 4)] {
+        for (method, count) in [("POST", 1), ("PUT", 8)] {
             lost.removeRequests()
             var request = try post(lost.url + "/a", body: "b", method: method)
             request.options.insert(.retryFailed)
@@ -153,23 +153,23 @@ struct SharedAccessTests {
     @Test("L09 C08 a request reads and writes the shared tier as it allows")
     func access() async throws {
         let fixture = try await PipelineFixture(), tier = DictionaryTier()
-        func load(_ access: ImageRequest.CacheAccess) async throws -> ImageSource {
+        func load(_ policy: ImageRequest.CachePolicy) async throws -> ImageSource {
             var configuration = ImagePipeline.Configuration()
             configuration.sharedTier = tier
             let pipeline = ImagePipeline(configuration)
-            var request = ImageRequest("\(fixture.server.url)/a.png", options: .waitStoreCache)
-            request.cacheAccess = access
+            var request = ImageRequest("\(fixture.server.url)/a.png", cachePolicy: policy)
+            request.cachePolicy.waitsForStorage = true
             let source = try await pipeline.response(for: request).source
             try await eventually("the pipeline is idle") { pipeline.isIdle }
             return source
         }
         _ = try fixture.serve()
-        #expect(try await load(.all.subtracting(.writeShared)) == .network)
+        #expect(try await load(.init(writes: .all.subtracting(.shared))) == .network)
         #expect(tier.values.withLock { $0.count } == 0 && tier.leases.withLock { $0 } == 0)
-        #expect(try await load([.writeShared]) == .network)
+        #expect(try await load(.init(reads: [], writes: .shared)) == .network)
         #expect(tier.values.withLock { $0.count } == 1)
-        #expect(try await load(.all.subtracting(.readShared)) == .network)
-        #expect(try await load([.readShared]) == .shared)
+        #expect(try await load(.init(reads: .all.subtracting(.shared))) == .network)
+        #expect(try await load(.init(reads: .shared, writes: [])) == .shared)
     }
 
     @Test("L09 L10 F03 an animation that has played while it arrived is written to the tier")
@@ -186,7 +186,7 @@ struct SharedAccessTests {
         var configuration = ImagePipeline.Configuration()
         configuration.sharedTier = tier
         let pipeline = ImagePipeline(configuration)
-        let request = ImageRequest(server.url + "/a.gif", options: [.progressive, .waitStoreCache])
+        let request = ImageRequest(server.url + "/a.gif", options: .progressive, cachePolicy: .afterStorage)
         var previewed: AnimatedImage?
         for await event in pipeline.task(for: request).events {
             if case .preview(let image) = event { (previewed, _) = (image.animation, gate.open()) }

@@ -1,19 +1,39 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
+import FoundationEssentials
 import Testing
 
 @Suite("Requests")
 struct RequestTests {
     private let url = "https://example.org/a.png"
 
+    @Test("L01 bytes are taken as a server has them: an array, data, or a slice of a buffer")
+    func givenBytes() async throws {
+        let png = try TestImage.png(width: 3, height: 2), data = Data([0] + png)
+        let requests = [
+            ImageRequest(.bytes(png)), ImageRequest(.bytes(Data(png))), ImageRequest(.bytes(data[1...])),
+            ImageRequest(.bytes(png[...])),
+        ]
+        for request in requests {
+            #expect(request == requests[0])
+            #expect(try await ImagePipeline(.init()).image(for: request).size == PixelSize(width: 3, height: 2))
+        }
+    }
+
     @Test("L02 settings that change a pixel are part of the identity, others are not")
     func identity() throws {
         let plain = ImageRequest(url)
         #expect(plain == ImageRequest(url, priority: .high))
+        #expect(plain != ImageRequest(url, cachePolicy: .reload))
+        var sandboxed = plain
+        sandboxed.decodePolicy = .sandboxed
+        #expect(plain == sandboxed && plain.hashValue == sandboxed.hashValue)
         #expect(plain != ImageRequest(url, size: PixelSize(width: 10, height: 10)))
         #expect(plain != plain.with(options: .scaleDownLargeImages))
         let fit = ImageRequest(url, size: PixelSize(width: 10, height: 10))
-        #expect(fit != ImageRequest(url, size: PixelSize(width: 10, height: 10), contentMode: .fill))
+        #expect(fit != ImageRequest(url, size: PixelSize(width: 10, height: 10), contentMode: .fillCropped()))
         #expect(plain != plain.with(rendering: .init(transform: InvertingTransform())))
     }
 
@@ -34,15 +54,15 @@ struct RequestTests {
         )
     }
 
-    @Test("L05 a request made from another keeps its priority, unless new options or a priority change it")
+    @Test("L05 a request made from another keeps its priority and its use of the caches, unless they are changed")
     func keepsPriority() throws {
-        var request = ImageRequest(url, options: .highPriority)
-        request.priority = .low
+        var request = ImageRequest(url, priority: .low, cachePolicy: .reload)
         #expect(request.with(rendering: .init(size: PixelSize(width: 1, height: 1))).priority == .low)
-        #expect(request.with(options: [.highPriority, .progressive]).priority == .low)
-        #expect(request.with(options: .lowPriority, priority: .normal).priority == .normal)
-        request.priority = .normal
-        #expect(request.with(options: .lowPriority).priority == .low)
+        #expect(request.with(options: .progressive).priority == .low)
+        #expect(request.with(options: .progressive).cachePolicy == .reload)
+        #expect(request.with(priority: .normal).priority == .normal)
+        request.cachePolicy = .noStore
+        #expect(request.with(cachePolicy: .standard).priority == .low)
     }
 
     @Test(
@@ -93,13 +113,14 @@ struct RequestTests {
         "L18 the data of a data URL are read as in browsers",
         arguments: [
             ("data:,a%", "a%"), ("data:,%4", "%4"), ("data:,%zz%41", "%zzA"), ("data:,a#b", "a"), ("data:,a,b", "a,b"),
+            (" \ndata:,a", "a"),
             ("data:text/plain;  base64,YQ==", "a"), ("data:;BASE64 ,YQ", "a"), ("data:;base64,YR==", "a"),
             ("data:;base64, Y Q%20%3D%3d ", "a"), ("data:;base64,YWI=#x", "ab"), ("data:;base64,Y\nQ=\t=", "a"),
             ("DATA:;base64,YWJj", "abc"), ("data:base64,YQ==", "YQ=="), ("data:;base64;x,YQ==", "YQ=="), ("data:,", ""),
         ]
     )
     func dataOfURLs(_ text: String, data: String) throws {
-        guard case .bytes(let bytes) = ImageRequest.Resource(url: text) else { Issue.record("no bytes"); return }
+        guard case .bytes(let bytes) = ImageRequest.Resource(url: text).kind else { Issue.record("no bytes"); return }
         #expect(String(decoding: bytes, as: UTF8.self) == data)
     }
 
@@ -119,13 +140,13 @@ struct RequestTests {
         let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
         try directory.write(try TestImage.png(width: 3, height: 2), to: "a b.png")
         let url = "file://" + directory.path(of: "a%20b.png")
-        let request = ImageRequest(url), file = ImageRequest(.file(try LocalFile(url: url)))
+        let request = ImageRequest(url), file = ImageRequest(.init(.file(try LocalFile(url: url))))
         #expect(try await pipeline.response(for: request).source == .disk)
         #expect(try await pipeline.response(for: request).source == .memory)
         #expect(try await pipeline.response(for: file).source == .memory)
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 3, height: 2))
         try directory.write(try TestImage.png(width: 5, height: 4), to: "a b.png")
-        #expect(ImageRequest(.file(try LocalFile(url: url))) != file)
+        #expect(ImageRequest(.init(.file(try LocalFile(url: url)))) != file)
         #expect(try await pipeline.response(for: request).source == .disk)
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 5, height: 4))
         let missing = await #expect(throws: EideticError.self) {

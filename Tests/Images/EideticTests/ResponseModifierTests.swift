@@ -109,9 +109,9 @@ struct ResponseModifierTests {
         }
         let disk = try DiskCache(.init(directory: directory.path(of: "cache")))
         let pipeline = try makePipeline(modifier: modifier, change: { $0.diskCache = disk })
-        let request = ImageRequest("\(server.url)/200", options: .waitStoreCache)
+        let request = ImageRequest("\(server.url)/200", cachePolicy: .afterStorage)
         _ = try await pipeline.image(for: request)
-        _ = try await pipeline.response(for: request.with(options: [.refreshCached, .waitStoreCache]))
+        _ = try await pipeline.response(for: request.with(options: .refreshCached, cachePolicy: .afterStorage))
         #expect(statuses.values == [200, 304])
         let fields = try await pipeline.cache.metadata(for: .init(request))?.headers ?? []
         #expect(fields.first { $0.name == "X-Seen" }?.value == "304")
@@ -179,7 +179,7 @@ struct ResponseModifierTests {
                 $0.downloads.acceptableStatus = [200, 404, 500]
             })
             for (status, isStored) in [(404, true), (500, false)] {
-                let request = ImageRequest("\(server.url)/\(status)", options: .waitStoreCache)
+                let request = ImageRequest("\(server.url)/\(status)", cachePolicy: .afterStorage)
                 #expect(try await pipeline.image(for: request).size.width == 8)
                 #expect(try await pipeline.cache.contains(.init(request), in: .disk) == isStored, "\(status)")
             }

@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTestSupport
+import EideticViews
 import Testing
 
 @Suite("Revalidation", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
@@ -27,7 +28,7 @@ struct RevalidationTests {
     @Test("L11 C20 an unchanged image: the cached one, a conditional request, status 304, and no second image")
     func unchanged() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         #expect(await events(of: request, in: fixture.pipeline) == ["finished 64x48"])
         #expect(await events(of: request, in: fixture.pipeline) == ["cached 64x48", "unchanged 64x48"])
         #expect(await events(of: request, in: try fixture.nextRun()) == ["cached 64x48", "unchanged 64x48"])
@@ -37,19 +38,19 @@ struct RevalidationTests {
     @Test("L11 a changed image: the cached one, then the new one, which replaces it in memory and on disk")
     func changed() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(await events(of: request, in: fixture.pipeline) == ["cached 64x48", "changed 20x10"])
         #expect(fixture.pipeline.cachedImage(for: request)?.size == PixelSize(width: 20, height: 10))
-        let plain = request.with(options: .fromCacheOnly)
+        let plain = request.with(options: [], cachePolicy: .cachedOnly)
         #expect(try await fixture.nextRun().image(for: plain).size == PixelSize(width: 20, height: 10))
     }
 
     @Test("L11 a server that cannot be reached: the cached image stays, and the response has the error")
     func unreachable() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
         #expect(await events(of: request, in: fixture.pipeline) == ["cached 64x48", "kept 64x48 connectionRefused"])
@@ -58,7 +59,7 @@ struct RevalidationTests {
     @Test("L11 after another process refreshed the disk, the old image in memory is found to have changed")
     func otherRun() async throws {
         let fixture = try await PipelineFixture(), other = try fixture.nextRun()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await (fixture.pipeline.image(for: request), other.image(for: request))
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(await events(of: request, in: fixture.pipeline) == ["cached 64x48", "changed 20x10"])
@@ -69,7 +70,7 @@ struct RevalidationTests {
     @Test("L11 after another rendition was refreshed, the cached image is made from the new bytes")
     func otherSize() async throws {
         let fixture = try await PipelineFixture()
-        let full = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let full = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         let other = full.with(rendering: .init(transform: TransformChain([])))
         _ = try await (fixture.pipeline.image(for: full), fixture.pipeline.image(for: other))
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
@@ -80,7 +81,7 @@ struct RevalidationTests {
     @Test("L11 C02 an image that is displayed while memory is emptied still counts as unchanged")
     func shownAndEmptied() async throws {
         let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         let shown = try await pipeline.image(for: request)
         pipeline.cache.memory.enterBackground(behavior: .removeAll)
         #expect(await events(of: request, in: pipeline) == ["cached 64x48", "unchanged 64x48"])
@@ -108,7 +109,7 @@ struct RevalidationTests {
         for (path, saved) in [("tag", png.count), ("plain", 0)] {
             let disk = try DiskCache(.init(directory: directory.path(of: path)))
             let pipeline = ImagePipeline(.init(diskCache: disk))
-            let request = ImageRequest("\(server.url)/\(path)", options: [.refreshCached, .waitStoreCache])
+            let request = ImageRequest("\(server.url)/\(path)", options: .refreshCached, cachePolicy: .afterStorage)
             #expect(await events(of: request, in: pipeline) == ["finished 8x6"])
             #expect(await events(of: request, in: pipeline) == ["cached 8x6", "unchanged 8x6"])
             #expect(pipeline.statistics.savedBytes == saved)
@@ -118,7 +119,7 @@ struct RevalidationTests {
     @Test("L26 L11 the trace of a failed revalidation has the error")
     func failedRecord() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
         let steps = try await fixture.pipeline.response(for: request).trace.steps
@@ -126,12 +127,12 @@ struct RevalidationTests {
         #expect(steps.last?.detail.hasPrefix("failed: connectionRefused") == true)
     }
 
-    @Test("L06 fromCacheOnly contacts no server, also with refreshCached")
+    @Test("L06 cachedOnly contacts no server, also with refreshCached")
     func fromCacheOnly() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
-        let offline = request.with(options: [.refreshCached, .fromCacheOnly])
+        let offline = request.with(options: .refreshCached, cachePolicy: .cachedOnly)
         #expect(await events(of: offline, in: fixture.pipeline) == ["finished 64x48"])
         #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
@@ -139,7 +140,7 @@ struct RevalidationTests {
     @Test("C20 a response with no-store is not on disk")
     func noStore() async throws {
         let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control \"private, No-Store\";"))
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.nextRun().response(for: request).source == .network)
     }
@@ -160,7 +161,7 @@ struct RevalidationTests {
     @Test("C20 a fresh entry is used without a request: Cache-Control max-age")
     func fresh() async throws {
         let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control max-age=3600;"))
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await makePipeline(for: fixture).image(for: request)
         #expect(try await makePipeline(for: fixture).response(for: request).source == .disk)
         #expect(try await statuses(in: fixture) == [200])
@@ -169,7 +170,7 @@ struct RevalidationTests {
     @Test("C20 a stale entry is revalidated before it is used, in this run and the next: 304 each time")
     func stale() async throws {
         let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control no-cache;"))
-        let request = try fixture.serve(options: .waitStoreCache), pipeline = try makePipeline(for: fixture)
+        let request = try fixture.serve(cachePolicy: .afterStorage), pipeline = try makePipeline(for: fixture)
         _ = try await pipeline.image(for: request)
         #expect(try await pipeline.response(for: request).source == .disk)
         #expect(try await self.makePipeline(for: fixture).response(for: request).source == .disk)
@@ -189,7 +190,7 @@ struct RevalidationTests {
                 : [.response(304, headers: ["ETag": "\"1\"", "Cache-Control": "max-age=3600"], body: [])]
         }
         let fixture = try await PipelineFixture(),
-            request = ImageRequest(server.url + "/a", options: .waitStoreCache)
+            request = ImageRequest(server.url + "/a", cachePolicy: .afterStorage)
         for _ in 0..<4 { #expect(try await makePipeline(for: fixture).image(for: request).size.width == 8) }
         #expect(server.requests.count == 2)
     }
@@ -198,14 +199,14 @@ struct RevalidationTests {
     func staleWhileRevalidate() async throws {
         let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
         let fixture = try await PipelineFixture(.init(server: server))
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await makePipeline(for: fixture).image(for: request)
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         let second = try makePipeline(for: fixture)
         #expect(try await second.image(for: request).size == PixelSize(width: 64, height: 48))
         try await eventually("statuses", is: [200, 200]) { try await statuses(in: fixture) }
         try await eventually("the pipeline is idle") { second.isIdle }
-        let next = request.with(options: .fromCacheOnly)
+        let next = request.with(options: [], cachePolicy: .cachedOnly)
         #expect(try await makePipeline(for: fixture).image(for: next).size == PixelSize(width: 20, height: 10))
     }
 
@@ -213,7 +214,7 @@ struct RevalidationTests {
     func staleIfError() async throws {
         for (control, isServed) in [("max-age=0, stale-if-error=600", true), ("max-age=0, must-revalidate", false)] {
             let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control \"\(control)\";"))
-            let request = try fixture.serve(options: .waitStoreCache)
+            let request = try fixture.serve(cachePolicy: .afterStorage)
             _ = try await makePipeline(for: fixture).image(for: request)
             await fixture.server.stop()
             let response = try? await makePipeline(for: fixture).response(for: request)
@@ -231,7 +232,7 @@ extension RevalidationTests {
     @Test("L11 C20 refreshCached: the exact requests, their bytes, and the images delivered")
     func exactRefresh() async throws {
         let fixture = try await PipelineFixture(), old = try TestImage.png(width: 64, height: 48).count
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         var reported = await events(of: request, in: fixture.pipeline)
         reported += await events(of: request, in: fixture.pipeline)
         let png = try TestImage.png(width: 20, height: 10)
@@ -258,7 +259,7 @@ extension RevalidationTests {
         let control = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
         let fixture = try await PipelineFixture(.init(server: control)),
             old = try TestImage.png(width: 64, height: 48).count
-        let request = try fixture.serve(options: .waitStoreCache), pipeline = try makePipeline(for: fixture)
+        let request = try fixture.serve(cachePolicy: .afterStorage), pipeline = try makePipeline(for: fixture)
         let png = try TestImage.png(width: 20, height: 10)
         var reported: [String] = [], expected = [[200, old]]
         func load() async throws {
@@ -281,14 +282,15 @@ extension RevalidationTests {
 
     @Test(
         "L11 L13 a changed image: sizes and transforms made from the old bytes are removed from memory",
-        arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
+        arguments: [(.refreshCached, .standard), ([], .reload)] as [(ImageOptions, ImageRequest.CachePolicy)]
     )
-    func renditions(replacedWith how: ImageOptions) async throws {
+    func renditions(replacedWith options: ImageOptions, policy: ImageRequest.CachePolicy) async throws {
         let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
-        let full = try fixture.serve(options: [how, .waitStoreCache])
-        let small = full.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: [])
-        let transformed = full.with(rendering: .init(transform: CountingTransform(count: Counter())), options: [])
-        let flags = full.with(options: .scaleDownLargeImages)
+        let full = try fixture.serve(options: options, cachePolicy: policy.waiting)
+        let plain = full.with(options: [], cachePolicy: .standard)
+        let small = plain.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
+        let transformed = plain.with(rendering: .init(transform: CountingTransform(count: Counter())))
+        let flags = plain.with(options: .scaleDownLargeImages)
         for request in [full, small, transformed, flags] { _ = try await pipeline.image(for: request) }
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(try await pipeline.image(for: full).size == PixelSize(width: 20, height: 10))
@@ -299,7 +301,7 @@ extension RevalidationTests {
     @Test("L11 a changed image that cannot be decoded: the old one stays, in memory and on disk")
     func brokenChange() async throws {
         let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await pipeline.image(for: request)
         let broken = try TestImage.png(width: 20, height: 10)
         try fixture.server.addFile(Array(broken.prefix(60)), at: "a.png")
@@ -307,7 +309,7 @@ extension RevalidationTests {
         guard case .failed? = response.revalidation else { Issue.record("not failed"); return }
         #expect(response.image.size == PixelSize(width: 64, height: 48))
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 64, height: 48))
-        let offline = request.with(options: .fromCacheOnly)
+        let offline = request.with(options: [], cachePolicy: .cachedOnly)
         #expect(try await fixture.nextRun().image(for: offline).size == PixelSize(width: 64, height: 48))
     }
 
@@ -316,8 +318,8 @@ extension RevalidationTests {
     )
     func animated() async throws {
         let fixture = try await PipelineFixture(), stillImage = try TestImage.png(width: 20, height: 10)
-        let request = try fixture.serve(options: [.preloadAllFrames, .waitStoreCache])
-        let animated = request.with(options: [.refreshCached, .matchAnimatedImage, .waitStoreCache])
+        let request = try fixture.serve(options: .preloadAllFrames, cachePolicy: .afterStorage)
+        let animated = request.with(options: [.refreshCached, .matchAnimatedImage], cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         try fixture.server.addFile(TestImage.animatedGIF, at: "a.png")
         #expect(await events(of: animated, in: fixture.pipeline) == ["finished 1x1"])
@@ -328,10 +330,12 @@ extension RevalidationTests {
         #expect(await events(of: animated, in: try fixture.nextRun()) == ["failed unsupportedFormat"])
     }
 
-    @Test("L11 L06 an unchanged image that the disk has lost is stored again, with waitStoreCache before the response")
+    @Test(
+        "L11 L06 an unchanged image that the disk has lost is stored again, if it waits for storage before the response"
+    )
     func storedAgain() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         try #require(fixture.pipeline.configuration.diskCache).blocking.removeAll()
         let response = try await fixture.pipeline.response(for: request)
@@ -345,7 +349,7 @@ extension RevalidationTests {
     @MainActor
     func slot() async throws {
         let fixture = try await PipelineFixture(), display = RecordingDisplay()
-        let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var results: [PixelSize?] = []

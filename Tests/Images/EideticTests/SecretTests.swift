@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct SecretTests {
         var server = try FetchRequest(url: plain.name)
         server.credentials = .basic(user: "alice", password: "hunter2")
         server.headers["X-Token"] = "opensesame"
-        let request = ImageRequest(.remote(server), options: .waitStoreCache)
+        let request = ImageRequest(.remote(server), cachePolicy: .afterStorage)
         #expect(try await fixture.pipeline.response(for: request).source == .network)
         let next = try fixture.nextRun()
         #expect(try await next.response(for: request).source == .disk)

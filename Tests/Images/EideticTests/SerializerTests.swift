@@ -75,7 +75,7 @@ struct SerializerTests {
         }
         let pipeline = try nextRun(fixture)
         _ = try await load(request, by: pipeline)
-        let hit = try await load(request.with(options: .queryMemoryData), by: pipeline)
+        let hit = try await load(request.includingBytes, by: pipeline)
         #expect(hit.source == .memory && hit.encodedBytes.map { ImageFormat.detect(in: $0) == .format(.png) } == true)
         #expect(try await fixture.server.requests().isEmpty)
         #expect(try await beginnings(in: fixture) == ["sealed"])
@@ -85,7 +85,7 @@ struct SerializerTests {
     func file() async throws {
         let fixture = try await PipelineFixture(), request = try fixture.serve(width: 40, height: 30)
         let received = try #require(
-            try await load(request.with(options: .queryMemoryData), by: try nextRun(fixture)).encodedBytes
+            try await load(request.includingBytes, by: try nextRun(fixture)).encodedBytes
         )
         let cache = try nextRun(fixture).cache, directory = fixture.directory.path(of: "files")
         let entry = try #require(cache.path(for: .init(request)))
@@ -143,7 +143,7 @@ struct SerializerTests {
             for: .init(own)
         )
         cipher.isLocked = true
-        let offline = own.with(options: .fromCacheOnly)
+        let offline = own.with(options: [], cachePolicy: .cachedOnly)
         #expect(await errorCode { _ = try await load(offline, by: try nextRun(fixture)) } == .cacheMiss)
         cipher.isLocked = false
         #expect(try await load(offline, by: try nextRun(fixture)).source == .disk)
@@ -152,7 +152,7 @@ struct SerializerTests {
     @Test("C16 an image that the serializer refuses is delivered, not stored; a broken one behind it is removed")
     func refusals() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(width: 400, height: 300, options: .waitStoreCache)
+        let request = try fixture.serve(width: 400, height: 300, cachePolicy: .afterStorage)
         let refusing = try nextRun(fixture) {
             $0.serializer = .init(
                 encode: { _, _, key throws(EideticError) in throw EideticError(.encodingFailed, message: key) },
@@ -166,5 +166,14 @@ struct SerializerTests {
         try await disk.insert(Cipher.seal(Array("no image".utf8), for: request.name), for: request.name)
         #expect(try await load(request, by: try nextRun(fixture)).source == .network)
         #expect(try await load(request, by: try nextRun(fixture)).source == .disk)
+    }
+}
+
+extension ImageRequest {
+    /// The request for the image with its bytes.
+    fileprivate var includingBytes: ImageRequest {
+        var request = self
+        request.cachePolicy.includesBytes = true
+        return request
     }
 }

@@ -2,6 +2,7 @@ import Eidetic
 import EideticCore
 import EideticFetch
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// Loads by the shared pipeline and cache, as users of SDWebImage write them, in processes with a home of their own.
@@ -48,7 +49,7 @@ struct SharedFormTests {
         for _ in 0..<2 {
             await #expect(processExitsWith: .success) { [path = path as String, url = url as String] in
                 HomeVariables.cacheHome.apply(path)
-                let first = ImageRequest(url, options: [.firstFrameOnly, .waitStoreCache])
+                let first = ImageRequest(url, options: .firstFrameOnly, cachePolicy: .afterStorage)
                 let all = ImageRequest(url, options: .preloadAllFrames)
                 for (request, count) in [(first, 1), (all, 5), (first, 1), (all, 5)] {
                     let image = try await ImagePipeline.shared.image(for: request)
@@ -142,11 +143,10 @@ struct SharedFormTests {
         await #expect(processExitsWith: .success) { @MainActor [path = path as String, url = url as String] in
             HomeVariables.cacheHome.apply(path)
             let pipeline = ImagePipeline.shared, cache = ImageCache.shared
-            var request = ImageRequest(url, options: .waitStoreCache)
-            request.cacheAccess = []
+            var request = ImageRequest(url, cachePolicy: .init(reads: [], writes: []))
             for _ in 0..<2 { #expect(try await pipeline.response(for: request).source == .network) }
             #expect(try await !cache.contains(.init(request)))
-            request.cacheAccess = .all
+            request.cachePolicy = .afterStorage
             #expect(try await pipeline.response(for: request).source == .network)
             let file = try #require(try await cache.writeFile(for: .init(request), to: path + "/files"))
             #expect(try file.hasSuffix(".png") && FileSystem().contents(of: file) == TestImage.png(width: 8, height: 6))
@@ -180,7 +180,9 @@ struct SharedFormTests {
                 own.tiers = [.init(second, isWritten: true)]
                 let disk = try DiskCache(own)
                 ImagePipeline.shared = ImagePipeline { $0.diskCache = disk }
-                let response = try await ImagePipeline.shared.response(for: ImageRequest(url, options: .waitStoreCache))
+                let response = try await ImagePipeline.shared.response(
+                    for: ImageRequest(url, cachePolicy: .afterStorage)
+                )
                 #expect(response.source == (isFirst ? .network : .disk))
             }
         }

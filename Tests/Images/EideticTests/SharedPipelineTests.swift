@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTestSupport
+import EideticViews
 import Glibc
 import Testing
 

@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Glibc
 import Testing
 
@@ -25,7 +27,8 @@ struct StepOrderTests {
         let request = ImageRequest(
             .remote(try FetchRequest(url: server.url + "/a")),
             rendering: .init(transform: LoggingTransform(log: log)),
-            options: [.progressive, .waitStoreCache]
+            options: .progressive,
+            cachePolicy: .afterStorage
         )
         let path = disk.path(for: request.name)
         plan.before(.open, pathContaining: path) { log.add("disk read") }
@@ -34,10 +37,10 @@ struct StepOrderTests {
         let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
         let pixels = try TestImage.pixels(width: 1, height: 1)
         let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
-        slot.load(request, presentation: .init(placeholder: placeholder)) { progress in
-            if progress.received > 0 { log.addOnce("progress") }
-        } completion: { _ in
+        slot.load(request, presentation: .init(placeholder: placeholder)) { _ in
             log.add("completion")
+        } progress: { progress in
+            if progress.received > 0 { log.addOnce("progress") }
         }
         // Shown when the call returns; the load goes on meanwhile.
         #expect(log.steps.first?.name == "show 1x1")

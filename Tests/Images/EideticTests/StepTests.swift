@@ -1,4 +1,6 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
 import Glibc
 import Testing
@@ -14,7 +16,7 @@ import Testing
 /// | 4 a hit on disk | read on another thread, inserted into memory | `diskHit` |
 /// | 5 two equal loads miss at the same time | one read, one decode | `simultaneousMisses` |
 /// | 6 a rendition is not in memory | made from the cached bytes, without the network | `derived` |
-/// | 7 `fromCacheOnly` | never the network; a miss is `cacheMiss` | `PipelineTests.fromCacheOnly` |
+/// | 7 `cachedOnly` | never the network; a miss is `cacheMiss` | `PipelineTests.fromCacheOnly` |
 /// | 8 `refreshCached`, unchanged | the cached image, and no second one | `RevalidationTests.unchanged` |
 /// | 9 `refreshCached`, changed | the cached image, then the new one | `RevalidationTests.changed` |
 /// | 10 `refreshCached`, no response | the cached image, and the error | `RevalidationTests.unreachable` |
@@ -25,7 +27,7 @@ import Testing
 /// | 14b the body ends early | `truncated`; nothing is cached | `FailureTests.truncated` |
 /// | 15 several sizes of one URL | one download, a decode for each size | `PipelineTests.tenSizes` |
 /// | 16 a transform | animations are left unchanged without `transformAnimatedImage` | `animated` |
-/// | 17 the store | after the response; before it with `waitStoreCache` | `storeAfterAnswer`, `PipelineTests.sources` |
+/// | 17 the store | after the response; before it if the request waits | `storeAfterAnswer`, `PipelineTests.sources` |
 /// | 18 the view shows the image | with a transition only if it was not in memory | `ImageSlotTests.shows` |
 @Suite("Steps of a load", .timeLimit(.minutes(2)), .needsNginx)
 struct StepTests {
@@ -48,7 +50,7 @@ struct StepTests {
     @Test("L18 C07 step 4: a disk hit fills memory")
     func diskHit() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun()
         let response = try await next.response(for: request)
@@ -60,7 +62,7 @@ struct StepTests {
     @Test("L18 an image from disk is in memory when it is delivered")
     @MainActor
     func memoryFirst() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        let fixture = try await PipelineFixture(), request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun()
         let isInMemory = await withCheckedContinuation { continuation in
@@ -74,7 +76,7 @@ struct StepTests {
     @Test("L18 step 5: equal loads that miss at the same time read and decode once")
     func simultaneousMisses() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun(), decodes = Counter()
         let counted = request.with(rendering: .init(transform: CountingTransform(count: decodes)))
@@ -96,7 +98,7 @@ struct StepTests {
             return png
         }
         let rendering = ImageRequest.Rendering(transform: CountingTransform(count: transforms))
-        let request = ImageRequest(resource, rendering: rendering, options: .waitStoreCache)
+        let request = ImageRequest(resource, rendering: rendering, cachePolicy: .afterStorage)
         let loads = (0..<20).map { _ in Task { try await pipeline.response(for: request) } }
         try await eventually("number of loads", is: 20) { pipeline.statistics.loads }
         plan.resetCalls()
@@ -128,7 +130,7 @@ struct StepTests {
     @Test("L18 L13 step 6: renditions are made from the cached bytes, without the network")
     func derived() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
         let transformed = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
@@ -147,11 +149,11 @@ struct StepTests {
         }
         let pipeline = ImagePipeline(.init())
         for (path, expected) in [("known", Int?.some(png.count)), ("unknown", nil)] {
-            var last: FetchProgress?
+            var last: LoadProgress?
             for await event in pipeline.task(for: ImageRequest("\(server.url)/\(path).png")).events {
                 if case .progress(let progress) = event { last = progress }
             }
-            #expect(last == FetchProgress(received: png.count, expected: expected))
+            #expect(last == LoadProgress(received: png.count, expected: expected))
         }
     }
 
@@ -195,7 +197,7 @@ struct StepTests {
         let response = try await fixture.pipeline.response(for: request)
         #expect(!response.trace.steps.contains { $0.stage == .store })
         #expect(fixture.pipeline.cachedImage(for: request) != nil)
-        let waiting = try fixture.serve("b.png", options: .waitStoreCache)
+        let waiting = try fixture.serve("b.png", cachePolicy: .afterStorage)
         let stored = try await fixture.pipeline.response(for: waiting)
         #expect(stored.trace.steps.map(\.stage) == [.memory, .disk, .network, .decode, .store])
         #expect(try await DiskCache(.init(directory: fixture.directory.path(of: "cache"))).contains(waiting.name))
@@ -204,7 +206,7 @@ struct StepTests {
     @Test("L26 the trace of a miss on disk says whether the entry was absent, expired or damaged")
     func diskMissReasons() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         let disk = try DiskCache(.init(directory: fixture.directory.path(of: "cache")))
         func missNote() async throws -> String? {
             let trace = try await fixture.nextRun().response(for: request).trace
@@ -220,7 +222,7 @@ struct StepTests {
     @Test("L26 the trace of a miss has the reason of the removal, and the statistics count hits by tier")
     func missReasons() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache), pipeline = fixture.pipeline
+        let request = try fixture.serve(cachePolicy: .afterStorage), pipeline = fixture.pipeline
         #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "miss")
         #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "hit")
         pipeline.removeAllFromMemory()
@@ -249,7 +251,7 @@ struct StepTests {
 
     @Test("L27 interceptors and processors run once for each load, whether from network, disk or memory")
     func countsCalls() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        let fixture = try await PipelineFixture(), request = try fixture.serve(cachePolicy: .afterStorage)
         let processed = Counter(), intercepted = Counter()
         @Sendable func process(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
             processed.increment()
@@ -305,17 +307,20 @@ struct StepTests {
         #expect(try await pipeline.image(for: transformed).scale == 2)
     }
 
-    @Test("L06 queryMemoryData delivers the bytes with a memory hit")
+    @Test("L06 a request that includes bytes gets them with a memory hit")
     func memoryData() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         let bytes = try await fixture.pipeline.response(for: request).encodedBytes
         #expect(try await fixture.pipeline.response(for: request).encodedBytes == nil)
-        let withBytes = request.with(options: .queryMemoryData)
+        var withBytes = request
+        withBytes.cachePolicy.includesBytes = true
         #expect(try await fixture.pipeline.response(for: withBytes).encodedBytes == bytes)
     }
 
-    @Test("L06 waitStoreCache waits also if memory has the image while its bytes are still being written")
+    @Test(
+        "L06 a request that waits for storage waits also if memory has the image while its bytes are still being written"
+    )
     func waitsForWrites() async throws {
         let directory = try TemporaryDirectory(named: "waits"), plan = FaultPlan(), proceed = Gate(), started = Gate()
         let settings = DiskCache.Configuration(directory: directory.path(of: "cache"))
@@ -329,7 +334,7 @@ struct StepTests {
         plan.fail(.write, with: ENOSPC, count: .max)
         _ = try await pipeline.image(for: ImageRequest(resource))
         await started.wait()
-        let waiting = ImageRequest(resource, options: .waitStoreCache), completions = Counter()
+        let waiting = ImageRequest(resource, cachePolicy: .afterStorage), completions = Counter()
         let load = await MainActor.run { pipeline.load(waiting) { _ in completions.increment() } }
         try await eventually("number of loads", is: 2) { pipeline.statistics.loads }
         #expect(completions.value == 0)
@@ -368,9 +373,9 @@ struct StepTests {
         let fixture = try await PipelineFixture(.init(usesTLS: true))
         _ = try fixture.serve()
         let url = try #require(fixture.server.secureURL) + "/a.png"
-        let unverified = ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
+        let unverified = ImageRequest(url, options: .allowInvalidCertificates, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: unverified)
-        let verified = ImageRequest(url, options: .fromCacheOnly)
+        let verified = ImageRequest(url, cachePolicy: .cachedOnly)
         #expect(fixture.pipeline.cachedImage(for: verified) == nil)
         let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: verified) }
         #expect(error?.code == .cacheMiss)

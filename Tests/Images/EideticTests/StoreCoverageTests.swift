@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticTestSupport
 import Testing
 
@@ -29,7 +30,7 @@ struct StoreCoverageTests {
         #expect(uncoveredCount == 0)
         #expect(disk.blocking.usage.entryCount == 0)
         environment.renew()
-        let request = ImageRequest(.provider(name: "stored") { bytes }, options: .waitStoreCache)
+        let request = ImageRequest(.provider(name: "stored") { bytes }, cachePolicy: .afterStorage)
         _ = try await pipeline.image(for: request)
         #expect(disk.blocking.usage.entryCount == 1)
     }

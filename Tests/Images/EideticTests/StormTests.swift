@@ -109,6 +109,7 @@ private struct RandomLoad: Sendable {
 private struct RandomServerLoad: Sendable {
     let path: String
     let options: ImageOptions
+    let cachePolicy: ImageRequest.CachePolicy
     let width: Int?
     let cancelsAfter: Int?
     let priority: LoadPriority
@@ -121,11 +122,12 @@ private struct RandomServerLoad: Sendable {
         case 4...6: path = "missing/\(number).png"
         default: path = "\(number).png"
         }
-        let all: [ImageOptions] = [
-            [], [], .refreshCached, .cacheMemoryOnly, .fromCacheOnly, .fromLoaderOnly, .progressive, .waitStoreCache,
-            .queryMemoryData, .preloadAllFrames,
-        ]
+        let all: [ImageOptions] = [[], .refreshCached, .progressive, .preloadAllFrames]
         options = all.randomElement(using: &random) ?? []
+        var withBytes = ImageRequest.CachePolicy.standard
+        withBytes.includesBytes = true
+        let policies = [.standard, .memoryOnly, .cachedOnly, .reload, .noStore, .afterStorage, withBytes]
+        cachePolicy = policies.randomElement(using: &random) ?? .standard
         width = [nil, nil, 10, 20].randomElement(using: &random) ?? nil
         cancelsAfter = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 0..<400, using: &random) : nil
         priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
@@ -139,7 +141,8 @@ private struct RandomServerLoad: Sendable {
             .remote(remote),
             rendering: .init(size: width.map { PixelSize(width: $0, height: $0) }),
             priority: priority,
-            options: options
+            options: options,
+            cachePolicy: cachePolicy
         )
         return await terminalEvents(of: request, in: pipeline, cancelledAfter: cancelsAfter)
     }

@@ -1,4 +1,6 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -35,7 +37,7 @@ struct TransformRequestTests {
     @Test("F06 F04 an image is decoded to the size that its transform can use, by itself or first in a chain")
     func fused() async throws {
         let png = try TestImage.png(width: 80, height: 60), square = PixelSize(width: 30, height: 30)
-        let recorder = SizeRecorder(ImageTarget(size: square, contentMode: .fill))
+        let recorder = SizeRecorder(ImageTarget(size: square, contentMode: .fillCropped()))
         _ = try await load(png, recorder)
         _ = try await load(png, TransformChain([recorder, .circle()]))
         _ = try await load(png, TransformChain([.circle(), recorder]))
@@ -47,7 +49,7 @@ struct TransformRequestTests {
     @Test("F06 the result of a resize is the same whether the decoder scales or the transform")
     func fusedResult() async throws {
         let png = try TestImage.png(width: 80, height: 60)
-        let resize = ImageTransforms.Resize(PixelSize(width: 25, height: 30), contentMode: .fill)
+        let resize = ImageTransforms.Resize(PixelSize(width: 25, height: 30), contentMode: .fillCropped())
         let fused = try await load(png, resize), whole = try resize.apply(to: TestImage.pixels(width: 80, height: 60))
         #expect(fused.size == PixelSize(width: 25, height: 30))
         #expect(fused.sourceSize == PixelSize(width: 80, height: 60))

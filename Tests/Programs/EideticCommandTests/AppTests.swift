@@ -44,8 +44,10 @@ struct AppTests {
         let directory = try TemporaryDirectory()
         let copy = directory.path(of: "eidetic")
         #expect(try await Subprocess.run("cp", arguments: [EideticProgram.path, copy]).status == .exited(0))
-        let result = try await Subprocess.run(copy, arguments: ["app", "list", "--runtime-dir", directory.path])
+        let arguments = ["app", "list", "--runtime-dir", directory.path]
+        let result = try await Subprocess.run(copy, arguments: arguments, environment: ["PATH": directory.path])
         #expect(result.status == .exited(1) && result.errorText.contains("no supervisor runs"))
+        #expect(result.errorText.contains("eideticd is not installed; it is in the package eidetic-background"))
     }
 
     @Test("an identifier is needed, and a count is a number from 1 to 200", arguments: ["0", "201", "x"])

@@ -82,11 +82,19 @@ struct CommandLineTests {
         #expect(help.outputText.contains("--help") && help.output.count >= result.output.count / 2)
     }
 
-    @Test("--version prints the program and its version")
+    @Test("--version prints the program and its version, then its commit, traits and libraries")
     func version() async throws {
         let result = try await EideticProgram.run("--version")
         #expect(result.status == .exited(0))
-        #expect(result.outputText.wholeMatch(of: /eidetic \d+\.\d+\.\d+\n/) != nil)
+        let lines = result.outputText.split(separator: "\n")
+        try #require(lines.count >= 4, "\(result.outputText)")
+        #expect(lines[0].wholeMatch(of: /eidetic \d+\.\d+\.\d+/) != nil)
+        #expect(lines[1].hasPrefix("commit: ") && lines[2].hasPrefix("traits: "))
+        let versions = lines[3].split(separator: ": ")[1].split(separator: ", ")
+        #expect(versions.allSatisfy { $0.contains(/\ \d+\.\d+/) }, "\(lines[3])")
+        for library in ["libcurl", "libjpeg-turbo", "libpng", "libwebp", "giflib", "libtiff", "Nettle", "xxHash"] {
+            #expect(versions.contains { $0.hasPrefix("\(library) ") }, "\(library)")
+        }
     }
 
     @Test(

@@ -46,7 +46,7 @@ struct InspectTests {
         let members = [
             "path", "format", "mime", "width", "height", "orientation", "frames", "loop", "durations_ms", "alpha",
             "bits",
-            "color_space", "profile", "exif", "xmp_bytes", "error",
+            "color_space", "chroma", "primaries", "dynamic_range", "gain_map", "profile", "exif", "xmp_bytes", "error",
         ]
         #expect(result.outputText.matches(of: /"([a-z_]+)":/).map { String($0.1) } == members)
         let line = try #require(try result.lines(InspectLine.self).first)
@@ -109,7 +109,8 @@ struct InspectTests {
             #expect(facts.bits == bits && facts.color_space == color && facts.xmp_bytes == 12 && facts.error == nil)
             #expect(facts.exif == ["make": "Ace", "exposure": "1/125"])
             let text = try await EideticProgram.run("inspect", path).outputText
-            #expect(text.contains(", \(bits) bits \(color), EXIF (Ace), XMP, "), "\(text)")
+            let samples = format == .jpeg ? "\(color) 4:2:0" : color
+            #expect(text.contains(", \(bits) bits \(samples), EXIF (Ace), XMP, "), "\(text)")
         }
     }
 

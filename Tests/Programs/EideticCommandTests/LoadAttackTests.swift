@@ -48,6 +48,22 @@ struct LoadAttackTests {
         )
     }
 
+    @Test("L06 a server that does not respond holds up no other one, also not on another port of the same host")
+    func silentServer() async throws {
+        let arrivals = Guarded(0), isServed = Gate(), png = try TestImages.encoded(as: .png)
+        let silent = try ScriptedOrigin { _ in [.wait(isServed), .response(200, body: png)] }
+        let good = try ScriptedOrigin { _ in
+            let count = arrivals.withLock { count in
+                count += 1
+                return count
+            }
+            return (count == 20 ? [.open(isServed)] : []) + [.response(200, body: png)]
+        }
+        let urls = (0..<20).map { "\(silent.url)/\($0)" } + (0..<20).map { "\(good.url)/\($0)" }
+        let result = try await eidetic(["load", "--timeout", "30"] + urls)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+    }
+
     @Test("C18 a FIFO, a device or a link under the name of an output file is replaced and never opened")
     func occupiedNames() async throws {
         let out = directory.path(of: "out"), victim = directory.path(of: "victim")

@@ -100,13 +100,13 @@ struct LoadDetailTests {
         #expect(lines.last?.source == "network")
     }
 
-    @Test("L06 --option sets the options of a request by their names")
+    @Test("L06 --option and --cache set the options and the use of caches by their names")
     func options() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .jpeg), at: "a.jpg")
-        let offline = try await load(["--option", "fromCacheOnly", url])
+        let offline = try await load(["--cache", "cachedOnly", url])
         #expect(offline.status == .exited(1))
         #expect(offline.errorText.contains("no cache has"))
-        _ = try await load(["--option", "cacheMemoryOnly", "--option=highPriority", url])
+        _ = try await load(["--cache", "memoryOnly", "--option=retryFailed", url])
         #expect(try await load(["--json", url]).lines(LoadLine.self).map(\.source) == ["network"])
         _ = try await load(["--option", "refreshCached", url])
         #expect(try await server.requests().map(\.status) == [200, 200, 304])

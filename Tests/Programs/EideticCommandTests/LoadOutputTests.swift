@@ -105,7 +105,7 @@ struct LoadOutputTests {
     func help() async throws {
         let text = try await EideticProgram.run("help", "load").outputText
         let missing = ImageOptions.names.map(\.name).filter { !text.contains($0) }
-        #expect(missing.isEmpty && ImageOptions.names.count > 20)
+        #expect(missing.isEmpty && ImageOptions.names.count > 8)
     }
 
     @Test("F03 --size keeps the frames of a GIF, and an animation that cannot be written is a failure")

@@ -71,7 +71,9 @@ struct LoadTests {
     @Test("every member is present, in its order")
     func shape() async throws {
         let result = try await load(["--json", "\(server.url)/none.jpg"])
-        let members = ["url", "source", "format", "width", "height", "bytes", "ms", "error", "code", "status", "file"]
+        let members = [
+            "url", "source", "format", "width", "height", "bytes", "partial", "ms", "error", "code", "status", "file",
+        ]
         #expect(result.outputText.matches(of: /"([a-z]+)":/).map { String($0.1) } == members)
     }
 

@@ -27,6 +27,10 @@ struct OutputTests {
                         body: png
                     )
                 ]
+            case "/get?id=10":
+                let head =
+                    "HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\nContent-Disposition: inline; filename=caf"
+                return [.send(Array(head.utf8) + [0xe9] + Array(".png\r\n\r\n".utf8) + png)]
             case "/none": return [.response(404)]
             default: return [.response(200, headers: ["Last-Modified": date, "ETag": "\"1\""], body: png)]
             }
@@ -112,10 +116,10 @@ struct OutputTests {
         "L26 --remote-names takes the names of Content-Disposition: cleaned, distinct, with the extension of the format"
     )
     func remoteNames() async throws {
-        let urls = [7, 8, 9].map { "\(origin.url)/get?id=\($0)" } + ["\(origin.url)/plain.jpg"]
+        let urls = [7, 8, 9, 10].map { "\(origin.url)/get?id=\($0)" } + ["\(origin.url)/plain.jpg"]
         let words = ["load", "--cache-dir", "cache", "--out", "out", "--remote-names"] + urls
         #expect(try await eidetic(words).status == .exited(0))
-        let expected = ["plain.png", "same-2.png", "same.png", "€ rates.png"]
+        let expected = ["café.png", "plain.png", "same-2.png", "same.png", "€ rates.png"]
         #expect(try names(in: "out") == expected)
         // Another run gives each URL its own file again.
         #expect(try await eidetic(words).status == .exited(0))

@@ -50,7 +50,8 @@ struct TransformOptionTests {
     @Test(
         "F06 each transform is a word",
         arguments: [
-            ("resize=32x32,fill", 32, 32), ("crop=10x20+1+2", 10, 20), ("round=8", 64, 48), ("circle", 48, 48),
+            ("resize=32x32,fillCropped", 32, 32), ("resize=32x32,fill", 43, 32), ("crop=10x20+1+2", 10, 20),
+            ("round=8", 64, 48), ("circle", 48, 48),
             ("border=2,#ff0000", 64, 48), ("rotate=-90", 48, 64), ("flip", 64, 48), ("flip=vertical", 64, 48),
             ("tint=#ff000080", 64, 48), ("grayscale", 64, 48), ("blur", 64, 48), ("blur=2.5", 64, 48),
             ("sharpen=0.5", 64, 48),

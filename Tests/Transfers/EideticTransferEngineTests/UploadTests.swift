@@ -123,6 +123,30 @@ struct UploadTests {
         #expect(origin.requests.suffix(2).map { $0.headers["upload-offset"] } == ["10", "10"])
     }
 
+    @Test("B14 an upload whose answer was lost is recognisable by its response", arguments: [true, false])
+    func lostAnswersAreRecognisable(_ isLost: Bool) async throws {
+        let origin = try ScriptedOrigin { request in
+            guard request.method == "HEAD" else {
+                let resumption = "HTTP/1.1 104 Resumption\r\nLocation: /upload/1\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+                return [.send(Array(resumption.utf8)), isLost ? .close : .response(204)]
+            }
+            let fields = "Upload-Offset: 100\r\nUpload-Complete: ?1\r\nConnection: close\r\n\r\n"
+            return [.send(Array("HTTP/1.1 204 No Content\r\n\(fields)".utf8)), .close]
+        }
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Body.bytes(100), to: "file")
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.add(TransferRequest(upload: path, to: origin.url + "/upload"))
+        let (response, bytes) = try fixture.finished(await fixture.log.waitForEvents(1)[0])
+        #expect(response.status == 204 && bytes.isEmpty)
+        let head = BackgroundURLSession.Response(
+            url: response.effectiveURL,
+            statusCode: response.status,
+            headers: response.headers
+        )
+        #expect(head.isAnswerLost == isLost)
+    }
+
     @Test("B14 a file that cannot be read is refused when it is added")
     func missingFilesAreRefused() async throws {
         let fixture = try await ServiceFixture()

@@ -84,13 +84,13 @@ private final class SupervisedServer: Sendable {
     }
 
     /// Connects an application.
-    func connect() throws -> TransferClient {
+    func connect(onEnd: @escaping @Sendable () -> Void = {}) throws -> TransferClient {
         let ends = try PacketSocket.makePair()
         _ = try supervisor.send(
             WireWriter.encode(TransferSupervision.connection(application: "a")),
             descriptors: [ends.1.rawValue]
         )
-        return try TransferClient(socket: ends.0, application: "a") {}
+        return try TransferClient(socket: ends.0, application: "a", onEnd: onEnd)
     }
 }
 
@@ -214,5 +214,45 @@ struct WakeTests {
         }
         await engine.advance(by: .seconds(600))
         #expect(wakes.withLock { $0 } == 0)
+    }
+
+    @Test("B14 a connection ends although the handler of an observation holds that observation last")
+    func selfHeldObservation() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try SupervisedServer(directory: directory.path(of: "transfers"))
+        let hasEnded = Gate()
+        let client = try server.connect { hasEnded.open() }
+        try await client.openSession(TransferSessionConfiguration(identifier: "s"))
+        try await observeForEver(client)
+        client.close()
+        await hasEnded.wait()
+        #expect(hasEnded.isOpen)
+    }
+
+    @Test("B14 a connection that has ended releases its socket, and the transfer process sees the end")
+    func released() async throws {
+        let (own, other) = try PacketSocket.makePair()
+        var connection: TransferConnection? = try TransferConnection(socket: own, application: "a")
+        weak let released = connection
+        let isLost = Gate()
+        connection?.onLoss { isLost.open() }
+        connection?.close()
+        await isLost.wait()
+        connection = nil
+        try await eventually("the connection is released") { released == nil }
+        var reception = try other.receive()
+        // The greeting, if it was sent before the close.
+        if case .packet = reception { reception = try other.receive() }
+        guard case .end = reception else {
+            Issue.record("no end, but \(reception)")
+            return
+        }
+    }
+
+    /// Observes a session with a handler that alone keeps the observation.
+    private func observeForEver(_ client: TransferClient) async throws {
+        let holder = Guarded<TransferObservation?>(nil)
+        let observation = try await client.observe("s") { _ in withExtendedLifetime(holder) {} }
+        holder.withLock { $0 = observation }
     }
 }

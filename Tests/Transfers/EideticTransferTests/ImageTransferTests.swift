@@ -134,9 +134,9 @@ struct ImageTransferTests {
         let (pipeline, downloads) = try makePipeline()
         _ = await model.wait { $0.acknowledged.first }
         await #expect(throws: EideticError.self) {
-            try await pipeline.image(for: ImageRequest("\(origin.url)/private.png", options: .fromCacheOnly))
+            try await pipeline.image(for: ImageRequest("\(origin.url)/private.png", cachePolicy: .cachedOnly))
         }
-        #expect(try await pipeline.response(for: request.with(options: .fromCacheOnly)).source == .disk)
+        #expect(try await pipeline.response(for: request.with(options: [], cachePolicy: .cachedOnly)).source == .disk)
         withExtendedLifetime(downloads) {}
     }
 

@@ -51,6 +51,64 @@ struct ProcessTests {
         session.invalidateAndCancel()
     }
 
+    @Test("B14 an upload survives a stop of the transfer process while its file is being copied", arguments: 0..<3)
+    func stopDuringCopy(_ round: Int) async throws {
+        let received = Guarded<[String]>([])
+        let origin = try ScriptedOrigin { request in
+            received.withLock { $0.append(request.headers["content-length"] ?? "-") }
+            return [.response(201)]
+        }
+        let size = 192 << 20, path = place.directory.path(of: "upload")
+        let file = try FileSystem().open(path, flags: O_RDWR | O_CREAT)
+        try FileSystem().allocate(file, from: 0, count: size)
+        try FileSystem().truncate(file, to: size)
+        let session = try BackgroundURLSession(configuration: place.configuration("stopped"))
+        let task = try session.uploadTask(with: .init(url: "\(origin.url)/put"), fromFile: path)
+        task.resume()
+        try await eventually("a copy") { !copies.isEmpty }
+        for process in place.processes { kill(process, SIGTERM) }
+        #expect(try await task.value.statusCode == 201)
+        #expect(received.withLock { $0 } == ["\(size)"])
+        session.invalidateAndCancel()
+    }
+
+    /// The copies of files that the transfer process is making.
+    private var copies: [String] {
+        let files = FileSystem(), root = place.directory.path(of: "service")
+        let applications = ((try? files.entryNames(in: root)) ?? []).filter { $0.utf8.count == 32 }
+        return applications.flatMap { (try? files.entryNames(in: "\(root)/\($0)/uploads")) ?? [] }.filter {
+            $0.hasPrefix("copy-")
+        }
+    }
+
+    @Test("B14 a transfer process that refuses its directory says why, to every client")
+    func refusedDirectory() async throws {
+        let path = place.directory.path(of: "service")
+        try FileSystem().makeDirectory(path)
+        chmod(path, 0o777)
+        for identifier in ["first", "second"] {
+            let session = try BackgroundURLSession(configuration: place.configuration(identifier))
+            let error = await #expect(throws: EideticError.self) { try await session.allTasks }
+            let reason = "\(path) may be written to by others (mode 777)"
+            #expect(error?.message.contains(reason) == true, "\(error as Any)")
+        }
+    }
+
+    @Test("B14 clients with different sockets use the transfer process that has the directory")
+    func oneDirectory() async throws {
+        var other = place.location
+        other.socketPath = place.directory.path(of: "other")
+        var services: [TransferConnection] = []
+        for location in [place.location, other, place.location] {
+            let connection = try #require(try await TransferProcess.connect(at: location, application: "a"))
+            try await connection.service.openSession(TransferSessionConfiguration(identifier: "\(services.count)"))
+            services.append(connection)
+        }
+        #expect(place.processes.count == 1)
+        #expect(try await services[1].service.sessions().map(\.identifier) == ["0", "1", "2"])
+        for service in services { service.close() }
+    }
+
     @Test("B14 one process for each identifier: a second one gets inUse, and the identifier when the first has ended")
     func oneProcess() async throws {
         let server = try NumberedServer(size: 1_000)

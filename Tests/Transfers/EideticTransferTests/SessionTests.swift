@@ -245,6 +245,13 @@ struct SessionTests {
         #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
     }
 
+    @Test("B14 a text that is no URL makes no task; the error says so", arguments: ["nonsense", "ftp://h/a", ""])
+    func refusesTexts(_ text: String) throws {
+        let session = try makeSession(RecordingDelegate())
+        let error = #expect(throws: EideticError.self) { try session.downloadTask(with: .init(text)) }
+        #expect(error?.code == .invalidURL)
+    }
+
     @Test("B14 finishTasksAndInvalidate waits for the tasks and their events; the session is then removed")
     func invalidates() async throws {
         let delegate = RecordingDelegate()
@@ -403,10 +410,13 @@ struct SessionTests {
         var configuration = BackgroundURLSession.Configuration(identifier: "same-object")
         configuration.service = ServiceLocation(socketPath: "\(directory.path)/socket", directory: directory.path)
         configuration.service.program = .none
+        // A process that could not be reached would make the first session invalid at once, and the second another one.
+        let listener = try PacketSocket.listen(at: "\(directory.path)/socket")
         let first = try BackgroundURLSession(configuration: configuration)
         let second = try BackgroundURLSession(configuration: configuration)
         #expect(first === second)
         first.invalidateAndCancel()
+        withExtendedLifetime(listener) {}
         for identifier in ["", ".a", "a/b", "ä", String(repeating: "a", count: 256)] {
             #expect(throws: EideticError.self) {
                 try BackgroundURLSession(configuration: .init(identifier: identifier))

@@ -97,7 +97,9 @@ public final class Application: Sendable {
     /// The current state and every later change; ends when the application is about to terminate.
     ///
     /// Each access returns a new stream. After a change, the process is neither suspended nor terminated until each
-    /// consumer has received it and requested the next value, for at most 5 s.
+    /// consumer that was waiting for it has received it and requested the next value, for at most 5 s. A consumer that
+    /// is not certain to wait at that time, because it has only just started or is still occupied with
+    /// ``ApplicationState/active``, holds the process with a background task of its own.
     public var states: AsyncStream<ApplicationState> { stateBroadcast.stream(startingWithLatest: true) }
 
     /// A Boolean value indicating whether the application can run in the background.
@@ -128,10 +130,27 @@ public final class Application: Sendable {
     /// Waits for the end of the application, which is the end of the process.
     ///
     /// The last statement of a program; a program that returns from its main function instead ends immediately,
-    /// whatever is open. Never returns if the application is not started.
+    /// whatever is open. An application that was not started ends here: the process exits when what is being stored is
+    /// stored.
     public func waitUntilTerminated() async -> Never {
+        if !isStarted { finish() }
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
+
+    /// Terminates the application; one that was not started is started for that.
+    ///
+    /// Its background tasks, those of the stores of the process among them, then have the grace period.
+    package func finish() {
+        var configuration = Configuration()
+        configuration.followsTerminal = false
+        configuration.usesLoginManager = false
+        configuration.monitorsMemory = false
+        // Refused for an application that was started.
+        try? start(configuration)
+        terminate()
+    }
+
+    private var isStarted: Bool { currentState.withLock { $0.isStarted } }
 
     /// Posts a change of state, and returns whether it is one.
     @discardableResult

@@ -21,5 +21,5 @@ public enum BackgroundMode: String, Sendable, Hashable, CaseIterable {
     /// The application continues work that the user has started.
     case continued
 
-    var mode: EideticLifecycle.BackgroundMode? { EideticLifecycle.BackgroundMode(rawValue: rawValue) }
+    var mode: DeclaredMode? { DeclaredMode(rawValue: rawValue) }
 }

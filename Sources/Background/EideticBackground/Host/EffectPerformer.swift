@@ -33,7 +33,9 @@ final class EffectPerformer {
         delegate: (any ApplicationDelegate)?,
         inbox: EventInbox
     ) {
-        (self.application, self.configuration, self.delegate) = (application, configuration, delegate)
+        self.application = application
+        self.configuration = configuration
+        self.delegate = delegate
         self.inbox = inbox
         serviceManager = ServiceManager(isEnabled: configuration.notifiesServiceManager)
         archive = configuration.identifier.map { StateArchive(identifier: $0, directory: configuration.stateDirectory) }

@@ -1,4 +1,4 @@
-import EideticCore
+public import EideticCore
 import EideticLifecycle
 import EideticSupervision
 
@@ -10,8 +10,8 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
         case immediate
         /// After a time, 1 s or more, whatever becomes of the clock; again and again if it repeats, 60 s or more.
         case timeInterval(Duration, repeats: Bool)
-        /// At a moment in seconds since 1970, by the clock of the machine.
-        case date(secondsSince1970: Int64)
+        /// At a moment by the clock of the machine, to the second.
+        case date(Timestamp)
         /// Each day at a time by the user's clock, or on one weekday, from 0 (Sunday) to 6.
         case daily(hour: Int, minute: Int, weekday: Int? = nil)
     }
@@ -45,7 +45,9 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
     /// The request for the supervisor.
     var request: NotificationRequest {
         var content = NotificationRequest.Content()
-        (content.title, content.body, content.userInfo) = (title, body, userInfo)
+        content.title = title
+        content.body = body
+        content.userInfo = userInfo
         switch sound {
         case .standard: content.sound = .standard
         case .named(let name): content.sound = .named(name)
@@ -57,7 +59,7 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
         case .immediate: request.trigger = .now
         case .timeInterval(let time, let repeats):
             request.trigger = .interval(time.components.seconds, repeats: repeats)
-        case .date(let seconds): request.trigger = .date(seconds)
+        case .date(let moment): request.trigger = .date(moment.seconds)
         case .daily(let hour, let minute, let weekday):
             // Out of range, it is refused as such.
             let isValid = (0..<24).contains(hour) && (0..<60).contains(minute)
@@ -76,11 +78,13 @@ public struct NotificationResponse: Sendable, Hashable {
     public let action: String
     /// The text that the notification had for the application.
     public let userInfo: String
-    /// The time at which the notification was due, in seconds since 1970.
-    public let secondsSince1970: Int64
+    /// The time at which the notification was due.
+    public let date: Timestamp
 
     init(_ message: NotificationResponseMessage) {
-        (identifier, action, userInfo) = (message.identifier, message.action, message.userInfo)
-        secondsSince1970 = message.date
+        identifier = message.identifier
+        action = message.action
+        userInfo = message.userInfo
+        date = Timestamp(seconds: message.date)
     }
 }

@@ -26,7 +26,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
         holdingTasksIn tasks: BackgroundTaskTable? = nil,
         for keepsRunning: @escaping @Sendable (Element) -> Bool = { _ in true }
     ) {
-        (self.name, self.tasks, self.keepsRunning) = (name, tasks, keepsRunning)
+        self.name = name
+        self.tasks = tasks
+        self.keepsRunning = keepsRunning
         state = Guarded(State(latest: initialValue))
     }
 

@@ -26,7 +26,9 @@ final class Mailbox<Element: Sendable>: Sendable {
         holdingTasksIn tasks: BackgroundTaskTable?,
         for keepsRunning: @escaping @Sendable (Element) -> Bool = { _ in true }
     ) {
-        (self.name, self.tasks, self.keepsRunning) = (name, tasks, keepsRunning)
+        self.name = name
+        self.tasks = tasks
+        self.keepsRunning = keepsRunning
     }
 
     deinit { endTask(state.withLock { $0.openTask }) }
@@ -79,7 +81,8 @@ final class Mailbox<Element: Sendable>: Sendable {
                 if !state.hasRequestedValue, state.queue.isEmpty { (task, state.openTask) = (state.openTask, 0) }
                 return true
             }
-            (task, state.openTask) = (state.openTask, 0)
+            task = state.openTask
+            state.openTask = 0
             if !state.isFinished { state.waiter = waiter }
             return state.isFinished
         }

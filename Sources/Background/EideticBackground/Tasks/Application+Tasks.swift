@@ -23,7 +23,7 @@ extension Application: BackgroundTaskProvider {
     /// Opens a background task for a library: the handler is called on a thread of Eidetic, beside other handlers.
     ///
     /// If the handler blocks, the task stays open, and the process is killed at the limit.
-    public func beginBackgroundTask(
+    package func beginBackgroundTask(
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {

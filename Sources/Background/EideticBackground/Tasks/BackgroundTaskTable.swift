@@ -31,7 +31,9 @@ package final class BackgroundTaskTable: Sendable {
         /// Updates the whole slot in one call, because each access to the array costs a check.
         mutating func occupy(name: String, handler: Handler, order: UInt64) -> (generation: UInt32, nextFree: Int32) {
             generation &+= 1
-            (self.name, self.handler, self.order) = (name, handler, order)
+            self.name = name
+            self.handler = handler
+            self.order = order
             if case .observer = handler { isObserver = true } else { isObserver = false }
             return (generation, nextFree)
         }
@@ -42,7 +44,8 @@ package final class BackgroundTaskTable: Sendable {
             generation &+= 1
             self.nextFree = nextFree
             let handler = handler
-            (name, self.handler) = ("", .none)
+            name = ""
+            self.handler = .none
             return handler
         }
     }
@@ -187,7 +190,8 @@ extension BackgroundTaskTable {
     package func detach(phase: TaskPhase) {
         let old = state.withLock { state in
             defer { (state.page, state.words, state.isPublished) = (nil, nil, false) }
-            (state.phase, state.deadline) = (phase, nil)
+            state.phase = phase
+            state.deadline = nil
             return state.page
         }
         _ = consume old

@@ -34,7 +34,7 @@ public final class ContinuedProcessingTask: Sendable {
     /// The identifier of its request.
     public let identifier: String
     private let center: WakeCenter
-    private let reports = Guarded(ProgressThrottle(interval: .seconds(1)))
+    private let reports = Guarded(WorkProgressThrottle(interval: .seconds(1)))
     private let clock = SystemTime()
 
     init(identifier: String, center: WakeCenter) { (self.identifier, self.center) = (identifier, center) }
@@ -89,7 +89,8 @@ extension BackgroundTaskScheduler {
         _ request: ContinuedProcessingTaskRequest,
         operation: @escaping @Sendable (ContinuedProcessingTask) async throws -> Value
     ) async throws -> Value {
-        let message = try request.message, center = application.wakeCenter
+        let message = try request.message
+        let center = application.wakeCenter
         guard center.reserveContinued(message) else {
             throw EideticError(.invalidArgument, message: "\(request.identifier) is under way already")
         }

@@ -15,7 +15,9 @@ public struct LocationUpdate: Sendable, Hashable {
     init?(payload: [UInt8]) {
         let numbers = String(decoding: payload, as: UTF8.self).split(separator: " ").compactMap { Double($0) }
         guard numbers.count == 3 else { return nil }
-        (latitude, longitude, accuracy) = (numbers[0], numbers[1], numbers[2])
+        latitude = numbers[0]
+        longitude = numbers[1]
+        accuracy = numbers[2]
     }
 }
 

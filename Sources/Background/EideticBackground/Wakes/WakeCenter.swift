@@ -1,6 +1,7 @@
 import EideticCore
 import EideticLifecycle
 import EideticSupervision
+import Glibc
 
 /// The requests of the application for wakes and notifications, and those who wait for answers.
 final class WakeCenter: Sendable {
@@ -102,7 +103,8 @@ final class WakeCenter: Sendable {
     // MARK: Handlers
 
     func setHandler(_ handler: @escaping @MainActor @Sendable () async -> Bool, for identifier: String) {
-        state.withLock { $0.handlers[identifier] = handler }
+        // The handler that was there is released without the lock.
+        _ = state.withLock { $0.handlers.updateValue(handler, forKey: identifier) }
     }
 
     func handler(for identifier: String) -> (@MainActor @Sendable () async -> Bool)? {
@@ -195,4 +197,13 @@ extension WakeReply {
         default: nil
         }
     }
+}
+
+/// A descriptor that several owners share, closed with the last one.
+final class KeptDescriptor: Sendable {
+    let rawValue: Int32
+
+    init(adopting number: Int32) { rawValue = number }
+
+    deinit { close(rawValue) }
 }

@@ -20,8 +20,13 @@ package struct ProgressNotification: Sendable {
         percent: Int,
         work: String
     ) {
-        (self.identifier, self.name, self.icon, self.title) = (identifier, name, icon, title)
-        (self.text, self.percent, self.work) = (text, percent, work)
+        self.identifier = identifier
+        self.name = name
+        self.icon = icon
+        self.title = title
+        self.text = text
+        self.percent = percent
+        self.work = work
     }
 
     /// The name of the action that cancels the work.

@@ -33,7 +33,8 @@ package struct UsageHabits: Sendable, Hashable {
     package mutating func observe(untilLocal time: Int64) {
         let day = time.flooredDivision(by: .day)
         guard let last = lastDay else {
-            (lastDay, observedDayCount) = (day, 1)
+            lastDay = day
+            observedDayCount = 1
             return count(day)
         }
         guard day > last else { return }
@@ -42,7 +43,8 @@ package struct UsageHabits: Sendable, Hashable {
             decay()
             count(next)
         }
-        (lastDay, binsOfLastDay) = (day, [])
+        lastDay = day
+        binsOfLastDay = []
         observedDayCount += day - last
     }
 

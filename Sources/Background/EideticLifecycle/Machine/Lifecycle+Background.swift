@@ -22,7 +22,8 @@ extension Lifecycle {
     mutating func stopBudget() {
         pauseBudget()
         budget = Budget(remaining: budget.remaining, foregroundSince: now)
-        (suspension.idleSince, suspension.retryTime) = (nil, nil)
+        suspension.idleSince = nil
+        suspension.retryTime = nil
     }
 
     mutating func resumeBudget() {
@@ -63,7 +64,8 @@ extension Lifecycle {
             if budget.isExpired, sleep == nil { expireBackgroundTime() }
             return false
         }
-        (budget.killDeadline, budget.overdueWake) = (nil, nil)
+        budget.killDeadline = nil
+        budget.overdueWake = nil
         switch rules.suspensionPolicy {
         case _ where suspension.isRequested: return freezeWhenIdle()
         case .freeze: return freezeWhenIdle()
@@ -100,7 +102,9 @@ extension Lifecycle {
 
     /// Grants background time again after an expiration.
     mutating func restartBudget() {
-        (budget.isExpired, budget.killDeadline, budget.overdueWake) = (false, nil, nil)
+        budget.isExpired = false
+        budget.killDeadline = nil
+        budget.overdueWake = nil
         suspension.idleSince = nil
         effects.append(.setTaskPhase(.background, deadline: backgroundDeadline))
     }

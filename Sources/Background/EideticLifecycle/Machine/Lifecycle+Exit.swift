@@ -75,7 +75,9 @@ extension Lifecycle {
         for url in urls where url.id != answeredURL {
             effects.append(.reportURL(url, .refused(isTerminating ? .terminating : .processEnded)))
         }
-        (wakes.entries, urls, answeredURL) = ([], [], nil)
+        wakes.entries = []
+        urls = []
+        answeredURL = nil
     }
 
     mutating func report(_ reasons: [WakeReason], as result: WakeResult) {

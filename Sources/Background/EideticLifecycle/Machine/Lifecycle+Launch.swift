@@ -6,6 +6,7 @@ extension Lifecycle {
         case .launchInBackground(let reason): launchInBackground(for: reason)
         case .launchBackgroundJob: launchBackgroundJob()
         case .processConnected(let inBackground): connect(inBackground: inBackground)
+        case .processIntroduced: introduce()
         case .openURL(let url): launch(for: .url(url))
         case .wake(let reason, let allowance): wake(for: reason, allowance: allowance)
         default: break
@@ -51,11 +52,25 @@ extension Lifecycle {
         start(inBackground ? .launchInBackground(.user) : .launch(.user), spawnsProcess: false)
     }
 
+    /// Launches the process that runs, visible as it is.
+    private mutating func introduce() {
+        guard isRunning, currentState != .launching, !isTerminating else { return }
+        if currentState >= .suspending { effects.append(.thawProcess) }
+        let facts = facts
+        abandonOpenWork()
+        reset(to: .launching, isVisible: facts.isVisible)
+        self.facts = facts
+        let (limit, isVisible) = (rules.launchLimit, facts.isVisible)
+        effects.append(.setTaskPhase(isVisible ? .foreground : .background, deadline: isVisible ? nil : now + limit))
+        deliver(isVisible ? .launch(.user) : .launchInBackground(.user), within: limit)
+    }
+
     private mutating func start(_ callback: LifecycleCallback, spawnsProcess: Bool = true) {
         let isVisible = if case .launch = callback { true } else { false }
         let waitingURLs = urls
         reset(to: .launching, isVisible: isVisible)
-        (urls, process) = (waitingURLs, process.next)
+        urls = waitingURLs
+        process = process.next
         if isVisible { (wasForceQuit, launchCrashCount, wakeCrashCounts) = (false, 0, [:]) }
         if spawnsProcess { effects.append(.spawnProcess(process)) }
         let end = isVisible ? nil : now + rules.launchLimit

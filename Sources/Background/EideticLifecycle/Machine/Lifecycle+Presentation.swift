@@ -21,7 +21,8 @@ extension Lifecycle {
     /// Shows the application with the user's input, after the sleep if the machine is about to sleep.
     mutating func enterForeground() {
         guard !isTerminating else { return }
-        (facts.isVisible, facts.hasFocus) = (true, true)
+        facts.isVisible = true
+        facts.hasFocus = true
         endJobControl()
     }
 

@@ -22,7 +22,8 @@ extension Lifecycle {
 
     private mutating func resumeInBackground() {
         guard isRunning, !isTerminating else { return }
-        (suspension.isRequested, termination.graceDeadline) = (false, nil)
+        suspension.isRequested = false
+        termination.graceDeadline = nil
         continueInBackground()
     }
 
@@ -35,7 +36,8 @@ extension Lifecycle {
 
     mutating func endJobControl() {
         facts.isHeldByJobControl = false
-        (suspension.isRequested, termination.graceDeadline) = (false, nil)
+        suspension.isRequested = false
+        termination.graceDeadline = nil
     }
 
     private mutating func continueInBackground() {
@@ -68,8 +70,10 @@ extension Lifecycle {
         guard count == 0, wakes.entries.isEmpty else { return cancelFreeze() }
         currentState = .suspended
         pauseBudget()
-        (suspension, termination.graceDeadline) = (SuspensionState(), nil)
-        (budget.isExpired, budget.killDeadline) = (false, nil)
+        suspension = SuspensionState()
+        termination.graceDeadline = nil
+        budget.isExpired = false
+        budget.killDeadline = nil
         effects.append(.commitSuspension)
     }
 
@@ -83,7 +87,8 @@ extension Lifecycle {
     /// Cancels a freeze, because a task has started or the suspension is no longer due.
     mutating func cancelFreeze() {
         currentState = .background
-        (suspension.freezeDeadline, suspension.idleSince) = (nil, nil)
+        suspension.freezeDeadline = nil
+        suspension.idleSince = nil
         effects += [
             .setTaskPhase(budget.isExpired ? .expiring : .background, deadline: backgroundDeadline), .thawProcess,
         ]
@@ -123,7 +128,8 @@ extension Lifecycle {
         }
         if found.state == .inactive { facts.hasFocus = false }
         process = process.next
-        (openTasks, assertions) = (max(0, found.openTasks), found.assertions.intersection(rules.declaredAssertions))
+        openTasks = max(0, found.openTasks)
+        assertions = found.assertions.intersection(rules.declaredAssertions)
         wakes.entries = found.wakes.map { reason in
             OpenWakes.OpenWake(reason: reason, allowance: rules.wakeLimit, deadline: now + rules.wakeLimit)
         }

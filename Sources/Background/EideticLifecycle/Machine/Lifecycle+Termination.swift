@@ -3,7 +3,8 @@ extension Lifecycle {
     mutating func terminate(grace: Duration) {
         guard isRunning else { return }
         if isTerminating { return terminateSooner() }
-        (isTerminating, sleep) = (true, nil)
+        isTerminating = true
+        sleep = nil
         termination.graceDeadline = now + grace
         updateDeadline()
         termination.nextExtension = now

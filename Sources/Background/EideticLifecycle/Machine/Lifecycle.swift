@@ -114,7 +114,7 @@ package struct Lifecycle: Sendable, Hashable {
 
     private mutating func apply(_ event: LifecycleEvent) {
         switch event {
-        case .launch, .launchInBackground, .launchBackgroundJob, .processConnected, .wake, .openURL:
+        case .launch, .launchInBackground, .launchBackgroundJob, .processConnected, .processIntroduced, .wake, .openURL:
             applyStart(event)
         case .wakeCompleted, .urlAnswered, .assertionChanged: applyAnswer(event)
         case .activate, .deactivate, .show, .enterBackground, .enterForeground, .lock, .unlock:
@@ -145,10 +145,13 @@ extension Lifecycle {
         var fresh = Lifecycle(rules: rules)
         fresh.currentState = current
         fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
-        (fresh.wasForceQuit, fresh.launchCrashCount) = (wasForceQuit, launchCrashCount)
+        fresh.wasForceQuit = wasForceQuit
+        fresh.launchCrashCount = launchCrashCount
         fresh.wakeCrashCounts = wakeCrashCounts
-        (fresh.process, fresh.waiting) = (process, waiting)
-        (fresh.now, fresh.effects) = (now, effects)
+        fresh.process = process
+        fresh.waiting = waiting
+        fresh.now = now
+        fresh.effects = effects
         self = fresh
     }
 

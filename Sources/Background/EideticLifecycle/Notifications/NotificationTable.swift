@@ -7,7 +7,9 @@ package struct NotificationTable: Sendable, Hashable {
         package var date: Int64?
 
         package init(request: NotificationRequest, due: Due, date: Int64? = nil) {
-            (self.request, self.due, self.date) = (request, due, date)
+            self.request = request
+            self.due = due
+            self.date = date
         }
     }
 
@@ -43,7 +45,9 @@ package struct NotificationTable: Sendable, Hashable {
         package var date: Int64
 
         package init(request: NotificationRequest, number: UInt32, date: Int64) {
-            (self.request, self.number, self.date) = (request, number, date)
+            self.request = request
+            self.number = number
+            self.date = date
         }
     }
 

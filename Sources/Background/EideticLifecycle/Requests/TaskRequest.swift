@@ -55,7 +55,7 @@ package enum TaskRequestError: UInt8, Error, Sendable, Hashable, CaseIterable {
 }
 
 /// The state of the machine that constraints refer to.
-package struct SystemConditions: Sendable, Hashable {
+package struct TaskConditions: Sendable, Hashable {
     package var hasNetwork = true
     package var isOnExternalPower = true
     package var isIdle = true

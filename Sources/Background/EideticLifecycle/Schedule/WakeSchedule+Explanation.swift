@@ -1,7 +1,7 @@
 // The answers to "why not yet".
 extension WakeSchedule {
     /// Explains each planned wake: its next chance, and the reason for it.
-    package func explanation(at now: ScheduleTime, conditions: SystemConditions) -> [String] {
+    package func explanation(at now: ScheduleTime, conditions: TaskConditions) -> [String] {
         var lines = [quotaLine(at: now)]
         switch fetchInterval {
         case .never: lines.append("background fetch: never, as the application has set no interval")

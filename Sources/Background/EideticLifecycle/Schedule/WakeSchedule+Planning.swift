@@ -77,7 +77,7 @@ extension WakeSchedule {
     /// - Returns: The wakes to carry out, each of which is to be completed or postponed.
     package mutating func startDueWakes(
         at now: ScheduleTime,
-        conditions: SystemConditions,
+        conditions: TaskConditions,
         liftsQuota: Bool = false
     ) -> [Wake] {
         adjustToClock(at: now)
@@ -110,7 +110,7 @@ extension WakeSchedule {
     private func postponement(
         of request: TaskRequest,
         at now: ScheduleTime,
-        conditions: SystemConditions,
+        conditions: TaskConditions,
         liftsQuota: Bool
     ) -> Plan? {
         if !conditions.obstacles(to: request.constraints).isEmpty {
@@ -145,7 +145,8 @@ extension WakeSchedule {
         case .fetch: (isFetching, fetchPlan) = (false, fetchInterval == .never ? nil : plan)
         case .task(let request):
             guard let index = tasks.firstIndex(where: { $0.isRunning && $0.request == request }) else { return }
-            (tasks[index].isRunning, tasks[index].plan) = (false, plan)
+            tasks[index].isRunning = false
+            tasks[index].plan = plan
         }
     }
 

@@ -76,13 +76,15 @@ package struct WakeSchedule: Sendable, Hashable {
     /// Records that the user has started the application, or returned to it.
     package mutating func recordUse(at now: ScheduleTime) {
         habits.recordStart(atLocal: now.local)
-        (isInUse, lastUse) = (true, now.steady)
+        isInUse = true
+        lastUse = now.steady
         planFetch(at: now)
     }
 
     /// Records that the application has left the foreground.
     package mutating func recordEndOfUse(at now: ScheduleTime) {
-        (isInUse, lastUse) = (false, now.steady)
+        isInUse = false
+        lastUse = now.steady
     }
 
     /// Sets the least time between two fetches.

@@ -8,7 +8,9 @@ package struct ScheduleTime: Sendable, Hashable {
     package var offset: Int64
 
     package init(steady: Int64, local: Int64, offset: Int64 = 0) {
-        (self.steady, self.local, self.offset) = (steady, local, offset)
+        self.steady = steady
+        self.local = local
+        self.offset = offset
     }
 
     /// The time in seconds since 1970, UTC.

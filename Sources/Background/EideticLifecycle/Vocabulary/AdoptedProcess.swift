@@ -15,6 +15,9 @@ package struct AdoptedProcess: Sendable, Hashable {
         wakes: [WakeReason] = [],
         assertions: Set<ContinuousAssertion> = []
     ) {
-        (self.state, self.openTasks, self.wakes, self.assertions) = (state, openTasks, wakes, assertions)
+        self.state = state
+        self.openTasks = openTasks
+        self.wakes = wakes
+        self.assertions = assertions
     }
 }

@@ -17,7 +17,9 @@ package struct ExitReport: Sendable, Hashable {
         openTasks: Int
     ) {
         self.process = process
-        (self.status, self.killReason) = (status, killReason)
-        (self.wasLaunching, self.openTasks) = (wasLaunching, openTasks)
+        self.status = status
+        self.killReason = killReason
+        self.wasLaunching = wasLaunching
+        self.openTasks = openTasks
     }
 }

@@ -9,7 +9,9 @@ package struct IncomingURL: Sendable, Hashable, CustomStringConvertible {
     package let source: String?
 
     package init(_ text: String, id: UInt64, source: String? = nil) {
-        (self.text, self.id, self.source) = (text, id, source)
+        self.text = text
+        self.id = id
+        self.source = source
     }
 
     /// The result of a request to open a URL; each request has one.

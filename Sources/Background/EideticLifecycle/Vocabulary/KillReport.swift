@@ -42,7 +42,8 @@ package struct KillReport {
         }
     }
 
-    private static func name(of callback: LifecycleCallback) -> String {
+    /// Returns the name of a callback as users of the delegate know it.
+    package static func name(of callback: LifecycleCallback) -> String {
         switch callback {
         case .launch, .launchInBackground: "the launch"
         case .didBecomeActive: "applicationDidBecomeActive"

@@ -52,6 +52,9 @@ package enum LifecycleEvent: Sendable, Hashable {
     case processDidNotStart(ProcessIdentity)
     /// The process has ended.
     case processExited(ProcessIdentity, status: Int32)
+    /// The process that runs has connected, after the host had acknowledged its callbacks as one that knows none: it is
+    /// launched in the state in which it is.
+    case processIntroduced(ProcessIdentity)
     /// A process that the host did not start has connected; it is launched without being spawned.
     case processConnected(inBackground: Bool)
     /// A new supervisor takes over a process that was launched by an earlier one.
@@ -64,7 +67,8 @@ package enum LifecycleEvent: Sendable, Hashable {
         switch self {
         case .callbackAcknowledged(_, let process), .openTaskCountChanged(_, let process),
             .wakeCompleted(_, _, let process), .urlAnswered(_, _, let process), .assertionChanged(_, _, let process),
-            .processFrozen(let process, _, _), .processExited(let process, _), .processDidNotStart(let process):
+            .processFrozen(let process, _, _), .processExited(let process, _), .processDidNotStart(let process),
+            .processIntroduced(let process):
             process
         default: nil
         }

@@ -14,7 +14,10 @@ package struct WakeReason: Sendable, Hashable {
     package let payload: [UInt8]
 
     package init(_ kind: Kind, id: UInt64, session: String = "", payload: [UInt8] = []) {
-        (self.kind, self.id, self.session, self.payload) = (kind, id, session, payload)
+        self.kind = kind
+        self.id = id
+        self.session = session
+        self.payload = payload
     }
 
     /// The greatest length of a payload in bytes, that of a message of the usual push services.
@@ -22,4 +25,11 @@ package struct WakeReason: Sendable, Hashable {
 
     /// The wake without its payload, as it is reported after its delivery.
     package var withoutPayload: WakeReason { WakeReason(kind, id: id, session: session) }
+}
+
+/// The result of a wake; each accepted wake has one.
+package enum WakeResult: UInt8, Sendable, Hashable, CaseIterable {
+    case newData, noData
+    /// The application reported a failure, was late, or ended before it completed the wake.
+    case failed
 }

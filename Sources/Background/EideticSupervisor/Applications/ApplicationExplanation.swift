@@ -26,20 +26,25 @@ struct ApplicationExplanation {
             let time = application.components.adoption.deadline.map {
                 "yet; \(Self.left($0)) until its requests are refused"
             }
-            lines.append("it was started by an earlier supervisor and has not connected \(time ?? "in time")")
+            lines.append("it ran before this eideticd was started, and has not connected \(time ?? "in time")")
         }
         guard let process, process.killReport == nil else { return lines + obstaclesToStart }
         if let slowStart = process.slowStart(of: application.launchProgram?.executable) { lines.append(slowStart) }
         if let pending = process.pendingCallback {
-            let end = process.tracer.map { "no limit, as it is traced by process \($0)" }
+            let end = process.holder.map { "no limit, as it is \($0)" }
             lines.append(
-                "\(pending.callback) is not acknowledged; \(end ?? "\(Self.left(pending.deadline)) until it is killed")"
+                "\(KillReport.name(of: pending.callback)) is not acknowledged; "
+                    + "\(end ?? "\(Self.left(pending.deadline)) until it is killed")"
             )
         }
         for stuck in process.uninterruptible {
             lines.append("process \(stuck) waits in the kernel, where no signal reaches it")
         }
-        if !process.isWelcomed, process.suspensionTime == nil { lines.append("it has no connection to the supervisor") }
+        if application.components.plain.isRunning {
+            lines.append("it does not connect: \(PlainProgram.explanation)")
+        } else if !process.isWelcomed, process.suspensionTime == nil {
+            lines.append("it has no connection to the supervisor")
+        }
         lines += obstaclesToSuspension(of: process)
         if process.freezer.kind == .signals {
             lines.append("freezer: SIGSTOP, as no control group of version 2 can be written")
@@ -90,10 +95,13 @@ struct ApplicationExplanation {
 
     private func obstaclesToSuspension(of process: RunningProcess) -> [String] {
         if process.suspensionTime != nil {
+            let hidden = "its display and buses cannot be seen (pidfd_getfd is refused): it does not answer them"
             return ["suspended: continued by `eidetic app foreground`, a URL or a wake"]
+                + application.components.thaws.lines(unread: application.unreadCounts)
+                + (process.hasHiddenCallers ? [hidden] : [])
         }
         guard lifecycle.isInBackground else { return ["not suspended: it is in the foreground"] }
-        var lines: [String] = []
+        var lines = process.watchdog.map { [$0.explanation] } ?? []
         let count = process.openTasks
         if count > 0 {
             let names = process.taskNames.isEmpty ? "" : ": \(process.taskNames.joined(separator: ", "))"
@@ -103,7 +111,12 @@ struct ApplicationExplanation {
             lines.append("not suspended: the \(wake.kind) wake \(wake.id) is not completed")
         }
         for assertion in lifecycle.heldAssertions { lines.append("not suspended: it holds the assertion \(assertion)") }
-        if let end = lifecycle.backgroundTimeEnd { lines.append("its background time ends in \(Self.left(end))") }
+        if let end = lifecycle.backgroundTimeEnd {
+            let stay = Int(lifecycle.rules.budgetRefillTime.inSeconds.rounded(.up))
+            lines.append(
+                "its background time ends in \(Self.left(end)); a stay in the foreground of \(stay) s or more renews it"
+            )
+        }
         if let end = lifecycle.expirationEnd {
             lines.append("its background time is over; killed in \(Self.left(end))")
         }
@@ -130,14 +143,22 @@ struct ApplicationExplanation {
             if !manifest.unknownModes.isEmpty {
                 lines.append("unknown background modes: \(manifest.unknownModes.joined(separator: ", "))")
             }
-            return lines + surplusLines(to: manifest)
+            return lines + changeLines(of: manifest.path) + surplusLines(to: manifest)
         }
+    }
+
+    /// The line about a desktop entry that was edited or removed while the process runs.
+    private func changeLines(of path: String) -> [String] {
+        guard process != nil, application.context.manifests.manifest(of: identifier) != application.manifest else {
+            return []
+        }
+        return ["\(path) has changed since: its new declarations hold from the next process on"]
     }
 
     /// The modes that the program asks for, and that its desktop entry does not declare.
     private func surplusLines(to manifest: Manifest) -> [String] {
         guard let asked = process?.declarations, asked.wakeKinds != Set(WakeReason.Kind.allCases) else { return [] }
-        let surplus = BackgroundMode.allCases.filter { mode in
+        let surplus = DeclaredMode.allCases.filter { mode in
             guard !manifest.modes.contains(mode) else { return false }
             return mode.wakeKind.map(asked.wakeKinds.contains) ?? mode.assertion.map(asked.assertions.contains) ?? false
         }

@@ -51,9 +51,17 @@ final class RunningProcess {
     /// A Boolean value indicating whether its priority is reduced.
     private(set) var isThrottled = false
     var memoryPriorities = MemoryPriorities()
-    /// A Boolean value indicating whether the log says that a debugger keeps its watchdogs away.
+    /// A Boolean value indicating whether it could not run at its last limit, as somebody else holds it.
     var isSpared = false
     var isBackgroundLaunch = false
+    /// The connections by which others reach it, while it is suspended.
+    var callers: [CallerConnection] = []
+    /// A Boolean value indicating whether the kernel shows no connections of it.
+    var hasHiddenCallers = false
+    /// The memory of the control groups that limit this process alone; `nil` if there are none.
+    var memory: ApplicationMemory?
+    /// The watchdog of a service manager, which the process has brought along.
+    var watchdog: ServiceWatchdog?
 
     static let maximumWaitingMessages = 256
 
@@ -66,8 +74,13 @@ final class RunningProcess {
         pagePath: String,
         token: [UInt8]
     ) {
-        (self.number, self.identity, self.handle, self.freezer) = (number, identity, handle, freezer)
-        (self.page, self.pagePath, self.token) = (page, pagePath, token)
+        self.number = number
+        self.identity = identity
+        self.handle = handle
+        self.freezer = freezer
+        self.page = page
+        self.pagePath = pagePath
+        self.token = token
     }
 
     /// The number of open tasks that the application states; 1 if it has destroyed the page.
@@ -85,6 +98,14 @@ final class RunningProcess {
             return nil
         }
         return tracer
+    }
+
+    /// The words for a debugger or a signal that keeps the process from running; `nil` if nothing does.
+    var holder: String? {
+        if let tracer { return "traced by process \(tracer)" }
+        let isStopped = ProcessStatus(of: handle.identifier).map { $0.state == "T" } ?? false
+        guard isStopped, freezer.kind == .group || !freezer.isFreezeRequested else { return nil }
+        return "stopped by a signal (SIGSTOP or a shell); SIGCONT continues it"
     }
 
     /// The resident memory of the tree in bytes.

@@ -19,6 +19,16 @@ extension SupervisedApplication {
         take(process, as: AdoptedProcess(.suspended))
         process.presentation = found.intention.presentation
         components.suspension.watchTerminal(in: view, at: Clock.now)
+        watchCallers()
+        resume(found.intention, presentation: nil, launchesInBackground: false)
+    }
+
+    /// Takes over a process that connects to no supervisor, in the state that was recorded.
+    func adoptPlain(_ process: RunningProcess, recordedAs found: ApplicationRecord.ProcessRecord) {
+        process.freezer.thaw()
+        process.suspensionTime = nil
+        log("adopted: process \(process.handle.identifier), which does not connect")
+        take(process, as: AdoptedProcess(found.state == .suspended ? .background : found.state ?? .active))
         resume(found.intention, presentation: nil, launchesInBackground: false)
     }
 

@@ -18,7 +18,7 @@ extension SupervisedApplication {
         case .deliverMemoryWarning(let level): send(.memoryWarning(level: UInt8(clamping: level)))
         case .warnAboutLocks: log("thawed, \(lastObstacle ?? "a lock is held"); killed if it happens again within 5 s")
         case .throttleProcess: throttle()
-        case .exitProcess: send(.exit)
+        case .exitProcess: components.plain.isRunning ? requestEnd() : send(.exit)
         case .killProcess(let reason): kill(for: reason)
         case .reportExit(let report): reportExit(report)
         case .refuse(let refusal):
@@ -42,7 +42,7 @@ extension SupervisedApplication {
 
     /// Sends a message now, or after the application's `hello`.
     func send(_ message: SupervisorMessage) {
-        guard let process else { return }
+        guard let process, !components.plain.isRunning else { return }
         guard process.isWelcomed, let connection = process.connection else {
             if process.waitingMessages.count < RunningProcess.maximumWaitingMessages {
                 process.waitingMessages.append(message)
@@ -80,7 +80,8 @@ extension SupervisedApplication {
 
     private func setTaskPhase(_ phase: TaskPhase, deadline: Duration?) {
         guard let process else { return }
-        (process.phase, process.phaseDeadline) = (phase, deadline)
+        process.phase = phase
+        process.phaseDeadline = deadline
         do throws(SystemError) {
             try process.page.setPhase(phase, deadline: deadline)
         } catch {
@@ -102,6 +103,7 @@ extension SupervisedApplication {
 
     private func thaw() {
         components.suspension.end()
+        process?.callers = []
         process?.freezer.thaw()
         // The application first, where this process has the only free processor: what is left to do is records.
         sched_yield()
@@ -119,6 +121,7 @@ extension SupervisedApplication {
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
         components.suspension.watchTerminal(in: view, at: Clock.now)
+        watchCallers()
         for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
             log("process \(stray) had left its control group, and was taken back")
         }
@@ -126,10 +129,32 @@ extension SupervisedApplication {
 
     func kill(for reason: KillReason) {
         guard let process else { return }
+        let limit = context.configuration.quitGracePeriod
+        if reason == .terminatedWhileSuspended, components.plain.beginEnd(at: Clock.now, limit: limit) {
+            return requestEnd()
+        }
+        if components.plain.isRunning, reason.isLimit { return killPlain(process) }
         let report = KillReport(reason: reason, openTasks: tasksForReport(of: process)).text
         process.killReport = report
         if reason.isToldAtNextLaunch { process.exitReport = report }
         components.adoption.record?.killReport = report
+        log(report)
+        process.callers = []
+        process.freezer.kill()
+    }
+
+    /// Asks a process that knows no callbacks to end.
+    private func requestEnd() {
+        guard let process else { return }
+        log("SIGTERM is sent to process \(process.handle.identifier)")
+        process.handle.signal(SIGTERM)
+        process.suspensionTime = nil
+        process.freezer.thaw()
+    }
+
+    private func killPlain(_ process: RunningProcess) {
+        let report = "killed, as it has not ended after SIGTERM"
+        process.killReport = report
         log(report)
         process.freezer.kill()
     }
@@ -185,7 +210,7 @@ extension SupervisedApplication {
         switch end {
         case .exited(let status): "exit status \(status)"
         case .signalled(let number): "signal \(number)"
-        case .unknown: "status unknown, as an earlier supervisor started it"
+        case .unknown: "status unknown, as this eideticd has not started it"
         }
     }
 

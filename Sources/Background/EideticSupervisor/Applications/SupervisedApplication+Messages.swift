@@ -17,19 +17,28 @@ extension SupervisedApplication {
 
     func attach(_ connection: Connection, to process: RunningProcess) {
         process.connection?.close()
-        (process.connection, process.isWelcomed, process.isIdleReportRequested) = (connection, false, false)
+        process.connection = connection
+        process.isWelcomed = false
+        process.isIdleReportRequested = false
         connection.receive = { [unowned self, unowned process] packet in self.receive(packet, from: process) }
         connection.end = { [unowned self, unowned process] in self.connectionDidEnd(of: process) }
     }
 
     private func connectionDidEnd(of process: RunningProcess) {
-        (process.connection, process.isWelcomed) = (nil, false)
+        process.connection = nil
+        process.isWelcomed = false
         if process.end == nil, process.killReport == nil {
             Log.write(.info, category: .background, message: "\(identifier) closed its connection")
         }
     }
 
     private func receive(_ packet: PacketSocket.Packet, from process: RunningProcess) {
+        if !process.isWelcomed, let connection = process.connection,
+            let refusal = connection.refuseOtherVersion(ofGreeting: packet.bytes)
+        {
+            log(refusal)
+            return connection.fail()
+        }
         do throws(WireError) {
             let message = try WireReader.decode(ApplicationMessage.self, from: packet.bytes)
             guard process === self.process else { return }
@@ -63,6 +72,8 @@ extension SupervisedApplication {
             assert(assertion, isHeld: isHeld, by: process)
         case .leaving:
             log("asks for its termination")
+            // As when its window is closed while it is continued for its display.
+            if lifecycle.state == .suspended { continueAfterBriefThaw(openTasks: 0) }
             // A request that the earlier supervisor obeyed comes again, and is no second one.
             guard process.repeatsTermination else { return terminate() }
             process.repeatsTermination = false
@@ -88,10 +99,8 @@ extension SupervisedApplication {
     /// Answers the first message of a connection.
     private func greet(_ hello: Hello, from process: RunningProcess) throws(WireError) {
         guard !process.isWelcomed else { throw .unknownCase(type: "second hello", value: 1) }
-        guard hello.version == SupervisionProtocol.version else {
-            throw .unknownCase(type: "version", value: UInt64(hello.version))
-        }
         apply(hello.declarations, to: process)
+        let isIntroduced = components.plain.introduce()
         welcome(process)
         let messages = process.waitingMessages
         process.waitingMessages = []
@@ -104,6 +113,7 @@ extension SupervisedApplication {
             adopt(process, running: hello.running, presentation: hello.presentation)
         }
         process.presentation = hello.presentation ?? process.presentation
+        if isIntroduced { handle(.processIntroduced(process.identity)) } else { tell(.settled) }
         // The declarations are recorded for a successor.
         saveRecord()
     }
@@ -123,6 +133,8 @@ extension SupervisedApplication {
     }
 
     private func assert(_ assertion: ContinuousAssertion, isHeld: Bool, by process: RunningProcess) {
+        // As when another program makes it play while it is continued for its bus.
+        if isHeld, lifecycle.state == .suspended { continueAfterBriefThaw(openTasks: 0) }
         if assertion == .audio { components.sound.claim(isHeld) }
         // It is held by the work that the application has named, for as long as there is some.
         if assertion == .continued, isHeld || !components.work.isEmpty { return }
@@ -132,6 +144,8 @@ extension SupervisedApplication {
     /// Limits the application to its declarations: its desktop entry holds, where it says something else.
     func apply(_ declarations: Hello.Declarations, to process: RunningProcess) {
         process.declarations = declarations
+        process.watchdog = ServiceWatchdog(of: process.handle.identifier)
+        process.memory = ApplicationMemory(of: process.handle.identifier, below: context.hierarchy?.path)
         applyDeclarations()
     }
 }

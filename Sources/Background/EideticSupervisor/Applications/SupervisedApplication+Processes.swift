@@ -38,26 +38,34 @@ extension SupervisedApplication {
         process.start = nil
         switch outcome {
         // The report is empty as well if the process was killed before.
-        case .started where process.killReport != nil: answerLaunches(failure: process.killReport)
+        case .started where process.killReport != nil: answerLaunches(.failed(process.killReport ?? ""))
         case .started where ProcessStatus(of: process.handle.identifier)?.hasExecuted == false:
             process.startFailure = "process \(process.handle.identifier) was killed before it had started its program"
         case .started:
             log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
-            answerLaunches(failure: nil)
+            tell(.settled)
         case .failed(let error):
             process.startFailure = "\(SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? ""))"
             // The reason of its end is then that of the kill.
-            if let report = process.killReport { answerLaunches(failure: report) }
+            if let report = process.killReport { answerLaunches(.failed(report)) }
         }
     }
 
     private func reportStartFailure(_ reason: String) {
         log("cannot start: \(reason)")
         lastObstacle = "it cannot be started: \(reason)"
-        answerLaunches(failure: lastObstacle)
+        answerLaunches(.failed(lastObstacle ?? reason))
     }
 
-    private func answerLaunches(failure: String?) { perform(components.launches.complete(failure: failure)) }
+    private func answerLaunches(_ answer: LaunchRequests.Answer) { perform(components.launches.complete(answer)) }
+
+    /// Answers the launches of a program that has ended, and has not connected.
+    private func answerLaunches(of ended: RunningProcess, after end: ProcessEnd) {
+        guard ended.startFailure == nil else { return }
+        let text = "process \(ended.handle.identifier) has ended and not connected: \(Self.text(of: end))"
+        if let report = ended.killReport { return answerLaunches(.failed(report)) }
+        answerLaunches(end == .exited(0) ? .note(text) : .failed(text))
+    }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
     @discardableResult
@@ -89,7 +97,11 @@ extension SupervisedApplication {
         // What it said last is heard before its end.
         ended.connection?.readPending()
         ended.connection?.close()
-        (ended.end, ended.watch, ended.connection) = (end, nil, nil)
+        ended.end = end
+        ended.watch = nil
+        ended.connection = nil
+        ended.callers = []
+        if process === ended { answerLaunches(of: ended, after: end) }
         // The whole tree ends with its first process.
         ended.freezer.kill()
         components.leftovers.add(ended)

@@ -7,7 +7,8 @@ import EideticLifecycle
 extension SupervisedApplication {
     /// Restores what an earlier supervisor has recorded, and takes over its process if it runs.
     func restore(_ record: ApplicationRecord) {
-        (program, processNumber) = (record.program ?? program, record.processNumber)
+        program = record.program ?? program
+        processNumber = record.processNumber
         lifecycle.wasForceQuit = lifecycle.wasForceQuit || record.wasForceQuit
         lifecycle.launchCrashCount = Int(record.launchCrashCount)
         restoreWakeCrashes(record.wakeCrashCounts)
@@ -19,19 +20,23 @@ extension SupervisedApplication {
         guard let process = place.open(found, identity: lifecycle.process) else { return lostProcess = found }
         process.killReport = found.killReport
         process.memoryPriorities = MemoryPriorities(chosen: found.memoryPriorities)
-        (process.suspensionTime, process.isBackgroundLaunch) = (found.suspensionTime, found.isBackgroundLaunch)
+        process.suspensionTime = found.suspensionTime
+        process.isBackgroundLaunch = found.isBackgroundLaunch
         process.suspensionCount = process.page[.suspensionCount] ?? 0
         process.suspendedTime = .nanoseconds(Int64(clamping: process.page[.suspendedTime] ?? 0))
         components.adoption.expect(found, at: Clock.now)
-        apply(found.declarations, to: process)
         adoptProcess(process)
+        apply(found.declarations, to: process)
         if let report = process.killReport {
             log("adopted while it is being killed: \(report)")
             return process.freezer.kill()
         }
+        if found.isPlain { components.plain.adopt() }
         // The kernel knows whether it is frozen, whatever was recorded.
         if found.state == .suspended || found.state == .background, process.freezer.isFreezeRequested {
             adoptFrozen(process, recordedAs: found)
+        } else if found.isPlain {
+            adoptPlain(process, recordedAs: found)
         } else {
             process.freezer.thaw()
             log("process \(process.handle.identifier) found, expected to connect")

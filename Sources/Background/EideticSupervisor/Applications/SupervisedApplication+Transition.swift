@@ -11,7 +11,7 @@ extension SupervisedApplication {
     func transition(on event: LifecycleEvent, at now: Duration) -> [LifecycleEffect] {
         var next = lifecycle
         var effects = next.handle(event, at: now)
-        if effects.contains(where: \.killsForLimit), sparesTracedProcess() {
+        if effects.contains(where: \.killsForLimit), sparesHeldProcess() {
             lifecycle.restartPassedLimits(at: now)
             next = lifecycle
             effects = next.handle(event, at: now)
@@ -29,13 +29,14 @@ extension SupervisedApplication {
         return first + transition(on: event, at: now)
     }
 
-    /// Returns whether a debugger holds the process, which is then not killed for what it could not do in time.
-    private func sparesTracedProcess() -> Bool {
-        guard let process, let tracer = process.tracer else { return false }
-        if process.isSpared { return true }
-        process.isSpared = true
-        log("process \(process.handle.identifier) is traced by process \(tracer), and not killed")
-        return true
+    /// Returns whether a debugger or a signal holds the process, or has held it at the last limit: it is not killed for
+    /// what it could not do in time, and has the whole time once it continues.
+    private func sparesHeldProcess() -> Bool {
+        guard let process else { return false }
+        let holder = process.holder
+        defer { process.isSpared = holder != nil }
+        if let holder, !process.isSpared { log("process \(process.handle.identifier) is \(holder), and not killed") }
+        return holder != nil || process.isSpared
     }
 
     /// Admits no further task, and returns the number of open ones.

@@ -42,7 +42,8 @@ final class SupervisedApplication {
     private(set) var currentEvent: LifecycleEvent?
 
     init(identifier: String, context: SupervisorContext) {
-        (self.identifier, self.context) = (identifier, context)
+        self.identifier = identifier
+        self.context = context
         lastSequence = context.firstNumber
         components = ApplicationComponents(context)
         lifecycle = Lifecycle(rules: context.configuration.rules)
@@ -74,6 +75,9 @@ final class SupervisedApplication {
             perform(transition(on: .openTaskCountChanged(count, process: lifecycle.process), at: now))
         }
         let effects = transition(on: event, at: now)
+        if case .wake(let reason, _) = event, !effects.contains(where: \.isRefusal) {
+            log("\(reason.kind) wake \(reason.id)\(reason.session.isEmpty ? "" : " for \(reason.session)") begins")
+        }
         currentEvent = event
         perform(effects)
         currentEvent = nil
@@ -131,12 +135,15 @@ final class SupervisedApplication {
         // Until the process has connected, the earlier record is the best that is known.
         if let record = components.adoption.record { return record }
         var record = ApplicationRecord.ProcessRecord()
-        (record.identifier, record.startTime) = (process.handle.identifier, process.handle.startTime)
+        record.identifier = process.handle.identifier
+        record.startTime = process.handle.startTime
         record.freezer = process.freezer.kind
         record.state = lifecycle.adoptableState
         record.isBackgroundLaunch = process.isBackgroundLaunch
+        record.isPlain = components.plain.isRunning
         record.assertions = lifecycle.heldAssertions
-        (record.declarations, record.suspensionTime) = (process.declarations, process.suspensionTime)
+        record.declarations = process.declarations
+        record.suspensionTime = process.suspensionTime
         record.killReport = process.killReport
         record.groupPath = (process.freezer as? GroupFreezer)?.path
         record.memoryPriorities = process.memoryPriorities.chosen
@@ -148,7 +155,8 @@ final class SupervisedApplication {
     /// The requests that a successor carries out, as this supervisor does.
     var intention: ApplicationRecord.Intention {
         var intention = ApplicationRecord.Intention()
-        (intention.isVisible, intention.isFocused) = (lifecycle.isRequestedVisible, lifecycle.isRequestedFocused)
+        intention.isVisible = lifecycle.isRequestedVisible
+        intention.isFocused = lifecycle.isRequestedFocused
         intention.isTerminating = lifecycle.state == .terminating
         intention.graceEnd = lifecycle.terminationGraceEnd
         // One that the application has received is under way, whatever becomes of this process.
@@ -179,4 +187,8 @@ final class SupervisedApplication {
             return false
         }
     }
+}
+
+extension LifecycleEffect {
+    fileprivate var isRefusal: Bool { if case .refuse = self { true } else { false } }
 }

@@ -38,7 +38,9 @@ final class SupervisorContext {
     var heldTransferNames: Set<String> = []
 
     init(configuration: SupervisorConfiguration, directory: RuntimeDirectory, poller: Poller) throws(SystemError) {
-        (self.configuration, self.directory, self.poller) = (configuration, directory, poller)
+        self.configuration = configuration
+        self.directory = directory
+        self.poller = poller
         adoptiveParents = [getpid()] + (configuration.hasKeeper ? [getppid()] : [])
         transfers = configuration.transfers.map { TransferProcessLink($0, poller: poller) }
         sound = SoundServer(poller: poller)

@@ -14,6 +14,8 @@ package enum ApplicationChange: Sendable, Hashable {
 /// A request of a component to its application, which alone touches the process and the state machine.
 package enum ApplicationEffect {
     case handle(LifecycleEvent)
+    /// Acknowledges a callback for a process that does not know it.
+    case acknowledge(LifecycleCallback)
     /// Passes a request to the state machine, or keeps it until the process of an earlier supervisor has connected.
     case request(LifecycleEvent)
     case send(SupervisorMessage)
@@ -43,6 +45,9 @@ package enum ApplicationEffect {
     case withdrawProgress(UInt32, work: String)
     /// Tells the transfer process whether it holds the events of the application.
     case updateTransferHold
+    /// Lets a suspended application run, until ``endBriefThaw``.
+    case thawBriefly
+    case endBriefThaw
     /// Looks at a freeze again.
     case resumeFreeze
     /// Asks the application for a report when its last task has ended.

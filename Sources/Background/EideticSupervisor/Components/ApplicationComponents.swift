@@ -6,6 +6,7 @@ struct ApplicationComponents {
     var taskNames = TaskNames()
     var adoption: Adoption
     var urls = URLRequests()
+    var plain: PlainProgram
     var launches: LaunchRequests
     var leftovers = Leftovers<RunningProcess>()
     var idleness: Idleness
@@ -16,6 +17,7 @@ struct ApplicationComponents {
     var transfers = TransferHold()
     var wakes: Wakes
     var sockets = KeptSockets()
+    var thaws = ShortThaws()
 
     /// A component, whatever its type.
     struct Element: Sendable {
@@ -33,16 +35,18 @@ struct ApplicationComponents {
 
     /// All components, in the order in which they learn of a change.
     static let all = [
-        Element(\.suspension), Element(\.taskNames), Element(\.adoption), Element(\.urls), Element(\.launches),
+        Element(\.suspension), Element(\.taskNames), Element(\.adoption), Element(\.urls), Element(\.plain),
+        Element(\.launches),
         Element(\.leftovers), Element(\.idleness), Element(\.sound),
         Element(\.processor), Element(\.memory), Element(\.work), Element(\.transfers),
-        Element(\.wakes), Element(\.sockets),
+        Element(\.wakes), Element(\.sockets), Element(\.thaws),
     ]
 
     init(_ context: SupervisorContext) {
         let configuration = context.configuration
         suspension = Suspension(terminalInterval: configuration.terminalInterval)
         adoption = Adoption(limit: configuration.reconnectionLimit)
+        plain = PlainProgram(limit: configuration.connectionLimit)
         launches = LaunchRequests(limit: configuration.launchAnswerLimit)
         idleness = Idleness(limit: configuration.forgetInterval)
         sound = SoundWatch(silenceLimit: configuration.silenceLimit)

@@ -31,20 +31,26 @@ package struct ApplicationView {
     /// The process; `nil` if none runs.
     package var process: Process?
     package var hasProgram = true
+    /// A Boolean value indicating whether a desktop entry declares that the application knows the supervisor.
+    package var isDeclared = false
     /// A Boolean value indicating whether something is left of earlier processes.
     package var hasLeftovers = false
     /// A Boolean value indicating whether the process of an earlier supervisor has not connected.
     package var isAdopting = false
+    /// A Boolean value indicating whether the process is taken for a program that does not know the supervisor.
+    package var isPlain = false
     /// A Boolean value indicating whether a wake for data on a socket is under way.
     package var isWokenForData = false
     /// A Boolean value indicating whether there is a connection to the message bus of the user.
     package var hasBus = false
+    /// The servers of which the suspended application has something to read.
+    package var unreadSources: () -> Set<ShortThaws.Source> = { [] }
     /// The processes that play or record sound; `nil` if no sound server answers.
     package var playingProcesses: () -> Set<Int32>? = { nil }
     /// The clocks of the schedule.
     package var scheduleTime: () -> ScheduleTime = { ScheduleTime(steady: 0, local: 0) }
     /// The state of the machine.
-    package var conditions: () -> SystemConditions = { SystemConditions() }
+    package var conditions: () -> TaskConditions = { TaskConditions() }
     /// The program, as its file is.
     package var programFile: () -> WakeCrashes.ProgramFile? = { nil }
 

@@ -24,13 +24,16 @@ extension SupervisedApplication {
         let executable = launchProgram?.executable
         var view = ApplicationView(lifecycle, process: process?.view(ofProgram: executable))
         view.hasProgram = hasProgram
+        view.isDeclared = manifest.manifest != nil
         view.hasLeftovers = !components.leftovers.processes.isEmpty
         view.isAdopting = components.adoption.record != nil
+        view.isPlain = components.plain.isRunning
         view.isWokenForData = components.wakes.isActive(.voip)
         view.scheduleTime = { [context] in context.clock.now }
         view.conditions = { MachineConditions.current }
         view.programFile = { [executable] in WakeCrashes.ProgramFile(at: executable) }
         view.hasBus = context.desktop?.session?.connection != nil
+        view.unreadSources = { [unowned self] in unreadSources }
         view.playingProcesses = { [sound = context.sound] in sound.playingProcesses }
         return view
     }
@@ -42,6 +45,10 @@ extension SupervisedApplication {
     private func perform(_ effect: ApplicationEffect) {
         switch effect {
         case .handle(let event): handle(event)
+        case .acknowledge(let callback):
+            process?.pendingCallback = nil
+            components.taskNames.cancel()
+            handle(.callbackAcknowledged(callback, process: lifecycle.process))
         case .request(let event): request(event)
         case .send(let message): send(message)
         case .log(let text): log(text)
@@ -62,6 +69,8 @@ extension SupervisedApplication {
         case .withdrawProgress(let number, let work):
             context.desktop?.withdrawProgress(number, work: work, of: identifier)
         case .updateTransferHold: sendTransferHold()
+        case .thawBriefly: thawBriefly()
+        case .endBriefThaw: endBriefThaw()
         case .resumeFreeze: resumeFreeze()
         case .requestIdleReport: requestIdleReport()
         case .refuseWaitingRequests(let refusal): refuseWaitingRequests(refusal)

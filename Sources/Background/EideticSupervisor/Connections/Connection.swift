@@ -24,7 +24,9 @@ final class Connection {
     private static let turnLength = 16
 
     init(socket: PacketSocket, poller: Poller, limiter: MessageLimiter) {
-        (self.socket, self.poller, self.limiter) = (socket, poller, limiter)
+        self.socket = socket
+        self.poller = poller
+        self.limiter = limiter
     }
 
     /// Begins to receive.
@@ -37,7 +39,8 @@ final class Connection {
         isEnded = true
         watch = nil
         pauseEnd.time = nil
-        (receive, end) = ({ _ in }, {})
+        receive = { _ in }
+        end = {}
     }
 
     /// A descriptor that a packet brings along, and its owner, which lives until the packet is sent.
@@ -101,6 +104,14 @@ final class Connection {
         }
     }
 
+    /// A Boolean value indicating whether the other end was closed, whatever is still to be read.
+    var isAbandoned: Bool {
+        // POLLRDHUP, a macro of the C library's extensions.
+        let hangUp: Int16 = 0x2000
+        var polled = pollfd(fd: socket.rawValue, events: hangUp, revents: 0)
+        return poll(&polled, 1, 0) == 1 && polled.revents & (hangUp | Int16(POLLHUP) | Int16(POLLERR)) != 0
+    }
+
     /// Reads the packets that have arrived, such as those of a process that has just been stopped.
     func readPending() { if watch != nil { read() } }
 
@@ -115,4 +126,20 @@ final class Connection {
 /// The clock of deadlines.
 enum Clock {
     static var now: Duration { SystemTime().uptime }
+}
+
+/// The limit of a process, which all of its connections share.
+final class MessageLimiter {
+    private var bucket: MessageBucket
+
+    init(rate: Int) { bucket = MessageBucket(rate: rate, at: Clock.now) }
+
+    /// Takes a token; returns `false` if there is none.
+    func take() -> Bool { bucket.take(at: Clock.now) }
+
+    /// The time until there is a token.
+    var delay: Duration { bucket.delay }
+
+    /// A Boolean value indicating whether a new limit would admit no more than this one.
+    var isUnused: Bool { bucket.isFull(at: Clock.now) }
 }

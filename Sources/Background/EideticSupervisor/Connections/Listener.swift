@@ -17,7 +17,9 @@ final class Listener {
     private static let turnLength = 64
 
     init(socket: PacketSocket, poller: Poller, admit: @escaping (PacketSocket) -> Void) {
-        (self.socket, self.poller, self.admit) = (socket, poller, admit)
+        self.socket = socket
+        self.poller = poller
+        self.admit = admit
         start()
     }
 

@@ -9,6 +9,8 @@ package struct Keeper {
     private static let crashLimit = 3
     /// The exit status of a supervisor that is not needed, because another one uses the directory.
     package static let refusedStatus: Int32 = 75
+    /// The exit status of a supervisor that has no directory: the next one would have none either.
+    package static let unusableStatus: Int32 = 69
 
     private let supervise: () -> Int32
     private let giveUp: () -> Void
@@ -19,14 +21,15 @@ package struct Keeper {
     ///   - supervise: Runs the supervisor in a child process; returns its exit status.
     ///   - giveUp: Continues every application, after too many crashes.
     package init(supervise: @escaping () -> Int32, giveUp: @escaping () -> Void) {
-        (self.supervise, self.giveUp) = (supervise, giveUp)
+        self.supervise = supervise
+        self.giveUp = giveUp
     }
 
     /// Runs until the supervisor ends by itself with success, or has failed three times in 60 s; returns the exit
     /// status.
     ///
-    /// A supervisor that cannot start counts as a crash: the applications that an earlier one has suspended would
-    /// otherwise stay so.
+    /// A supervisor that cannot start counts as a crash, unless its directory cannot be used: the applications that an
+    /// earlier one has suspended would otherwise stay so.
     package func run() -> Int32 {
         eidetic_become_subreaper()
         var crashes: [Duration] = []
@@ -34,6 +37,10 @@ package struct Keeper {
             let end = superviseOnce()
             if end == .exited(0) { return 0 }
             if end == .exited(Self.refusedStatus) { return 1 }
+            if end == .exited(Self.unusableStatus) {
+                giveUp()
+                return 1
+            }
             crashes = crashes.filter { Clock.now - $0 < Self.crashWindow } + [Clock.now]
             Self.report("the supervisor has crashed (\(end)), \(crashes.count) times in 60 s")
             if Self.isStopRequested || crashes.count >= Self.crashLimit {

@@ -26,7 +26,9 @@ final class Poller {
         fileprivate let identifier: UInt64
 
         fileprivate init(poller: Poller, number: Int32, identifier: UInt64) {
-            (self.poller, self.number, self.identifier) = (poller, number, identifier)
+            self.poller = poller
+            self.number = number
+            self.identifier = identifier
         }
 
         deinit {

@@ -53,6 +53,10 @@ extension Supervisor {
 
     /// Connects an application, by the first message and by the process that the kernel names.
     private func introduce(_ connection: Connection, packet: [UInt8]) {
+        if let refusal = connection.refuseOtherVersion(ofGreeting: packet) {
+            context.log.append("process \(connection.socket.peer?.process ?? 0): \(refusal)", for: "eideticd")
+            return connection.fail()
+        }
         guard let message = try? WireReader.decode(ApplicationMessage.self, from: packet),
             case .hello(let hello) = message,
             let peer = connection.socket.peer, let handle = ProcessHandle(identifier: peer.process)
@@ -122,7 +126,8 @@ extension SupervisedApplication {
         let page = try place.makePage()
         // Before the process is moved: a successor must know it.
         var intention = ApplicationRecord.ProcessRecord()
-        (intention.identifier, intention.startTime) = (handle.identifier, handle.startTime)
+        intention.identifier = handle.identifier
+        intention.startTime = handle.startTime
         intention.isBackgroundLaunch = hello.presentation?.isVisible == false
         guard saveIntention(intention) else {
             unlink(place.pagePath)
@@ -136,5 +141,18 @@ extension SupervisedApplication {
         log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
         self.handle(.processConnected(inBackground: process.isBackgroundLaunch))
         process.identity = lifecycle.process
+    }
+}
+
+extension Connection {
+    /// Tells an application with another version of the messages which one this supervisor speaks.
+    ///
+    /// - Returns: The reason, for the log; `nil` if the first message has this version.
+    func refuseOtherVersion(ofGreeting bytes: [UInt8]) -> String? {
+        guard let version = SupervisionProtocol.otherVersion(ofGreeting: bytes) else { return nil }
+        let token = [UInt8](repeating: 0, count: SupervisionProtocol.tokenLength)
+        send(WireWriter.encode(SupervisorMessage.welcome(Welcome(generation: 0, token: token))))
+        let own = SupervisionProtocol.version
+        return "not supervised: " + (SupervisionProtocol.mismatch(application: version, supervisor: own) ?? "")
     }
 }

@@ -11,6 +11,8 @@ extension Supervisor {
     func answer(_ bytes: [UInt8], on connection: Connection) {
         do throws(WireError) {
             let request = try WireReader.decode(ControlRequest.self, from: bytes)
+            // It was sent while this process did not run, and its sender has been told that there is no answer.
+            if connection.isAbandoned { return context.log.append("a request came late: given up", for: "eideticd") }
             if request == .awaitChange {
                 guests[ObjectIdentifier(connection)]?.awaitsChange = true
                 return
@@ -37,9 +39,16 @@ extension Supervisor {
             return false
         }
         return application.components.launches.expect(in: application.view, at: Clock.now) {
-            [weak connection] failure in
-            let answer = failure.map { Self.refusal(.failed, message: $0) } ?? [ControlAnswer(.done)]
-            for content in answer { connection?.send(WireWriter.encode(content)) }
+            [weak connection] answer in
+            for content in Self.answers(to: answer) { connection?.send(WireWriter.encode(content)) }
+        }
+    }
+
+    private static func answers(to launch: LaunchRequests.Answer) -> [ControlAnswer] {
+        switch launch {
+        case .started: [ControlAnswer(.done)]
+        case .note(let text): lines([text])
+        case .failed(let reason): refusal(.failed, message: reason)
         }
     }
 
@@ -62,7 +71,7 @@ extension Supervisor {
         case .log(let identifier, let count):
             return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
         case .explain(let identifier):
-            guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+            guard let application = knownApplication(identifier) else { return unknown(identifier) }
             return Self.lines(ApplicationExplanation(of: application).lines)
         case .launch(let identifier, let url, let inBackground):
             return launch(identifier, url: url, inBackground: inBackground)
@@ -96,7 +105,7 @@ extension Supervisor {
     }
 
     private func launch(_ identifier: String, url: String?, inBackground: Bool) -> [ControlAnswer] {
-        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        guard let application = knownApplication(identifier) else { return unknown(identifier) }
         if let refusal = Self.refusalToStart(application) { return refusal }
         application.lastSequence += 1
         if let url {
@@ -106,14 +115,14 @@ extension Supervisor {
     }
 
     private func wake(_ identifier: String, for kind: WakeReason.Kind) -> [ControlAnswer] {
-        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        guard let application = knownApplication(identifier) else { return unknown(identifier) }
         let reason = WakeReason(kind, id: application.components.wakes.nextNumber())
         return result(of: .wake(reason, allowance: application.lifecycle.rules.wakeLimit), for: application)
     }
 
     /// Delivers a message of a server; answers with a line if it waits.
     private func push(_ payload: [UInt8], to identifier: String) -> [ControlAnswer] {
-        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        guard let application = knownApplication(identifier) else { return unknown(identifier) }
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
             return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
@@ -141,7 +150,7 @@ extension Supervisor {
     }
 
     private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
-        guard let application = knownApplication(identifier) else { return Self.unknown(identifier) }
+        guard let application = knownApplication(identifier) else { return unknown(identifier) }
         return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
             if let reason = application.simulate(simulation) {
                 throw SupervisedApplication.RefusedMessage(reason: reason)
@@ -151,7 +160,7 @@ extension Supervisor {
     }
 
     private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {
-        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        guard let application = applications[identifier] else { return unknown(identifier) }
         if force {
             // The state machine does not know a process that has not connected.
             if application.components.adoption.record != nil {
@@ -160,6 +169,8 @@ extension Supervisor {
                 application.handle(.forceQuit)
                 return [ControlAnswer(.done)]
             }
+            // For the state machine one that was asked to end has ended.
+            if application.components.plain.isEnding { application.process?.freezer.kill() }
             return result(of: .forceQuit, for: application)
         }
         return pass(.terminate(grace: context.configuration.quitGracePeriod), to: identifier)
@@ -167,7 +178,7 @@ extension Supervisor {
 
     /// Passes an event to an application that runs.
     private func pass(_ event: LifecycleEvent, to identifier: String) -> [ControlAnswer] {
-        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        guard let application = applications[identifier] else { return unknown(identifier) }
         guard application.process != nil else {
             return Self.refusal(.notRunning, message: "\(identifier) is not running")
         }
@@ -191,8 +202,13 @@ extension Supervisor {
         return [ControlAnswer(.done)]
     }
 
-    static func unknown(_ identifier: String) -> [ControlAnswer] {
-        refusal(.unknownApplication, message: "no application has the identifier \(identifier)")
+    func unknown(_ identifier: String) -> [ControlAnswer] {
+        let message =
+            context.manifests.undeclaredEntry(of: identifier).map { path in
+                "\(path) has no key that begins with \(Manifest.keyPrefix), so eideticd does not launch it: add one, such "
+                    + "as \(Manifest.keyPrefix)BackgroundModes=, or give the program: eidetic app launch \(identifier) PROGRAM"
+            } ?? "no application has the identifier \(identifier)"
+        return Self.refusal(.unknownApplication, message: message)
     }
 
     static func refusal(_ refusal: ControlAnswer.Refusal, message: String) -> [ControlAnswer] {

@@ -19,7 +19,7 @@ extension Supervisor {
     /// Asks an application to open a URL, and answers when it has.
     func openURL(_ url: String, in identifier: String, token: UInt64, for connection: Connection) {
         guard let application = knownApplication(identifier) else {
-            return answer(Self.unknown(identifier), on: connection)
+            return answer(unknown(identifier), on: connection)
         }
         if let refusal = Self.refusalToStart(application) { return answer(refusal, on: connection) }
         application.open(

@@ -23,6 +23,8 @@ package final class Supervisor {
     /// The services of the desktop, by D-Bus.
     private var desktop: DesktopServices?
     private var isStopping = false
+    /// A Boolean value indicating whether the applications are asked to end before this process.
+    private var isEndingApplications = false
     /// The number of changes that those who wait for one were told of.
     var reportedChangeCount: UInt64 = 0
 
@@ -88,6 +90,7 @@ package final class Supervisor {
             updateSound()
             context.log.save()
             reportChanges()
+            stopAfterApplications()
         }
         for application in applications.values { application.release() }
         // The notifications that it withdraws.
@@ -99,11 +102,25 @@ package final class Supervisor {
     private func waitForEvents() {
         let now = Clock.now
         var notifications = memory.pollDescriptors(at: now)
+        let watched = applications.values.compactMap(\.watchedMemory)
+        let counts =
+            [notifications.count]
+            + watched.map { memory in
+                let own = memory.pollDescriptors(at: now)
+                notifications += own
+                return own.count
+            }
         for application in context.outdatedAlarms.values { application.updateAlarm() }
         context.outdatedAlarms = [:]
-        let polled = [desktop?.nextDeadline, memory.nextDeadline(at: now)].compactMap(\.self).min()
+        let memoryDeadlines = [memory.nextDeadline(at: now)] + watched.map(\.nextDeadline)
+        let polled = ([desktop?.nextDeadline] + memoryDeadlines).compactMap(\.self).min()
         poller.wait(until: polled, orFor: &notifications)
-        memory.recordEvents(from: notifications)
+        memory.recordEvents(from: Array(notifications.prefix(counts[0])))
+        var rest = notifications.dropFirst(counts[0])
+        for (memory, count) in zip(watched, counts.dropFirst()) {
+            memory.recordEvents(from: Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
     }
 
     /// Forgets an application that nothing refers to, and removes its record.
@@ -153,9 +170,30 @@ package final class Supervisor {
             switch eidetic_read_signal(signals.rawValue) {
             case 0: return
             case SIGCHLD: context.collectOrphans()
-            default: isStopping = true
+            default: stop()
             }
         }
+    }
+
+    /// Ends this process; before that, as the first process of a container, all applications.
+    ///
+    /// They would end with it. A second request waits for none of them.
+    private func stop() {
+        guard isFirstProcess, !isEndingApplications else { return isStopping = true }
+        isEndingApplications = true
+        for application in applications.values where application.process != nil {
+            application.handle(.terminate(grace: context.configuration.quitGracePeriod))
+        }
+    }
+
+    /// A Boolean value indicating whether all processes end with this one, or with its keeper.
+    private var isFirstProcess: Bool { getpid() == 1 || context.configuration.hasKeeper && hasFirstParent }
+    /// As it was at the start: on any machine the parent of a process whose own has ended is the first one.
+    private let hasFirstParent = getppid() == 1
+
+    /// Ends this process when the last application has ended that was asked to.
+    private func stopAfterApplications() {
+        if isEndingApplications, applications.values.allSatisfy({ $0.process == nil }) { isStopping = true }
     }
 
     // MARK: Recovery

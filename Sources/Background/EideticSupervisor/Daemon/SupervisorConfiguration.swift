@@ -43,6 +43,10 @@ package struct SupervisorConfiguration: Sendable {
     package var unreadDataPause: Duration = .seconds(10)
     /// The time after which a launch whose program has not started is answered, while it goes on; 5 s by default.
     package var launchAnswerLimit: Duration = .seconds(5)
+    /// The time after its start in which a program connects; 2 s by default.
+    ///
+    /// One that does not is suspended without callbacks, and ended by SIGTERM, until it does.
+    package var connectionLimit: Duration = .seconds(2)
     /// The time between two looks at the conditions of processing that runs, for those that nothing reports; 10 s by
     /// default.
     package var conditionInterval: Duration = .seconds(10)
@@ -79,7 +83,9 @@ package struct SupervisorConfiguration: Sendable {
         package var directory: String
 
         package init(program: String, socketPath: String, directory: String) {
-            (self.program, self.socketPath, self.directory) = (program, socketPath, directory)
+            self.program = program
+            self.socketPath = socketPath
+            self.directory = directory
         }
     }
 

@@ -59,7 +59,9 @@ final class BusLink {
     }
 
     private func lose(_ reason: String) {
-        (failure, watch, connection) = (reason, nil, nil)
+        failure = reason
+        watch = nil
+        connection = nil
         nextAttempt = Clock.now + pause
         pause = min(pause * 2, Self.longestPause)
     }

@@ -12,7 +12,8 @@ extension DesktopServices {
         let wanted = Set(applications.filter(\.needsBusName).map(\.identifier))
         for name in requestedNames.subtracting(wanted) {
             bus.releaseName(name)
-            (requestedNames, ownedNames) = (requestedNames.subtracting([name]), ownedNames.subtracting([name]))
+            requestedNames = requestedNames.subtracting([name])
+            ownedNames = ownedNames.subtracting([name])
         }
         for name in wanted.subtracting(requestedNames) {
             requestedNames.insert(name)

@@ -51,7 +51,9 @@ final class DesktopServices {
     }
 
     private func didConnect(_ bus: BusConnection) {
-        (ownedNames, requestedNames, distributor) = ([], [], nil)
+        ownedNames = []
+        requestedNames = []
+        distributor = nil
         for rule in notificationsInterface.rules { bus.subscribe(to: rule) }
         updateNames()
         for application in applications {
@@ -73,7 +75,8 @@ final class DesktopServices {
     func updateLocation() {
         let user = applications.first { $0.components.wakes.record.wantsLocation }
         guard let user else {
-            (system, locationClient) = (nil, nil)
+            system = nil
+            locationClient = nil
             return
         }
         guard system == nil else { return }

@@ -25,7 +25,9 @@ package final class SignalFreezer: Freezer {
     ///   - mark: The value of ``markName`` in its environment, which no other application has.
     ///   - isForeign: Returns whether a process is the first one of another application, which is left alone.
     package init(root: ProcessHandle, mark: String, isForeign: @escaping (Int32) -> Bool = { _ in false }) {
-        (self.root, self.mark, self.isForeign) = (root, mark, isForeign)
+        self.root = root
+        self.mark = mark
+        self.isForeign = isForeign
         isRequested = "Tt".contains(ProcessStatus(of: root.identifier)?.state ?? "Z")
     }
 

@@ -1,33 +1,43 @@
-/// The requests for a launch that are answered when the program has started, or cannot start, or takes long.
+/// The requests for a launch that are answered when the program has connected, or cannot start, or takes long.
 package struct LaunchRequests: ApplicationComponent {
+    /// The answer to a request.
+    package enum Answer: Sendable, Hashable {
+        case started
+        /// The program was started, but with this restriction.
+        case note(String)
+        case failed(String)
+    }
+
     private static let countLimit = 64
 
     private let limit: Duration
-    private var answers: [(_ failure: String?) -> Void] = []
+    private var answers: [(Answer) -> Void] = []
     package private(set) var deadline: Duration?
 
     /// Creates the component, with the time after which a launch is answered that goes on.
     package init(limit: Duration) { self.limit = limit }
 
-    /// Waits for the start of the program; returns `false` if it has started already, or if too many requests wait.
+    /// Waits for the program; returns `false` if it has connected already, or if too many requests wait.
     package mutating func expect(
         in view: ApplicationView,
         at now: Duration,
-        answer: @escaping (_ failure: String?) -> Void
+        answer: @escaping (Answer) -> Void
     ) -> Bool {
-        guard view.process?.slowStart != nil, answers.count < Self.countLimit else { return false }
+        guard let process = view.process, !process.isWelcomed, !view.isPlain, !view.isAdopting,
+            answers.count < Self.countLimit
+        else { return false }
         answers.append(answer)
         deadline = deadline ?? now + limit
         return true
     }
 
     /// Answers all requests that wait.
-    package mutating func complete(failure: String?) -> [ApplicationEffect] {
+    package mutating func complete(_ answer: Answer) -> [ApplicationEffect] {
         defer {
             answers = []
             deadline = nil
         }
-        return answers.map { .answer($0, failure: failure) }
+        return answers.map { body in .answer({ _ in body(answer) }, failure: nil) }
     }
 
     package mutating func handle(
@@ -35,6 +45,11 @@ package struct LaunchRequests: ApplicationComponent {
         in view: ApplicationView,
         at now: Duration
     ) -> [ApplicationEffect] {
-        change == .deadline ? complete(failure: view.process?.slowStart) : []
+        guard deadline != nil, let process = view.process else { return [] }
+        if process.isWelcomed { return complete(.started) }
+        let number = process.number
+        if view.isPlain { return complete(.note("process \(number) does not connect: \(PlainProgram.explanation)")) }
+        guard change == .deadline else { return [] }
+        return complete(process.slowStart.map { .failed($0) } ?? .note("process \(number) has not connected yet"))
     }
 }

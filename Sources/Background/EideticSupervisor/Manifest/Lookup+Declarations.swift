@@ -17,7 +17,7 @@ extension ManifestDirectories.Lookup {
             declarations.exitsOnSuspend = manifest.exitsOnSuspend ?? declarations.exitsOnSuspend
             declarations.backgroundBudget = manifest.backgroundBudget ?? declarations.backgroundBudget
         case .invalid:
-            let none: Set<BackgroundMode> = []
+            let none: Set<DeclaredMode> = []
             declarations.wakeKinds = none.wakeKinds
             declarations.assertions = none.assertions
         }
@@ -25,7 +25,7 @@ extension ManifestDirectories.Lookup {
     }
 
     /// Explains why a mode may not be used.
-    func explanation(ofUndeclared mode: BackgroundMode) -> String {
+    func explanation(ofUndeclared mode: DeclaredMode) -> String {
         switch self {
         case .none: "the application does not declare the background mode \(mode.rawValue)"
         case .found(let manifest): "X-Eidetic-BackgroundModes in \(manifest.path) does not name \(mode.rawValue)"
@@ -51,10 +51,10 @@ extension LifecycleRules {
 
 extension LifecycleEvent {
     /// The background mode that the event requires; `nil` if it requires none.
-    var mode: BackgroundMode? {
+    var mode: DeclaredMode? {
         switch self {
-        case .wake(let reason, _): BackgroundMode.allCases.first { $0.wakeKind == reason.kind }
-        case .assertionChanged(let assertion, _, _): BackgroundMode.allCases.first { $0.assertion == assertion }
+        case .wake(let reason, _): DeclaredMode.allCases.first { $0.wakeKind == reason.kind }
+        case .assertionChanged(let assertion, _, _): DeclaredMode.allCases.first { $0.assertion == assertion }
         default: nil
         }
     }

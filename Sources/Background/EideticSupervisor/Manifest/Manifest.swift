@@ -21,7 +21,7 @@ package struct Manifest: Sendable, Hashable {
     /// The name or the path of the icon; `nil` if there is none.
     package let icon: String?
     /// The kinds of background work that the application may do; all others are refused.
-    package let modes: Set<BackgroundMode>
+    package let modes: Set<DeclaredMode>
     /// The words among the modes that this version does not know.
     package let unknownModes: [String]
     /// The background time of one stay in the background; `nil` if the entry does not state any.
@@ -38,16 +38,18 @@ package struct Manifest: Sendable, Hashable {
 
     /// Parses the desktop entry of an application.
     package init(parsing bytes: [UInt8], identifier: String, path: String) throws(ManifestError) {
-        (self.identifier, self.path) = (identifier, path)
+        self.identifier = identifier
+        self.path = path
         let entry = try DesktopEntry(parsing: bytes)
         guard try entry.text(of: "Type") == "Application" else {
             throw .invalidValue(key: "Type", reason: "it is not Application")
         }
         guard let name = try entry.text(of: "Name"), !name.isEmpty else { throw .missing("Name") }
-        (self.name, icon) = (name, try entry.text(of: "Icon"))
+        self.name = name
+        icon = try entry.text(of: "Icon")
         let words = try entry.list(of: "X-Eidetic-BackgroundModes") ?? []
-        modes = Set(words.compactMap(BackgroundMode.init))
-        unknownModes = words.filter { BackgroundMode(rawValue: $0) == nil }
+        modes = Set(words.compactMap(DeclaredMode.init))
+        unknownModes = words.filter { DeclaredMode(rawValue: $0) == nil }
         backgroundBudget = try Self.budget(in: entry)
         exitsOnSuspend = try entry.boolean(of: "X-Eidetic-ExitsOnSuspend")
         schemes = Set(try entry.list(of: "MimeType")?.compactMap(Self.scheme) ?? [])
@@ -57,7 +59,9 @@ package struct Manifest: Sendable, Hashable {
             throw .invalidValue(key: "Path", reason: "it is no absolute path")
         }
         var fields = CommandTemplate.Fields()
-        (fields.name, fields.icon, fields.path) = (name, icon, path)
+        fields.name = name
+        fields.icon = icon
+        fields.path = path
         guard let exec = try entry.text(of: "Exec") else {
             guard isBusActivatable else { throw .missing("Exec") }
             command = nil
@@ -85,7 +89,8 @@ package struct Manifest: Sendable, Hashable {
     package var program: ProgramDescription? {
         guard let command, let executable = Self.resolve(command.program) else { return nil }
         var program = ProgramDescription(executable: executable)
-        (program.arguments, program.directory) = (command.arguments, directory)
+        program.arguments = command.arguments
+        program.directory = directory
         var variable = environ
         while let text = variable.pointee {
             program.environment.append(String(cString: text))

@@ -58,6 +58,15 @@ package struct ManifestDirectories: Sendable, Hashable {
         return .none
     }
 
+    /// Returns the path of the desktop entry of an application that declares nothing for the supervisor; `nil` if there
+    /// is none.
+    package func undeclaredEntry(of identifier: String) -> String? {
+        guard ApplicationIdentifier.isValid(identifier) else { return nil }
+        return paths.map { "\($0)/\(identifier).desktop" }.first { path in
+            Self.contents(of: path).map { !$0.containsText(Manifest.keyPrefix) } ?? false
+        }
+    }
+
     /// The identifiers of all applications with a valid manifest, in the order of the alphabet; reads every entry.
     package var identifiers: [String] { entries { $0.containsText(Manifest.keyPrefix) }.map(\.identifier).sorted() }
 

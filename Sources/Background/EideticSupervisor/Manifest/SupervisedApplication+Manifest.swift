@@ -26,6 +26,12 @@ extension SupervisedApplication {
             to: manifest.declarations(of: process?.declarations),
             within: context.configuration.rules
         )
+        // A frozen process cannot report to its service manager, which would end it.
+        switch lifecycle.rules.suspensionPolicy {
+        case .freeze where process?.watchdog != nil: lifecycle.rules.suspensionPolicy = .keepRunning
+        case .keepRunning where process?.watchdog == nil: lifecycle.rules.suspensionPolicy = .freeze
+        default: break
+        }
     }
 
     // MARK: The program

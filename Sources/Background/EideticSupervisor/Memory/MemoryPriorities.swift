@@ -6,7 +6,9 @@ import EideticLifecycle
 /// A process that has chosen a greater value keeps it, and one that has chosen any other has it again in the
 /// foreground.
 struct MemoryPriorities {
-    static let foreground = 0, background = 200, suspended = 900
+    static let foreground = 0
+    static let background = 200
+    static let suspended = 900
 
     /// The values that the processes had chosen themselves, and those that were written over them.
     private var values: [Int32: (own: Int, written: Int)] = [:]

@@ -11,7 +11,8 @@ package struct MemoryRelief: Sendable {
         package let residentMemory: UInt64
 
         package init(identifier: String, isSuspended: Bool, residentMemory: UInt64) {
-            (self.identifier, self.isSuspended) = (identifier, isSuspended)
+            self.identifier = identifier
+            self.isSuspended = isSuspended
             self.residentMemory = residentMemory
         }
     }

@@ -11,6 +11,7 @@ extension Supervisor {
                 application.handle(.memoryWarning(level: level.rawValue))
             }
         }
+        for application in applications.values { application.readMemory(at: now) }
         guard memory.takeChoice(at: now),
             !applications.values.contains(where: { $0.components.memory.isUnderWay(at: now) })
         else { return }
@@ -28,6 +29,15 @@ extension Supervisor {
 }
 
 extension SupervisedApplication {
+    /// The groups that limit this application alone, while it runs; a suspended one uses no more than it has.
+    var watchedMemory: ApplicationMemory? { process.flatMap { $0.suspensionTime == nil ? $0.memory : nil } }
+
+    /// Warns the application if a group that limits it alone is nearly full.
+    fileprivate func readMemory(at now: Duration) {
+        guard let level = watchedMemory?.read(at: now) else { return }
+        handle(.memoryWarning(level: level.rawValue))
+    }
+
     /// The application, if it may end because memory is short.
     fileprivate var memoryCandidate: MemoryRelief.Candidate? {
         guard let process, !MemoryEnd.spares(view) else { return nil }

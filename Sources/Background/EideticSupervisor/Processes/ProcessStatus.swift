@@ -38,14 +38,18 @@ package struct ProcessStatus: Sendable, Hashable {
         guard let group = Int32(fields[2]), let terminal = Int32(fields[4]), let front = Int32(fields[5]) else {
             return nil
         }
-        (self.group, terminalGroup) = (group, terminal == 0 || front <= 0 ? nil : front)
+        self.group = group
+        terminalGroup = terminal == 0 || front <= 0 ? nil : front
         guard let user = UInt64(fields[11]), let system = UInt64(fields[12]), let start = UInt64(fields[19]) else {
             return nil
         }
         guard let flags = UInt64(fields[6]) else { return nil }
         hasExecuted = flags & Self.bornFlag == 0
-        (self.identifier, self.parent, self.state) = (identifier, parent, state)
-        (ticks, startTime) = (user &+ system, start)
+        self.identifier = identifier
+        self.parent = parent
+        self.state = state
+        ticks = user &+ system
+        startTime = start
     }
 
     /// A Boolean value indicating whether the process is in the foreground of its terminal; `nil` without a terminal.

@@ -34,7 +34,8 @@ extension ApplicationRecord.ProcessRecord: WireRecord {
         NumberedField(10, optional: \.groupPath),
         NumberedField(11, \.intention),
         NumberedField(12, \.memoryPriorities),
-        NumberedField(13, \.progressNumbers, as: .dictionary(by: <))
+        NumberedField(13, \.progressNumbers, as: .dictionary(by: <)),
+        NumberedField(14, \.isPlain)
     )
 }
 

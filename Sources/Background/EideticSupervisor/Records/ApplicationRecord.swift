@@ -92,6 +92,8 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var groupPath: String?
         /// The memory priorities that the application's processes had chosen, other than 0.
         package var memoryPriorities: [MemoryPriority] = []
+        /// A Boolean value indicating whether it is taken for a program that does not know the supervisor.
+        package var isPlain = false
         /// The requests that were accepted and not carried out.
         package var intention = Intention()
         /// The numbers of the notifications of progress on the screen, by the identifiers of the work.

@@ -15,7 +15,8 @@ final class KeptSocket {
 
     init(adopting number: Int32, poller: Poller, pause: Duration, receive: @escaping () -> Void) {
         descriptor = FileDescriptor(adopting: number)
-        (self.poller, self.receive) = (poller, receive)
+        self.poller = poller
+        self.receive = receive
         pauses = UnreadDataPauses(first: pause)
     }
 

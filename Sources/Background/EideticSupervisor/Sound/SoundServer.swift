@@ -97,7 +97,10 @@ final class SoundServer {
         guard connection != nil else { return }
         connection?.watch = nil
         connection = nil
-        (received, pending, streams, isOutdated) = ([], [:], [:], false)
+        received = []
+        pending = [:]
+        streams = [:]
+        isOutdated = false
         playingProcesses = nil
         didChange()
     }

@@ -20,3 +20,18 @@ package struct TransferHold: ApplicationComponent {
         return [.updateTransferHold]
     }
 }
+
+/// The state of an application that decides what the transfer process does with its events.
+package struct TransferState: Sendable, Hashable {
+    package var isRunning = false
+    /// A Boolean value indicating whether the application cannot know why it gets events.
+    package var isHeld = false
+
+    package init(isRunning: Bool = false, isHeld: Bool = false) { (self.isRunning, self.isHeld) = (isRunning, isHeld) }
+
+    /// Returns a Boolean value indicating whether the events of a name that several applications share are held: one of
+    /// them is held, and no other one runs that is not.
+    package static func holdsEvents(ofAll states: [TransferState]) -> Bool {
+        states.contains(where: \.isHeld) && states.allSatisfy { $0.isHeld || !$0.isRunning }
+    }
+}

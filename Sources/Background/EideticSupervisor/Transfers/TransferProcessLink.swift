@@ -39,7 +39,8 @@ final class TransferProcessLink {
     private static let birthLimit: Duration = .seconds(20)
 
     init(_ configuration: SupervisorConfiguration.Transfers, poller: Poller) {
-        (self.configuration, self.poller) = (configuration, poller)
+        self.configuration = configuration
+        self.poller = poller
     }
 
     /// The number of the process; `nil` if none runs.
@@ -145,7 +146,9 @@ final class TransferProcessLink {
         readBirthReport()
         birth = nil
         connection?.close()
-        (process, connection, watch) = (nil, nil, nil)
+        process = nil
+        connection = nil
+        watch = nil
         Log.write(.info, category: .background, message: "the transfer process has ended: \(end)")
         if Clock.now - lastStart >= Self.trialTime { pause = .zero }
         startLater()

@@ -3,8 +3,8 @@ import Glibc
 
 /// The state of the machine, from files of the kernel.
 enum MachineConditions {
-    static var current: SystemConditions {
-        var conditions = SystemConditions()
+    static var current: TaskConditions {
+        var conditions = TaskConditions()
         conditions.hasNetwork = hasDefaultRoute
         conditions.isOnExternalPower = isOnExternalPower
         conditions.isIdle = isIdle
@@ -46,4 +46,19 @@ enum MachineConditions {
         let field = pressure.split(separator: "\n").first?.split(separator: " ").first { $0.hasPrefix("avg10=") }
         return field.flatMap { Double($0.dropFirst(6)) }.map { $0 < busyShare } ?? true
     }
+}
+
+/// A place, as it is passed to applications.
+struct Location: Equatable {
+    let latitude: Double
+    let longitude: Double
+    /// The radius of uncertainty in metres.
+    let accuracy: Double
+
+    var isValid: Bool {
+        (-90...90).contains(latitude) && (-180...180).contains(longitude) && accuracy >= 0 && accuracy.isFinite
+    }
+
+    /// The text of the wake's payload: three numbers, divided by spaces.
+    var payload: [UInt8] { Array("\(latitude) \(longitude) \(accuracy)".utf8) }
 }

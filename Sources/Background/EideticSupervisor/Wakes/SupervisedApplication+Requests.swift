@@ -52,7 +52,7 @@ extension SupervisedApplication {
     }
 
     /// Returns whether the application declares a mode; otherwise refuses the request with the reason.
-    func declares(_ mode: BackgroundMode, number: UInt64) -> Bool {
+    func declares(_ mode: DeclaredMode, number: UInt64) -> Bool {
         let isDeclared =
             mode.wakeKind.map(lifecycle.rules.declaredWakeKinds.contains)
             ?? mode.assertion.map(lifecycle.rules.declaredAssertions.contains)

@@ -11,7 +11,8 @@ package struct WakeCrashes: Sendable, Hashable {
         package var modificationTime: Int64
 
         package init(inode: UInt64, modificationTime: Int64) {
-            (self.inode, self.modificationTime) = (inode, modificationTime)
+            self.inode = inode
+            self.modificationTime = modificationTime
         }
 
         /// The file at a path; `nil` if there is none.
@@ -31,7 +32,9 @@ package struct WakeCrashes: Sendable, Hashable {
     package var program: ProgramFile?
 
     package init(counts: [WakeReason.Kind: UInt32] = [:], time: Int64 = 0, program: ProgramFile? = nil) {
-        (self.counts, self.time, self.program) = (counts, time, program)
+        self.counts = counts
+        self.time = time
+        self.program = program
     }
 
     /// Returns the reason for which they are forgiven; `nil` if they are not.

@@ -108,10 +108,7 @@ package struct Wakes: ApplicationComponent {
     ) -> [ApplicationEffect] {
         let reason = WakeReason(kind, id: nextNumber(), session: session, payload: payload)
         active[reason.id] = ActiveWake(kind: kind, wake: wake, start: now)
-        return [
-            .log("\(kind) wake \(reason.id)\(session.isEmpty ? "" : " for \(session)") begins"),
-            .request(.wake(reason, allowance: view.lifecycle.rules.limit(of: kind))),
-        ]
+        return [.request(.wake(reason, allowance: view.lifecycle.rules.limit(of: kind)))]
     }
 
     /// Learns of a wake that an earlier supervisor has begun, so that it is neither begun again, nor its result lost.

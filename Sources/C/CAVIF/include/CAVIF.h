@@ -11,7 +11,7 @@ void eidetic_avif_prepare(void);
 typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;
-    uint32_t frames;
+    uint32_t frames, depth;  // bits per channel
     const uint8_t *icc;      // owned by the decoder; NULL without a profile
     size_t icc_count;
     unsigned primaries, transfer;  // code points of ITU-T H.273; 2 if the file has none
@@ -28,6 +28,9 @@ void eidetic_avif_close(eidetic_avif *avif);
 
 // Decodes the next frame to four bytes per pixel: red, green, blue, alpha.
 bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+
+// Decodes the next frame to 16 bits per channel, not multiplied by alpha; rows have `bytes_per_row` bytes.
+bool eidetic_avif_next_deep(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
 
 // Decodes the frame with this index, from the last frame before it that stands alone unless it follows the one that was
 // decoded before.
@@ -72,3 +75,6 @@ bool eidetic_avif_encoder_add(
 // Returns the file, which the encoder owns; NULL on failure.
 const uint8_t *eidetic_avif_encoder_finish(
     eidetic_avif_encoder *encoder, size_t *count, eidetic_codec_outcome *outcome);
+
+// Returns the version of the library, which is loaded first; NULL if it cannot be loaded.
+const char *eidetic_avif_version(void);

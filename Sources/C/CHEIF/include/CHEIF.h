@@ -10,6 +10,7 @@ void eidetic_heif_prepare(void);
 typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;
+    unsigned depth;          // bits per channel
     size_t icc_count;        // 0 without a profile
     unsigned primaries, transfer;  // code points of ITU-T H.273; 2 if the file has none
 } eidetic_heif_info;
@@ -27,6 +28,10 @@ bool eidetic_heif_icc(eidetic_heif *heif, uint8_t *profile);
 // Decodes the primary image to four bytes per pixel: red, green, blue, alpha. `maximum_side` is the largest width and
 // height that the library allocates.
 bool eidetic_heif_read(
+    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+
+// Decodes the primary image to 16 bits per channel, as `eidetic_heif_read` does to 8.
+bool eidetic_heif_read_deep(
     eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
 
 typedef struct {
@@ -49,3 +54,6 @@ typedef struct {
 bool eidetic_heif_encode(
     eidetic_heif_frame frame, const eidetic_heif_form *form, uint8_t **encoded, size_t *count,
     eidetic_codec_outcome *outcome);
+
+// Returns the version of the library, which is loaded first; NULL if it cannot be loaded.
+const char *eidetic_heif_version(void);

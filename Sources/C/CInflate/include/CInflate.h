@@ -13,6 +13,7 @@ typedef enum {
     EIDETIC_INFLATE_GZIP = 0,    // RFC 1952
     EIDETIC_INFLATE_DEFLATE = 1, // RFC 1950; many servers send RFC 1951
     EIDETIC_INFLATE_BROTLI = 2,  // RFC 7932
+    EIDETIC_INFLATE_ZSTD = 3,    // RFC 8878, 9659
 } eidetic_inflate_coding;
 
 /// The outcome of a call.

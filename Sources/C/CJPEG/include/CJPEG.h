@@ -111,4 +111,9 @@ eidetic_jpeg_status eidetic_jpeg_encode(
     const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, eidetic_jpeg_form form,
     uint8_t **encoded, size_t *count, char *message, size_t capacity);
 
+/// Returns the version of the library's headers: `major` · 1000000 + `minor` · 1000 + `patch`.
+///
+/// The library itself has no function that tells its version.
+unsigned eidetic_jpeg_version(void);
+
 #endif

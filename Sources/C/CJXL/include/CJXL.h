@@ -12,6 +12,7 @@ typedef struct {
     uint32_t width, height;  // upright: the library applies the orientation
     bool has_alpha, is_premultiplied, is_animated;
     uint32_t loop_count;     // 0 for an endless animation
+    uint32_t depth;          // bits per channel
 } eidetic_jxl_info;
 
 // Reads the size. The bytes must stay valid until `eidetic_jxl_close`. If `is_complete` is false, the outcome may be
@@ -38,9 +39,10 @@ void eidetic_jxl_skip(eidetic_jxl *jxl, size_t count);
 bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome *outcome);
 
 // Decodes the current frame to four bytes per pixel: red, green, blue, alpha. If the frame is truncated, the outcome is
-// TRUNCATED, and `has_pixels` is true if the pixels are a coarse version of the image.
+// TRUNCATED, and `has_pixels` is true if the pixels are a coarse version of the image. With `is_deep`, there are 16
+// bits per channel.
 bool eidetic_jxl_read(
-    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome);
+    eidetic_jxl *jxl, bool is_deep, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome);
 
 // Continues to decode the first frame with the bytes that have arrived since the call before, whose `pixels` must be
 // the same. If bytes are missing, the outcome is NEEDS_MORE, and `has_pixels` is true if the pixels are a coarse
@@ -51,3 +53,11 @@ bool eidetic_jxl_continue(
 // Returns the size of the colour profile of the decoded pixels, 0 for sRGB, and copies the profile unless `profile` is
 // NULL. Call it after `eidetic_jxl_next`.
 size_t eidetic_jxl_icc(eidetic_jxl *jxl, uint8_t *profile, size_t count);
+
+// Returns true if the decoded pixels have a high dynamic range, and sets its code points of ITU-T H.273. Call it after
+// `eidetic_jxl_next`.
+bool eidetic_jxl_high_dynamic_range(eidetic_jxl *jxl, unsigned *primaries, unsigned *transfer);
+
+// Returns the version of the library, which is loaded first: `major` · 1000000 + `minor` · 1000 + `patch`; 0 if it
+// cannot be loaded.
+unsigned eidetic_jxl_version(void);

@@ -29,4 +29,8 @@ int eidetic_route_socket(const struct eidetic_route *route);
 /// Repeated messages do not count; messages that the kernel had to drop count as an addition.
 int eidetic_route_read(struct eidetic_route *route);
 
+/// Returns 1 if there is a route to the Internet: to the addresses for documentation (RFC 5737, RFC 3849), which every
+/// default route covers.
+int eidetic_route_exists(void);
+
 #endif

@@ -23,10 +23,12 @@ typedef struct eidetic_png_decoder eidetic_png_decoder;
 eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t count);
 void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder);
 
-/// Reads up to the pixels and sets the output format to 8-bit R, G, B, A; 16-bit samples are rounded, not truncated.
-/// With `ignores_chunk_checksums` only the Adler-32 checksum of the pixel data is verified.
+/// Reads up to the pixels and sets the output format to R, G, B, A of 8 bits, or with `is_deep` to samples of 16 bits
+/// in the machine's order of bytes; samples of 16 bits are rounded to 8, not truncated. With `ignores_chunk_checksums`
+/// only the Adler-32 checksum of the pixel data is verified.
 eidetic_png_status eidetic_png_start(
-    eidetic_png_decoder *decoder, int ignores_chunk_checksums, uint32_t *width, uint32_t *height, int *passes);
+    eidetic_png_decoder *decoder, int ignores_chunk_checksums, int is_deep, uint32_t *width, uint32_t *height,
+    int *passes);
 
 /// Reads the next `count` rows. Each pass reads all rows once, over the result of the pass before.
 eidetic_png_status eidetic_png_read_rows(
@@ -56,10 +58,13 @@ uint32_t eidetic_png_feed_rows(const eidetic_png_feed *feed);
 int eidetic_png_feed_is_complete(const eidetic_png_feed *feed);
 
 /// Encodes rows of R, G, B, A into memory that the caller frees with `free`; without `has_alpha` the fourth byte is
-/// ignored. `level` is zlib's compression level, 0 to 9. On failure the message is written to `message`, of `capacity`
-/// bytes.
+/// ignored. At most 256 colours become a palette, and shades of grey one channel, unless `keeps_form` is not 0. `level`
+/// is zlib's compression level, 0 to 9. On failure the message is written to `message`, of `capacity` bytes.
 eidetic_png_status eidetic_png_encode(
-    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int has_alpha, int level,
-    uint8_t **encoded, size_t *count, char *message, size_t capacity);
+    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int has_alpha, int keeps_form,
+    int level, uint8_t **encoded, size_t *count, char *message, size_t capacity);
+
+/// Returns the library's version, such as "1.6.39".
+const char *eidetic_png_version(void);
 
 #endif

@@ -21,6 +21,25 @@ void eidetic_pixels_unpremultiply(eidetic_pixels_source source, eidetic_pixels_t
 /// Converts C, M, Y, K, where 255 is full ink, to opaque R, G, B: R = (255 - C)(255 - K) / 255.
 void eidetic_pixels_cmyk_to_rgb(eidetic_pixels_source source, eidetic_pixels_target target);
 
+enum { EIDETIC_HDR_GAINS = 1024, EIDETIC_HDR_STEPS = 16384 };
+
+/// The mapping of a high dynamic range to sRGB.
+typedef struct {
+    const float *light;      // of each of the 4,096 stored values, 1 is reference white; that of the scene in HLG
+    const float *gains;      // at 1 + EIDETIC_HDR_GAINS lights in equal steps from 1 to `peak`
+    const uint8_t *encoding; // the sRGB value of the light 0 to 1, in EIDETIC_HDR_STEPS steps
+    float to_bt2020[9], to_srgb[9]; // between linear lights, row by row
+    float peak;              // the light that becomes white
+    float scene_scale;       // the display's light of the brightest scene; 0 if `light` is that of the display
+} eidetic_hdr;
+
+/// Fills the 1 + EIDETIC_HDR_STEPS values of `encoding`.
+void eidetic_hdr_fill_encoding(uint8_t *values);
+
+/// Maps colours of 8 bits, or of 16, to sRGB, and keeps alpha, which colours are not multiplied by.
+void eidetic_hdr_map_8(eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target);
+void eidetic_hdr_map_16(eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target);
+
 /// Replaces each byte v by 255 - v, in place.
 void eidetic_pixels_invert(uint8_t *bytes, size_t count);
 
@@ -29,6 +48,9 @@ void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count);
 
 /// Copies alpha, and leaves the colours of the target.
 void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target);
+
+/// Copies alpha of 16 bits, rounded to 8, and leaves the colours of the target.
+void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source, eidetic_pixels_target target);
 
 /// Clamps colours to alpha, in place.
 void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count);

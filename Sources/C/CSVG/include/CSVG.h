@@ -18,3 +18,7 @@ void eidetic_svg_close(eidetic_svg *svg);
 bool eidetic_svg_draw(
     eidetic_svg *svg, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
     eidetic_codec_outcome *outcome);
+
+// Returns the version of the library, which is loaded first: `major` · 1000000 + `minor` · 1000 + `patch`; 0 if it
+// cannot be loaded.
+unsigned eidetic_svg_version(void);

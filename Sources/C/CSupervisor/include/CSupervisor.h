@@ -48,6 +48,9 @@ int eidetic_reap_process(int descriptor, int *status);
 /// Reads the wait status of an ended process that is not a child (`PIDFD_GET_INFO`, Linux 6.15); returns 1 if known.
 int eidetic_read_exit_status(int descriptor, int *status);
 
+/// Returns a copy of a descriptor of a process, which `pidfd_getfd(2)` permits for those that may be traced; -1 if not.
+int eidetic_copy_descriptor(int process_descriptor, int number);
+
 /// Collects a child by its number if it has ended, without waiting.
 void eidetic_collect_child(int identifier);
 

@@ -34,3 +34,6 @@ void eidetic_tiff_close(eidetic_tiff *tiff);
 void eidetic_tiff_read(
     eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_cancellation cancellation,
     eidetic_codec_outcome *outcome);
+
+// Returns the library's version and copyright notice: "LIBTIFF, Version 4.5.0" is the first line.
+const char *eidetic_tiff_version(void);

@@ -4,7 +4,8 @@ import EideticCore
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
-        var continuations: [CheckedContinuation<Void, Never>] = []
+        var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter: UInt64 = 0
     }
 
     private let monitor = Monitor(State())
@@ -16,8 +17,8 @@ package final class Gate: Sendable {
     package func open() {
         let continuations = monitor.withLock { state in
             state.isOpen = true
-            defer { state.continuations = [] }
-            return state.continuations
+            defer { state.continuations = [:] }
+            return state.continuations.values
         }
         monitor.broadcast()
         for continuation in continuations { continuation.resume() }
@@ -26,14 +27,23 @@ package final class Gate: Sendable {
     /// A Boolean value indicating whether the gate is open.
     package var isOpen: Bool { monitor.withLock { $0.isOpen } }
 
-    /// Suspends the task until the gate is open.
+    /// Suspends the task until the gate is open, or the task is cancelled, as by the time limit of a test.
     package func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = monitor.withLock { state in
-                if !state.isOpen { state.continuations.append(continuation) }
-                return state.isOpen
+        let number = monitor.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = monitor.withLock { state in
+                    if state.isOpen || Task.isCancelled { return true }
+                    state.continuations[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isOpen { continuation.resume() }
+        } onCancel: {
+            monitor.withLock { $0.continuations.removeValue(forKey: number) }?.resume()
         }
     }
 

@@ -65,6 +65,7 @@ struct OriginConnection {
             guard count == 1, head.count < 1 << 20 else { return nil }
             head.append(byte[0])
         }
+        registry.record(faultsIn: head)
         var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n").map(String.init)
         guard !lines.isEmpty else { return nil }
         let words = lines.removeFirst().split(separator: " ").map(String.init)
@@ -83,7 +84,8 @@ struct OriginConnection {
     }
 
     private func readBody(length: Int) -> [UInt8]? {
-        var body = [UInt8](repeating: 0, count: length), received = 0
+        var body = [UInt8](repeating: 0, count: length)
+        var received = 0
         while received < length {
             let count = body.withUnsafeMutableBytes {
                 recv(descriptor, $0.baseAddress.map { $0 + received }, length - received, 0)

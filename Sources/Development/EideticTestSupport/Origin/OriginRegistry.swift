@@ -8,6 +8,7 @@ final class OriginRegistry: Sendable {
         var connections: [Int: Int32] = [:]
         var connectionCount = 0
         var requests: [ScriptedOrigin.Request] = []
+        var faults: [String] = []
         var gates: [Gate] = []
         var waiters: [(count: Int, gate: Gate)] = []
     }
@@ -15,6 +16,7 @@ final class OriginRegistry: Sendable {
     private let state = Guarded(State())
 
     var requests: [ScriptedOrigin.Request] { state.withLock { $0.requests } }
+    var faults: [String] { state.withLock { $0.faults } }
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// Registers a connection and returns its number, from 1; after `shutDown()` closes it and returns `nil`.
@@ -45,6 +47,12 @@ final class OriginRegistry: Sendable {
             return state.waiters.filter { $0.count <= count }
         }
         for waiter in reachedWaiters { waiter.gate.open() }
+    }
+
+    /// Records what the standards forbid in the head of a request.
+    func record(faultsIn head: [UInt8]) {
+        let found = RequestGrammar.faults(in: head)
+        if !found.isEmpty { state.withLock { $0.faults += found } }
     }
 
     func removeRequests() { state.withLock { $0.requests = [] } }

@@ -87,6 +87,9 @@ package final class ScriptedOrigin: Sendable {
     /// The requests received so far, in order.
     package var requests: [Request] { registry.requests }
 
+    /// The violations of the standards in the heads of the requests received so far.
+    package var faults: [String] { registry.faults }
+
     /// Removes the requests received so far, so that long tests do not accumulate them; request counts restart at 0.
     package func removeRequests() { registry.removeRequests() }
 

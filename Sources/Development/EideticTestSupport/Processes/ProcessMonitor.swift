@@ -43,7 +43,8 @@ final class ProcessMonitor: Sendable {
     private let state = Guarded(State())
 
     init(identifier: pid_t, didChange: @escaping @Sendable () -> Void) {
-        (self.identifier, self.didChange) = (identifier, didChange)
+        self.identifier = identifier
+        self.didChange = didChange
     }
 
     var currentText: (output: String, errors: String) {

@@ -36,7 +36,8 @@ package final class RedisProcess: Sendable {
             do { started = try await Self.start(["--port", "\(port)"] + common) } catch { failure = error }
         }
         guard let started else { throw failure ?? EideticError(.notFound, message: "redis-server did not start") }
-        (self.port, arguments) = (port, ["--port", "\(port)"] + common)
+        self.port = port
+        arguments = ["--port", "\(port)"] + common
         process = Guarded(started)
     }
 

@@ -109,7 +109,8 @@ package final class ScriptedRedis: Sendable {
     }
 
     private static func read(_ count: Int, from client: Int32) -> String? {
-        var bytes = [UInt8](repeating: 0, count: count), filled = 0
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
         while filled < count {
             let count = bytes[filled...].withUnsafeMutableBytes { recv(client, $0.baseAddress, $0.count, 0) }
             guard count > 0 else { return nil }

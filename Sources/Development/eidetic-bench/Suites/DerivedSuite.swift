@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticCore
 
 extension Suite {

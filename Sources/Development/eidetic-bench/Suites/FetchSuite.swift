@@ -43,6 +43,7 @@ extension Suite {
         }
         for run in runs { try await run.measure(with: bench, rounds: rounds) }
         try await FetchRun.measureWarmRequest(with: bench, server: server)
+        try await FetchRun.measureHandles(with: bench)
     }
 }
 
@@ -182,6 +183,32 @@ private struct FetchRun {
         getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
         let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
         return Double(seconds) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    }
+
+    /// Measures what it costs that each exchange gets a handle without the options of the one before.
+    static func measureHandles(with bench: Bench) async throws {
+        let configuration = CurlConfiguration(userAgent: "eidetic-bench")
+        try await bench.measure(
+            BenchmarkCase("reset of a handle, and its common options", unit: .microseconds, goal: .value(5)),
+            operations: 10_000,
+            samples: 11
+        ) {
+            guard let handle = EasyHandle() else { throw EideticError(.outOfMemory, message: "no handle") }
+            for _ in 0..<10_000 {
+                handle.reset()
+                configuration.apply(to: handle, host: "localhost")
+            }
+        }
+        try await bench.measure(
+            BenchmarkCase("new handle, and its common options", unit: .microseconds),
+            operations: 10_000,
+            samples: 11
+        ) {
+            for _ in 0..<10_000 {
+                guard let handle = EasyHandle() else { throw EideticError(.outOfMemory, message: "no handle") }
+                configuration.apply(to: handle, host: "localhost")
+            }
+        }
     }
 
     /// Measures requests for one file of 175 KB over an open connection.

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticCore
 import EideticFetch
 import EideticStore
@@ -66,7 +67,8 @@ private struct LoadMeasurement {
     }
 
     func run(with bench: Bench) async throws {
-        var times = Times(), usage = (count: 0, bytes: 0)
+        var times = Times()
+        var usage = (count: 0, bytes: 0)
         let hasVips =
             Subprocess.executablePath(for: "vipsthumbnail") != nil && Subprocess.executablePath(for: "curl") != nil
         for round in 0..<rounds {
@@ -157,7 +159,7 @@ private struct LoadMeasurement {
             pipeline = new
             try await load(by: new)
         }
-        await pipeline?.finishDerivedImages()
+        await pipeline?.finishWrites()
         return time
     }
 
@@ -175,7 +177,7 @@ private struct LoadMeasurement {
         let size = PixelSize(width: 400, height: 400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
-                let request = ImageRequest(url, size: size, options: .waitStoreCache)
+                let request = ImageRequest(url, size: size, cachePolicy: .afterStorage)
                 group.addTask { blackHole(try await pipeline.image(for: request).size) }
             }
             try await group.waitForAll()
@@ -198,7 +200,8 @@ private struct LoadMeasurement {
     }
 
     private func readAndDecode() async throws {
-        let directory = photographs.directory, names = photographs.names
+        let directory = photographs.directory
+        let names = photographs.names
         try await decodeOnAllCores { index throws(EideticError) in
             do throws(SystemError) {
                 return try FileSystem().contents(of: "\(directory)/\(names[index])")
@@ -261,7 +264,8 @@ private struct LoadMeasurement {
     private func processorTime() -> Double { processorTime(of: getpid()) + processorTime(of: server.identifier) }
 
     private func processorTime(of process: pid_t) -> Double {
-        var clock = clockid_t(), time = timespec()
+        var clock = clockid_t()
+        var time = timespec()
         guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
         return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
     }

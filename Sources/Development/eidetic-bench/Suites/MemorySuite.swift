@@ -34,7 +34,8 @@ private struct ResidentMemoryMeasurement {
     private let directory: TemporaryDirectory
 
     init(imageCount: Int, rounds: Int) throws {
-        (self.imageCount, self.rounds) = (imageCount, rounds)
+        self.imageCount = imageCount
+        self.rounds = rounds
         directory = try TemporaryDirectory(named: "memory")
         for number in 0..<12 {
             let size = PixelSize(width: 500 + 40 * number, height: 400 + 30 * number)

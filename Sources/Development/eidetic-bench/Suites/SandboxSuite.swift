@@ -26,8 +26,10 @@ extension Suite {
         goal: BenchmarkCase.Goal?,
         with bench: Bench
     ) async throws {
-        let pool = HelperPool.shared, options = DecodeOptions()
-        var sandboxed: [Double] = [], own: [Double] = []
+        let pool = HelperPool.shared
+        let options = DecodeOptions()
+        var sandboxed: [Double] = []
+        var own: [Double] = []
         // Both in turn, so that other work of the machine is the same for both.
         for _ in 0..<max(3, bench.sampleCount(40)) {
             own.append(1e3 * (try await Bench.seconds { blackHole(try ImageDecoder.decode(jpeg).size) }))
@@ -72,7 +74,8 @@ extension Suite {
                 }
             }
         }
-        var sandboxed: [Double] = [], own: [Double] = []
+        var sandboxed: [Double] = []
+        var own: [Double] = []
         for _ in 0..<max(2, bench.sampleCount(5)) {
             own.append(await seconds(.inProcess))
             sandboxed.append(await seconds(.sandboxed))

@@ -119,7 +119,8 @@ extension Suite {
     ) throws {
         var options = DecodeOptions()
         options.size = PixelSize(width: 400, height: 400)
-        var likeness: [[Double]] = [[], []], sizes: [[Double]] = [[], []]
+        var likeness: [[Double]] = [[], []]
+        var sizes: [[Double]] = [[], []]
         for file in photographs.names.prefix(20) {
             let bytes = try FileSystem().contents(of: "\(photographs.directory)/\(file)")
             let reference = try ImageDecoder.decode(bytes, options: options).pixels

@@ -8,7 +8,8 @@ struct RawFiles {
 
     /// Creates the directories below `root` for files with this suffix.
     init(root: String, suffix: String = "") {
-        (self.root, self.suffix) = (root, suffix)
+        self.root = root
+        self.suffix = suffix
         try? FileSystem().makeDirectories(root)
         for shard in 0..<256 { mkdir("\(root)/\(shard < 16 ? "0" : "")\(String(shard, radix: 16))", 0o700) }
     }

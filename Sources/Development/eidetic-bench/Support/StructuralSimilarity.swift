@@ -10,7 +10,8 @@ enum StructuralSimilarity {
     static func value(of first: PixelBuffer, and second: PixelBuffer) throws -> Double {
         let second = try Resampler.resample(second, to: first.size)
         let (left, right) = (luma(of: first), luma(of: second)), width = first.size.width
-        var sum = 0.0, count = 0.0
+        var sum = 0.0
+        var count = 0.0
         for y in stride(from: 0, to: first.size.height - 7, by: 4) {
             for x in stride(from: 0, to: width - 7, by: 4) {
                 let indices = (0..<64).map { (y + $0 / 8) * width + x + $0 % 8 }

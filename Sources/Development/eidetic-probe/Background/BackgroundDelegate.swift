@@ -16,7 +16,10 @@ final class BackgroundDelegate: ApplicationDelegate {
     private var stop: String?
 
     init(plan: BackgroundPlan, storm: TaskStorm) {
-        (self.plan, self.storm, hangs, stop) = (plan, storm, plan.hangs, plan.stop)
+        self.plan = plan
+        self.storm = storm
+        hangs = plan.hangs
+        stop = plan.stop
     }
 
     func applicationWillFinishLaunching(_ application: Application) {

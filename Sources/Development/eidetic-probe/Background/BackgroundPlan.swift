@@ -43,6 +43,8 @@ struct BackgroundPlan: Sendable {
     /// The number of the removed file at which a sweep of the cache waits until its background time has expired.
     var heldFile: Int?
     var skipsStart = false
+    /// The number of entries that are being stored when the application, which is never started, ends.
+    var unstartedWrites = 0
     /// The number of threads that open and close tasks continuously.
     var stormThreads = 0
     /// A Boolean value indicating whether a stream of states is kept without requesting another value.
@@ -143,6 +145,7 @@ struct BackgroundPlan: Sendable {
         case "--name": writerName = value
         case "--stores": storeReportPath = value
         case "--hold-sweep": heldFile = try Self.number(from: value)
+        case "--unstarted-writes": unstartedWrites = try Self.number(from: value)
         case "--pairs": pairCount = try Self.number(from: value)
         case "--budget": configuration.budgetOverride = .milliseconds(try Self.number(from: value))
         case "--grace": configuration.terminationGracePeriod = .milliseconds(try Self.number(from: value))
@@ -171,7 +174,8 @@ struct BackgroundPlan: Sendable {
         case "--load-storm": stormURL = value
         case "--settings": configuration.settingsFiles.append(value)
         case "--supervisor-socket":
-            (configuration.connectsToSupervisor, configuration.supervisorSocketPath) = (true, value)
+            configuration.connectsToSupervisor = true
+            configuration.supervisorSocketPath = value
         case "--reconnect-limit":
             configuration.supervisorReconnectLimit = .milliseconds(try Self.number(from: value))
         case "--open": openedScheme = value

@@ -2,6 +2,8 @@ import Eidetic
 import EideticBackground
 import EideticCore
 import EideticStore
+import EideticTestSupport
+import EideticViews
 import Glibc
 import Synchronization
 
@@ -44,26 +46,31 @@ extension BackgroundProbe {
         Task.detached { [self] in
             // Otherwise the process may exit between the end of the load and its line.
             let output = plan.continuesInBackground ? application.beginBackgroundTask(withName: "output") {} : .invalid
-            do throws(EideticError) {
+            do {
                 let pipeline = plan.usesSharedPipeline ? .shared : makePipeline(in: application, cache: cache)
                 let options: ImageOptions = plan.continuesInBackground ? .continueInBackground : []
                 let request = ImageRequest(url, options: options)
                 try await loadImage(for: request, pipeline: pipeline)
                 application.endBackgroundTask(output)
-                let states = application.states
+                // A consumer that has not yet requested a value does not hold the process.
+                let lines =
+                    plan.continuesInBackground ? .invalid : application.beginBackgroundTask(withName: "lines") {}
                 printLine("observes states")
-                for await state in states where state == .background {
-                    // A consumer that has received a state holds the process until it requests the next one.
+                for await state in application.states where state == .background {
                     // A look-up would use an image that is being released, and so bring it back.
-                    while pipeline.memoryUsage > .zero { await Task.yield() }
+                    try await eventually("an empty memory", is: .zero) { pipeline.memoryUsage }
                     printLine("memory is empty in the background")
-                    guard plan.usesSharedPipeline else { continue }
-                    while await !DisplayGate.shared.isHeld { await Task.yield() }
-                    printLine("drawing is held in the background")
+                    if plan.usesSharedPipeline {
+                        try await eventually("held drawing") { await DisplayGate.shared.isHeld }
+                        printLine("drawing is held in the background")
+                    }
+                    application.endBackgroundTask(lines)
                 }
-            } catch {
+            } catch let error as EideticError {
                 printLine("not loaded: \(error.code)")
                 application.endBackgroundTask(output)
+            } catch {
+                printLine("\(error)")
             }
         }
     }

@@ -3,6 +3,7 @@ import EideticBackground
 import EideticCore
 import EideticProbeWords
 import EideticStore
+import EideticViews
 import Glibc
 
 /// Carries out a plan until the application ends.
@@ -15,6 +16,7 @@ struct BackgroundProbe: Sendable {
         let application = Application.shared
         if plan.pairCount > 0 { runPairs(in: application) }
         if plan.skipsStart { return }
+        if plan.unstartedWrites > 0 { try await endWithoutStart(application) }
         if plan.printsExitThread { Self.printExitThread() }
         if plan.usesSharedPipeline { _ = (ImagePipeline.shared, await DisplayGate.shared) }
         let storm = TaskStorm()
@@ -38,6 +40,16 @@ struct BackgroundProbe: Sendable {
             application.setPresentation(next)
         }
         _ = cache
+        await application.waitUntilTerminated()
+    }
+
+    /// Ends an application that was never started, while entries are being stored.
+    private func endWithoutStart(_ application: Application) async throws(EideticError) -> Never {
+        let cache = try DiskCache(.init(directory: plan.cacheDirectory ?? ""))
+        // Each call returns here when its write is queued.
+        for number in 0..<plan.unstartedWrites {
+            Task.immediate { try await cache.insert([UInt8(truncatingIfNeeded: number)], for: "key \(number)") }
+        }
         await application.waitUntilTerminated()
     }
 

@@ -12,7 +12,9 @@ final class CacheWriter: Sendable {
     private let reports: Int32
 
     init(name: String, words: SharedWords, cache: DiskCache, reportPath: String?) {
-        (self.name, self.words, self.cache) = (name, words, cache)
+        self.name = name
+        self.words = words
+        self.cache = cache
         reports = reportPath.map { open($0, O_WRONLY | O_NONBLOCK | O_CLOEXEC) } ?? -1
     }
 

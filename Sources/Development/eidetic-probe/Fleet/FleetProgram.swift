@@ -59,7 +59,7 @@ enum FleetProgram {
 
     private static func source(of url: String, with pipeline: ImagePipeline) async -> String {
         do throws(EideticError) {
-            let response = try await pipeline.response(for: ImageRequest(url, options: .waitStoreCache))
+            let response = try await pipeline.response(for: ImageRequest(url, cachePolicy: .afterStorage))
             write("loaded \(url)")
             return response.source.rawValue
         } catch {

@@ -20,7 +20,8 @@ struct MemoryProgram {
             print("usage: eidetic-probe memory IMAGES ROUNDS DIRECTORY")
             exit(2)
         }
-        let directory = arguments[2], fileSystem = FileSystem()
+        let directory = arguments[2]
+        let fileSystem = FileSystem()
         let files = try fileSystem.entryNames(in: directory).sorted().map {
             try fileSystem.contents(of: "\(directory)/\($0)")
         }
@@ -35,7 +36,8 @@ struct MemoryProgram {
     private func measure(limit: Int, round: Int) async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.memoryLimit = .mebibytes(limit)
-        let pipeline = ImagePipeline(configuration), start = ContinuousClock.now
+        let pipeline = ImagePipeline(configuration)
+        let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<Self.taskCount {
                 group.addTask {

@@ -17,13 +17,17 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
     private var completion: (@MainActor @Sendable () -> Void)?
 
     init(root: String, base: String, count: Int, configuration: BackgroundURLSession.Configuration) {
-        (self.root, self.base, self.count, self.configuration) = (root, base, count, configuration)
+        self.root = root
+        self.base = base
+        self.count = count
+        self.configuration = configuration
         log = open("\(root)/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     }
 
     func run() async throws(EideticError) {
         var settings = Application.Configuration()
-        (settings.usesLoginManager, settings.monitorsMemory) = (false, false)
+        settings.usesLoginManager = false
+        settings.monitorsMemory = false
         try Application.shared.start(settings, delegate: self)
         await Application.shared.waitUntilTerminated()
     }

@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCore
 import EideticStore
+import EideticTestSupport
 import EideticTransfer
 import Glibc
 
@@ -28,7 +29,7 @@ struct ImageProbe {
         func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {}
     }
 
-    func run(_ session: BackgroundURLSession.Configuration, hands: Bool) async throws(EideticError) {
+    func run(_ session: BackgroundURLSession.Configuration, hands: Bool) async throws {
         let disk = try DiskCache(.init(directory: "\(root)/cache"), environment: ForegroundEnvironment())
         var configuration = ImagePipeline.Configuration(diskCache: disk)
         configuration.transfers = try BackgroundDownloads(configuration: session)
@@ -51,8 +52,8 @@ struct ImageProbe {
         _ request: ImageRequest,
         pipeline: ImagePipeline,
         disk: DiskCache
-    ) async throws(EideticError) {
-        while try await !disk.contains(url) { try? await Task.sleep(for: .milliseconds(5)) }
+    ) async throws {
+        try await eventually("the transferred image") { try await disk.contains(url) }
         let response = try await pipeline.response(for: request)
         print("\(response.image.size.width)x\(response.image.size.height) from \(response.source)")
         fflush(nil)

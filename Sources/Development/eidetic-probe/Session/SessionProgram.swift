@@ -14,7 +14,7 @@ enum SessionProgram {
     static func run(_ words: [String]) async {
         guard words.count == 6, let count = Int(words[4]) else { exit(64) }
         let probe = SessionProbe(root: words[0], base: words[3], count: count)
-        do throws(EideticError) {
+        do {
             var configuration = BackgroundURLSession.Configuration(identifier: words[2])
             configuration.service = ServiceLocation(socketPath: "\(words[0])/socket", directory: "\(words[0])/service")
             configuration.service.program = words[1] == "-" ? .none : .path(words[1])
@@ -58,7 +58,9 @@ final class SessionProbe: BackgroundURLSessionDelegate {
     private var waiter: CheckedContinuation<Void, Never>?
 
     nonisolated init(root: String, base: String, count: Int) {
-        (self.root, self.base, self.count) = (root, base, count)
+        self.root = root
+        self.base = base
+        self.count = count
         log = open("\(root)/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     }
 

@@ -101,7 +101,8 @@ final class SupervisedProbe {
     private func say(_ text: String) { printLine("\(plan.name) \(text)") }
 
     private func connect(_ welcome: Welcome, packet: PacketSocket.Packet, socket: PacketSocket) {
-        (token, generation) = (welcome.token, welcome.generation)
+        token = welcome.token
+        generation = welcome.generation
         for number in packet.takeDescriptors() {
             if let page = try? SharedPage(mapping: number) { tasks.connect(page: page, socket: socket) }
             if plan.destroysPage { ftruncate(number, 0) }

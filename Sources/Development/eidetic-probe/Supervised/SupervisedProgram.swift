@@ -36,10 +36,18 @@ enum SupervisedProgram {
     }
 
     /// Uses more and more memory, about 30 MiB in a second, and says when all of it is used.
+    ///
+    /// It leaves the last of what its control group may use: the kernel would end it there, if the supervisor of a busy
+    /// machine were late.
     private static func grow(_ plan: SupervisedPlan) {
         let (name, growth) = (plan.name, plan.growth)
+        let files = FileSystem()
+        let text = (try? files.contents(of: "/proc/self/cgroup")).map { String(decoding: $0, as: UTF8.self) }
+        let groups = MemoryControlGroup.all(in: text ?? "")
         Thread.start(name: "growth") {
             for _ in 0..<growth {
+                let shares = { groups.compactMap { $0.share(files: files, machineMemory: .max) } }
+                while shares().contains(where: { $0.available < 12 << 20 }) { usleep(32_000) }
                 use(mebibytes: 1)
                 usleep(32_000)
             }

@@ -16,7 +16,8 @@ final class TaskCounter: Sendable {
     /// Uses a page and a connection from now on.
     func connect(page: SharedPage, socket: PacketSocket) {
         state.withLock { state in
-            (state.page, state.socket) = (page, socket)
+            state.page = page
+            state.socket = socket
             page.taskWords.publish(openTasks: state.count)
         }
     }

@@ -61,7 +61,8 @@ final class Distributor: BusService {
 
     override func handle(_ call: BusMessage) {
         guard call.member == "Register" else { return bus.answer(call) }
-        (service, token) = (call.values[0].text ?? "", call.values[1].text ?? "")
+        service = call.values[0].text ?? ""
+        token = call.values[1].text ?? ""
         printLine("registers \(service)")
         bus.answer(call, with: [.string("REGISTRATION_SUCCEEDED"), .string("")])
         bus.call("NewEndpoint", on: connector, with: [.string(token), .string("https://push.example/\(service)")])

@@ -153,7 +153,8 @@ final class WakeApplication: ApplicationDelegate {
                 var request = ProcessingTaskRequest(identifier: words[1])
                 // Such work begins when the test says so.
                 if words[1] == "network" {
-                    (request.requiresNetworkConnectivity, request.earliestBegin) = (true, .seconds(3_600))
+                    request.requiresNetworkConnectivity = true
+                    request.earliestBegin = .seconds(3_600)
                 }
                 try await BackgroundTaskScheduler.shared.submit(request)
             case "notify": try await notify(words)
@@ -232,7 +233,9 @@ final class WakeApplication: ApplicationDelegate {
     /// Adds a notification: `notify ID SECONDS TITLE`, at once for 0 seconds.
     private func notify(_ words: [String]) async throws {
         var notification = UserNotification(id: words[1], title: words[3], body: "<body>")
-        (notification.sound, notification.badge, notification.userInfo) = (.standard, 3, "info-\(words[1])")
+        notification.sound = .standard
+        notification.badge = 3
+        notification.userInfo = "info-\(words[1])"
         let seconds = Int64(words[2]) ?? 0
         if seconds > 0 { notification.trigger = .timeInterval(.seconds(seconds), repeats: false) }
         if words.count > 4 { notification.trigger = .timeInterval(.seconds(seconds), repeats: true) }

@@ -29,7 +29,8 @@ struct CacheDestination: Sendable {
         guard !image.isPartial else {
             throw EideticError(.invalidArgument, message: "\(key.text): a partial image cannot be stored")
         }
-        var key = key, metadata = metadata
+        var key = key
+        var metadata = metadata
         if key.rendering.size == nil, key.rendering.transform == nil, image.isDownscaled {
             guard image.hasSourceProportions else {
                 let reason = "a cropped or transformed image needs a key with its rendering"

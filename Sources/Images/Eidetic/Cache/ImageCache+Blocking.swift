@@ -18,7 +18,8 @@ extension ImageCache {
         /// - Throws: The errors of reading and decoding.
         public func image(for key: Key, in tiers: Tiers = .all) throws(EideticError) -> Image? {
             if tiers.contains(.memory), let image = cache.memoryImage(for: key) { return image }
-            let key = cache.resolved(key), tier = tiers.contains(.memory) ? cache.tier : nil
+            let key = cache.resolved(key)
+            let tier = tiers.contains(.memory) ? cache.tier : nil
             guard tiers.contains(.disk), let disk = cache.disk?.blocking,
                 let found = try cache.stored.find(key, in: disk)
             else { return nil }
@@ -38,7 +39,7 @@ extension ImageCache {
         ///   - tiers: The tiers to search; both by default.
         /// - Returns: The tiers that have it.
         /// - Throws: The errors of looking at the disk.
-        public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
+        package func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
             if try cache.stored.contain(cache.resolved(key), in: disk.blocking) { found.insert(.disk) }
@@ -56,7 +57,7 @@ extension ImageCache {
         }
 
         /// The size and the number of the entries on disk; O(1).
-        public var diskUsage: DiskCache.Usage { cache.disk?.blocking.usage ?? DiskCache.Usage() }
+        package var diskUsage: DiskCache.Usage { cache.disk?.blocking.usage ?? DiskCache.Usage() }
 
         /// Inserts an image; when this function throws, it may be in memory only.
         ///

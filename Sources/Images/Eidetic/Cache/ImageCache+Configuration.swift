@@ -71,7 +71,8 @@ extension ImageCache {
                 @escaping @Sendable (_ image: Image?, _ bytes: [UInt8]?, _ key: String) throws(EideticError) -> [UInt8],
             decode: @escaping @Sendable (_ bytes: [UInt8], _ key: String) throws(EideticError) -> [UInt8]
         ) {
-            (self.encode, self.decode) = (encode, decode)
+            self.encode = encode
+            self.decode = decode
         }
 
         /// A Boolean value indicating whether encoded images are stored unchanged.

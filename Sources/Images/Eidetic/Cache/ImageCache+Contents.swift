@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticFetch
 public import EideticStore
 
 extension ImageCache {
@@ -9,7 +10,10 @@ extension ImageCache {
     ///   - tiers: The tiers to search; both by default.
     /// - Returns: The tiers that have it.
     /// - Throws: The errors of looking at the disk.
-    public func tiers(containing key: Key, among tiers: Tiers = .all) async throws(EideticError) -> Tiers {
+    nonisolated(nonsending) package func tiers(
+        containing key: Key,
+        among tiers: Tiers = .all
+    ) async throws(EideticError) -> Tiers {
         let found = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), let disk else { return found }
         let key = resolved(key)
@@ -18,7 +22,10 @@ extension ImageCache {
     }
 
     /// Returns whether one of the tiers has an image.
-    public func contains(_ key: Key, in tiers: Tiers = .all) async throws(EideticError) -> Bool {
+    nonisolated(nonsending) public func contains(
+        _ key: Key,
+        in tiers: Tiers = .all
+    ) async throws(EideticError) -> Bool {
         guard tiersInMemory(containing: key, among: tiers).isEmpty else { return true }
         return try await !self.tiers(containing: key, among: tiers.intersection(.disk)).isEmpty
     }
@@ -34,12 +41,12 @@ extension ImageCache {
     public func path(for key: Key) -> String? { disk?.path(for: resolved(key).text) }
 
     /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
-    public func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
+    nonisolated(nonsending) public func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
         try await disk?.info(for: resolved(key).text)?.metadata
     }
 
     /// The size and the number of the entries on disk; O(1).
-    public var diskUsage: DiskCache.Usage {
+    package var diskUsage: DiskCache.Usage {
         get async throws(EideticError) {
             guard let disk else { return DiskCache.Usage() }
             return try await disk.usage
@@ -50,7 +57,7 @@ extension ImageCache {
     public var memoryCost: ByteCount { memory.images.totalCost }
 
     /// The number of images in memory.
-    public var memoryCount: Int { memory.images.count }
+    package var memoryCount: Int { memory.images.count }
 }
 
 // MARK: Removing
@@ -67,9 +74,11 @@ extension ImageCache {
         if !key.isFullImage { try await disk.remove(key.renditionText) }
     }
 
-    /// Removes all images, from memory before the first suspension.
+    /// Removes all images, from memory before the first suspension, and the parts of those whose loads were cancelled
+    /// or have failed.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.removeAll() }
+        downloader?.removeParts()
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
     }
 }

@@ -13,7 +13,10 @@ extension ImageCache {
     ///   - directory: The path of the directory; it is created with mode 0700 if it is missing.
     /// - Returns: The path of the file; `nil` if the disk does not have the resource.
     /// - Throws: The errors of reading and writing, and `cancelled`.
-    public func writeFile(for key: Key, to directory: String) async throws(EideticError) -> String? {
+    nonisolated(nonsending) public func writeFile(
+        for key: Key,
+        to directory: String
+    ) async throws(EideticError) -> String? {
         guard let disk else { return nil }
         let (text, serializer) = (resolved(key).text, stored.serializer)
         return try await disk.read { blocking throws(EideticError) in

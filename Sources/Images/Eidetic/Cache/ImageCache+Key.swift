@@ -38,7 +38,9 @@ extension ImageCache {
         public init(stringLiteral text: String) { self.init(text) }
 
         fileprivate init(_ text: String, rendering: ImageRequest.Rendering, options: ImageOptions, isFromText: Bool) {
-            (self.text, self.rendering, self.isFromText) = (text, rendering, isFromText)
+            self.text = text
+            self.rendering = rendering
+            self.isFromText = isFromText
             self.options = options.intersection(.affectingIdentity)
             imageKey = rendering.cacheKey(for: text, options: options)
             baseKey = rendering.transform == nil ? rendering.atFullSize.cacheKey(for: text, options: options) : nil

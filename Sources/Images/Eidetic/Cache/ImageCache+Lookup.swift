@@ -31,7 +31,10 @@ extension ImageCache {
     ///   - tiers: The tiers to search; both by default.
     /// - Returns: `nil` if no tier has the image.
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading and decoding.
-    public func image(for key: Key, in tiers: Tiers = .all) async throws(EideticError) -> Image? {
+    nonisolated(nonsending) public func image(
+        for key: Key,
+        in tiers: Tiers = .all
+    ) async throws(EideticError) -> Image? {
         try await lookup(key, in: tiers)?.image
     }
 
@@ -48,7 +51,7 @@ extension ImageCache {
     ///   - priority: The priority of the look-up.
     /// - Returns: `nil` if no tier has the image.
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading and decoding.
-    public func lookup(
+    nonisolated(nonsending) public func lookup(
         _ key: Key,
         in tiers: Tiers = .all,
         includingData: Bool = false,
@@ -63,7 +66,8 @@ extension ImageCache {
         let lookup = CacheLookup(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
         return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
             guard let found = try await self.storedImage(for: key) else { return nil }
-            let bytes = found.entry.bytes, tier = lookup.fillsMemory ? self.tier : nil
+            let bytes = found.entry.bytes
+            let tier = lookup.fillsMemory ? self.tier : nil
             return try await self.stage.run(decoding: bytes, by: self.stored.policy(for: key), in: job.context) {
                 [stored = self.stored] context throws(EideticError) in
                 try stored.hit(from: found, for: key, filling: tier, context: context)
@@ -72,7 +76,7 @@ extension ImageCache {
     }
 
     /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
-    public func bytes(for key: Key) async throws(EideticError) -> [UInt8]? {
+    nonisolated(nonsending) public func bytes(for key: Key) async throws(EideticError) -> [UInt8]? {
         try await storedImage(for: resolved(key))?.entry.bytes
     }
 

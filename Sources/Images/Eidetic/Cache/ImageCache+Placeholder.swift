@@ -12,7 +12,7 @@ extension ImageCache {
     /// - Parameter key: The image's key, in any size.
     /// - Returns: `nil` if the disk does not have the image, or has it without a placeholder.
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading.
-    public func placeholder(for key: Key) async throws(EideticError) -> ImagePlaceholder? {
+    nonisolated(nonsending) public func placeholder(for key: Key) async throws(EideticError) -> ImagePlaceholder? {
         guard let original = try await disk?.original(for: resolved(key).text) else { return nil }
         return original.metadata.response.imagePlaceholder
     }

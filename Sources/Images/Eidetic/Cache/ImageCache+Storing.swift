@@ -82,7 +82,8 @@ extension ImageCache {
         tiers: Tiers,
         metadata: DiskCache.Metadata
     ) throws(EideticError) -> CacheDestination {
-        let given = resolved(key), hasBytes = bytes != nil
+        let given = resolved(key)
+        let hasBytes = bytes != nil
         let destination = try CacheDestination(of: image, for: given, hasBytes: hasBytes, metadata: metadata)
         let key = destination.key
         if let bytes { tier.replaceContent(of: key, by: bytes) }

@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticFetch
 public import EideticStore
 
 /// A cache of images by key: decoded images in memory, and encoded ones on disk.
@@ -33,6 +34,8 @@ public final class ImageCache: Sendable {
     let tier: MemoryTier
     /// The images on disk.
     let stored: StoredImages
+    /// The downloader of the pipeline, which may keep parts of images; `nil` without a pipeline.
+    let downloader: Downloader?
     package let lookups = TaskCoalescer<CacheLookup, Int, Hit?>()
 
     /// The stage that decodes; that of the pipeline, if the cache belongs to one.
@@ -85,11 +88,13 @@ public final class ImageCache: Sendable {
         configuration: Configuration,
         stage: DecodeStage,
         renditions: RenditionIndex? = nil,
+        downloader: Downloader? = nil,
         timeToLive: @escaping @Sendable (DiskCache.Metadata) -> Duration?
     ) {
         self.memory = memory
         self.disk = disk
         self.configuration = configuration
+        self.downloader = downloader
         stored = StoredImages(
             serializer: configuration.serializer,
             stage: stage,
@@ -122,7 +127,8 @@ public final class ImageCache: Sendable {
             disk: pipeline.diskCache,
             configuration: pipeline.applied(to: configuration),
             stage: loader.stage,
-            renditions: loader.renditions
+            renditions: loader.renditions,
+            downloader: pipeline.downloader
         ) { rules.timeToLive(of: $0) }
     }
 }

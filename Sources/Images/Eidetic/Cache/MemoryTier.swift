@@ -36,7 +36,8 @@ struct MemoryTier: Sendable {
     /// Inserts an image that was decoded from disk; with `false` its bytes are not those of its resource.
     func insertFromDisk(_ image: Image, for key: ImageCache.Key, hasSourceSize: Bool, timeToLive: Duration?) {
         guard isFilled else { return }
-        let base = hasSourceSize ? key.baseKey : nil, isCropped = key.rendering.isCropped
+        let base = hasSourceSize ? key.baseKey : nil
+        let isCropped = key.rendering.isCropped
         memory.insertFromDisk(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
     }
 

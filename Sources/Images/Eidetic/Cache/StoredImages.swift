@@ -76,7 +76,8 @@ struct StoredImages: Sendable {
         }
         let image = try decode(entry, for: key, context: context)
         // A smaller image that was stored by itself does not record the size of its resource.
-        let isResource = entry.key == key.text, timeToLive = timeToLive(found.resource)
+        let isResource = entry.key == key.text
+        let timeToLive = timeToLive(found.resource)
         tier?.insertFromDisk(image, for: key, hasSourceSize: isResource, timeToLive: timeToLive)
         return ImageCache.Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
     }

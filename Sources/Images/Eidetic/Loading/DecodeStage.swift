@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticFetch
 import EideticSandbox
 
 /// Decodes and transforms images on threads of its own; a pipeline and its caches share one.
@@ -15,6 +16,7 @@ final class DecodeStage: Sendable {
     let pools: DecodePools
     /// The numbers of images that were decoded in the sandbox, and that were to be.
     let sandboxCounts = Guarded((sandboxed: 0, unsandboxed: 0))
+    private let activity = DecodeActivity()
 
     /// Creates a stage with at most `maximumConcurrentDecodes` threads; none starts before the first image.
     init(
@@ -24,8 +26,10 @@ final class DecodeStage: Sendable {
         decodePolicies: DecodePolicies = DecodePolicies(),
         sandbox: HelperPool = .shared
     ) {
-        (self.limits, self.scaleDownLimit) = (limits, scaleDownLimit)
-        (self.decodePolicies, self.sandbox) = (decodePolicies, sandbox)
+        self.limits = limits
+        self.scaleDownLimit = scaleDownLimit
+        self.decodePolicies = decodePolicies
+        self.sandbox = sandbox
         if decodePolicies.standard.isSandboxed { sandbox.warmUp() }
         pools = DecodePools(name: "eidetic decode", maximumThreadCount: maximumConcurrentDecodes)
     }
@@ -40,6 +44,7 @@ final class DecodeStage: Sendable {
             scaleDownLimit: scaleDownLimit
         )
         policy.decodePolicy = decodePolicies.policy(for: request)
+        if let origin = request.server?.origin { policy.origin = "\(origin.scheme)://\(origin)" }
         return policy
     }
 
@@ -59,14 +64,35 @@ final class DecodeStage: Sendable {
 // MARK: Threads
 extension DecodeStage {
     /// Runs work on a decoding thread: on one for the process that decodes `bytes`, of which a few kilobytes suffice.
+    ///
+    /// In the sandbox an image has its turn by its origin and its memory; one that has to wait for memory begins again
+    /// when it has it.
     func run<Value: Sendable>(
         decoding bytes: [UInt8] = [],
         by policy: RenditionPolicy? = nil,
         in context: JobContext = JobContext(),
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        try await pool(for: bytes, by: policy).run(in: context, operation: operation)
+        activity.begin()
+        defer { activity.end() }
+        guard let policy, policy.decodePolicy.usesSandbox(for: bytes) else {
+            return try await pools.common.run(in: context, operation: operation)
+        }
+        let turn = try await sandbox.turns.begin(policy.origin, context: context)
+        defer { turn.end() }
+        while true {
+            do throws(EideticError) {
+                return try await pools.sandboxed.run(in: context) { context throws(EideticError) in
+                    try turn.perform { () throws(EideticError) in try operation(context) }
+                }
+            } catch {
+                guard try await turn.waitForMemory() else { throw error }
+            }
+        }
     }
+
+    /// Waits until no image is decoded for a caller, or waits for its turn.
+    func waitUntilIdle() async { await activity.waitUntilIdle() }
 
     /// Queues work for a decoding thread, and returns at once.
     func enqueue(
@@ -87,6 +113,7 @@ extension DecodeStage {
     func read<Value>(
         _ bytes: [UInt8],
         by policy: RenditionPolicy,
+        limits: DecodeLimits? = nil,
         context: JobContext?,
         body: (any ImageDecoding) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
@@ -94,7 +121,7 @@ extension DecodeStage {
         let threads = context == nil ? nil : pools.sandboxed
         return try policy.decodePolicy.read(
             bytes,
-            limits: limits,
+            limits: limits ?? self.limits,
             context: context,
             in: sandbox,
             pausing: threads,
@@ -156,7 +183,8 @@ extension DecodeStage {
         onAcceptance: Acceptance
     ) -> Rendition {
         onAcceptance { [self, bytes = data.bytes] in await placeholder(of: bytes, by: policy) }
-        let image = preview.complete.recording(data.provenance), note = image.streamed?.note ?? ""
+        let image = preview.complete.recording(data.provenance)
+        let note = image.streamed?.note ?? ""
         count(isSandboxed: note == Self.sandboxNote, of: data.bytes, by: policy)
         let detail = "\(image.decodeSummary)\(note), while it arrived"
         return Rendition(image: image, frameCount: 2, steps: [StepTimer().step(.decode, detail: detail)])
@@ -183,18 +211,19 @@ extension DecodeStage {
     ) throws(EideticError) -> Rendition {
         let detachedTime = context?.detachedTime ?? .zero
         var (rendition, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            let animation = try openAnimation(data.bytes, isComplete: true, by: policy, context: context)
-            if let animation { return animation }
+            if let animation = try wholeAnimation(data.bytes, by: policy, context: context) { return animation }
             return try decode(data, by: policy, context: context)
         }
         let image = rendition.image.recording(data.provenance)
         rendition.image = image
         rendition.makingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
-        onAcceptance { [self, bytes = data.bytes] in
-            // The first frame of an animation may be transformed already.
-            let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
-            guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
-            return await placeholder(of: bytes, by: policy)
+        if !image.isPartial {
+            onAcceptance { [self, bytes = data.bytes] in
+                // The first frame of an animation may be transformed already.
+                let isWhole = image.hasSourceProportions && (image.streamed == nil || policy.animationTransform == nil)
+                guard !isWhole else { return try? ImagePlaceholder(of: image.pixels) }
+                return await placeholder(of: bytes, by: policy)
+            }
         }
         let place = count(isSandboxed: rendition.isSandboxed, of: data.bytes, by: policy)
         let detail = image.decodeSummary + place + (note.map { ", \($0)" } ?? "")
@@ -209,6 +238,33 @@ extension DecodeStage {
         rendition.makingTime += transformTime
         rendition.steps.append(transformTimer.step(.transform, detail: transform.key))
         return rendition
+    }
+
+    /// Returns the animation of a whole file; `nil` if there is none that is decoded frame by frame, or it is shown as
+    /// a still image: one with more frames than are played, or a damaged one where a partial image is accepted.
+    private func wholeAnimation(
+        _ bytes: [UInt8],
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Rendition? {
+        do throws(EideticError) {
+            return try openAnimation(bytes, isComplete: true, by: policy, context: context)
+        } catch {
+            if policy.options.acceptsPartial, error.indicatesBrokenImage { return nil }
+            if error.code == .limitExceeded, try hasTooManyFrames(bytes, by: policy, context: context) { return nil }
+            throw error
+        }
+    }
+
+    private func hasTooManyFrames(
+        _ bytes: [UInt8],
+        by policy: RenditionPolicy,
+        context: JobContext?
+    ) throws(EideticError) -> Bool {
+        let header = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+            try decoding.header(of: bytes, isComplete: true)
+        }
+        return header.map { $0.frameCount > limits.frames } ?? false
     }
 
     /// Decodes an image on the calling thread, which waits for memory only if there is a context.
@@ -262,10 +318,17 @@ extension DecodeStage {
         return rendition.image
     }
 
-    /// Returns whether the header alone is a reason to refuse an image.
+    /// The longest time for a second look at the header of an image that has failed: whoever has kept a process busy
+    /// until its limit does not get that twice.
+    private static let secondLookTime = Duration.seconds(2)
+
+    /// Returns whether the header alone is a reason to refuse an image, or takes long.
     func isRefused(_ bytes: [UInt8], options: DecodeOptions, by policy: RenditionPolicy) async -> Bool {
-        let accepted: Void? = try? await run(decoding: bytes, by: policy) { [self] context throws(EideticError) in
-            try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+        var limits = limits
+        limits.duration = min(limits.duration, Self.secondLookTime)
+        let accepted: Void? = try? await run(decoding: bytes, by: policy) {
+            [self, limits] context throws(EideticError) in
+            try read(bytes, by: policy, limits: limits, context: context) { decoding throws(EideticError) in
                 try decoding.check(bytes, options: options)
             }
         }
@@ -292,7 +355,8 @@ extension DecodeStage {
         }
         guard let opened else { return nil }
         let signature = Array(bytes.prefix(ImageFormat.maximumSignatureLength))
-        let pool = pool(for: signature, by: policy), info = opened.source.info
+        let pool = pool(for: signature, by: policy)
+        let info = opened.source.info
         let isSandboxed = opened.source is SandboxedAnimation
         let animation = AnimatedImage(
             source: opened.source,

@@ -9,7 +9,7 @@ import EideticStore
 final class ImageDataLoader: Sendable {
     private struct JobKey: Hashable {
         let dataKey: ImageRequest.DataKey
-        let tiers: CachePolicy
+        let tiers: LoadTiers
     }
 
     let disk: DiskStage
@@ -58,10 +58,10 @@ final class ImageDataLoader: Sendable {
 
     private func run(_ job: DataJob) async throws(EideticError) -> EncodedImage {
         let searchesCaches =
-            job.tiers != .sourceOnly && !job.access.isDisjoint(with: [.readOriginal, .readShared])
+            job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
             && job.request.resource.isStoredOnDisk
         if searchesCaches {
-            if job.tiers.allowsMemory, job.access.contains(.readOriginal),
+            if job.tiers.allowsMemory, job.reads.contains(.original),
                 let image = activeImages[job.request.dataKey]
             {
                 return image
@@ -93,7 +93,7 @@ final class ImageDataLoader: Sendable {
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
     func cachedBytes(for load: Load) async -> [UInt8]? {
         if let image = activeImages[load.request.dataKey] { return image.bytes }
-        if case .bytes(let bytes) = load.request.resource { return bytes }
+        if case .bytes(let bytes) = load.request.resource.kind { return bytes }
         return await disk.bytes(for: load)
     }
 

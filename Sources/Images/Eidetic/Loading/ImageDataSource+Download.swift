@@ -4,30 +4,76 @@ import EideticFetch
 import EideticStore
 
 extension ImageDataSource {
-    /// Downloads from a server.
+    /// Downloads from a server; the part of a download that fails or is cancelled is kept for the next one.
     func download(
         from server: FetchRequest,
         on terms: Terms,
         job: DataJob
     ) async throws(EideticError) -> Response {
         var request = job.load.policy.transport.applied(to: server)
-        (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
+        request.conditions = terms.conditions
+        request.redirectEntries = terms.redirectEntries
+        parts?.beginDownload(for: job.load)
+        var hasPart = terms.part != nil
+        if let part = terms.part {
+            parts?.offer(part, of: request)
+        } else if let parts, terms.conditions.isEmpty {
+            hasPart = await parts.offerWritten(request, for: job.load, context: job.context)
+        }
+        parts?.begin()
+        defer { parts?.end() }
+        do throws(EideticError) {
+            let response = try await perform(request, from: server, job: job)
+            parts?.endDownload(for: job.load)
+            if hasPart { parts?.remove(for: job.load) }
+            return response
+        } catch {
+            parts?.endDownload(for: job.load)
+            parts?.store(request, for: job.load, longerThan: terms.part?.bytes.count ?? 0)
+            throw error
+        }
+    }
+
+    private func perform(
+        _ request: FetchRequest,
+        from server: FetchRequest,
+        job: DataJob
+    ) async throws(EideticError) -> Response {
         let timer = StepTimer(job.context)
         if job.load.policy.showsPreviews, request.conditions.isEmpty,
             downloader.configuration.decryptor == nil
         {
             let stream = try await downloader.stream(request, context: job.context)
-            let data = PartialData(expectedCount: stream.expectedLength, limit: server.byteLimit)
-            do throws(EideticError) {
-                return try await response(of: stream, into: data, from: server, job: job, timer: timer)
-            } catch  where error.isTransient && mayRestart(request) {
-                Log.write(.info, category: .fetch, message: "\(request.url): resumed: \(error.message)")
-                let response = try await resume(stream, after: data, of: request, for: server, job: job)
-                return self.response(response, from: server, timer: timer)
+            return try await downloader.announcingEnd(of: stream) { () async throws(EideticError) in
+                try await self.response(of: stream, to: request, from: server, job: job, timer: timer)
             }
         }
         let response = try await downloader.fetch(request, context: job.context) { job.report(.init(progress: $0)) }
         return self.response(response, from: server, timer: timer)
+    }
+
+    /// Reads a stream, and resumes it if it breaks off and is attempted again.
+    private func response(
+        of stream: FetchStream,
+        to request: FetchRequest,
+        from server: FetchRequest,
+        job: DataJob,
+        timer: StepTimer
+    ) async throws(EideticError) -> Response {
+        let data = PartialData(expectedCount: stream.expectedLength, limit: server.byteLimit)
+        do throws(EideticError) {
+            return try await response(of: stream, into: data, from: server, job: job, timer: timer)
+        } catch {
+            if await downloader.mayResume(request, after: error) {
+                Log.write(.info, category: .fetch, message: "\(request.url): resumed: \(error.message)")
+                let response = try await resume(stream, after: data, of: request, for: server, job: job)
+                return self.response(response, from: server, timer: timer)
+            }
+            if error.isTransient || error.code == .cancelled {
+                await downloader.keepPart(of: stream, after: data.snapshot)
+            }
+            throw error
+        }
     }
 
     /// Resumes a stream, and reports the bytes received so far.
@@ -40,7 +86,8 @@ extension ImageDataSource {
     ) async throws(EideticError) -> FetchResponse {
         // A hook may make another response of it.
         let isShown = downloader.configuration.responseModifier == nil
-        let current = Guarded<PartialData?>(data), expectedLength = stream.expectedLength
+        let current = Guarded<PartialData?>(data)
+        let expectedLength = stream.expectedLength
         return try await downloader.resume(
             stream,
             after: data.snapshot,
@@ -55,14 +102,10 @@ extension ImageDataSource {
                     return current
                 }
                 guard let data else { return }
-                let progress = FetchProgress(received: data.count, expected: expectedLength)
+                let progress = LoadProgress(received: data.count, expected: expectedLength)
                 job.report(.init(progress: progress, isReported: false, partialData: data))
             }
         )
-    }
-
-    private func mayRestart(_ request: FetchRequest) -> Bool {
-        request.ignoresFailureList || downloader.configuration.alwaysRetries
     }
 
     /// Reads a stream, and reports the bytes received so far.
@@ -77,11 +120,14 @@ extension ImageDataSource {
         // A hook may refuse any other response, or make another one of it.
         let isShown = downloader.configuration.acceptableStatus.contains(stream.status)
         let share = downloader.bodyBudget.makeShare(for: job.context)
-        var chunks = stream.makeAsyncIterator(), received = 0
+        var chunks = stream.makeAsyncIterator()
+        var received = 0
         while let chunk = try await chunks.next() {
-            if !share.add(chunk.count) { try await share.waitUntilMayGrow() }
+            let mayGrow = share.add(chunk.count)
+            // Before a wait, which may be cancelled: the part that is kept then has no hole.
             received = data.append(chunk)
-            let progress = FetchProgress(received: received, expected: stream.expectedLength)
+            if !mayGrow { try await share.waitUntilMayGrow() }
+            let progress = LoadProgress(received: received, expected: stream.expectedLength)
             job.report(
                 .init(progress: progress, isReported: throttle.allows(progress), partialData: isShown ? data : nil)
             )

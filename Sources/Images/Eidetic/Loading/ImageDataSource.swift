@@ -58,11 +58,14 @@ struct ImageDataSource: Sendable {
     }
 
     let downloader: Downloader
+    /// The parts of interrupted downloads on disk; `nil` if it has none.
+    let parts: PartStore?
     private let byteLimit: ByteCount
     private let files = WorkPool(name: "eidetic files", maximumThreadCount: 4)
 
-    init(configuration: ImagePipeline.Configuration) {
+    init(configuration: ImagePipeline.Configuration, parts: PartStore?) {
         downloader = configuration.downloader
+        self.parts = parts
         byteLimit = configuration.decodeLimits.encodedBytes
     }
 
@@ -70,17 +73,15 @@ struct ImageDataSource: Sendable {
     ///
     /// - Parameters:
     ///   - job: The job, whose `report` is called with progress.
-    ///   - conditions: The header fields by which a server can confirm cached bytes.
-    ///   - redirectEntries: The entries of redirects' targets.
+    ///   - terms: What caches have.
     /// - Returns: The response.
     /// - Throws: The errors of the download, the file or the function.
     func response(
         for job: DataJob,
-        conditions: HTTPHeaders = [:],
-        redirectEntries: RedirectEntries? = nil
+        on terms: Terms = Terms()
     ) async throws(EideticError) -> Response {
-        let timer = StepTimer(job.context), terms = Terms(conditions: conditions, redirectEntries: redirectEntries)
-        switch job.request.resource {
+        let timer = StepTimer(job.context)
+        switch job.request.resource.kind {
         case .remote(let server): return try await download(from: server, on: terms, job: job)
         case .file(let file):
             let limit = byteLimit
@@ -105,9 +106,13 @@ struct ImageDataSource: Sendable {
         try await files.run { _ throws(EideticError) in try file.examined() }
     }
 
-    /// The cached bytes that a download may confirm instead of loading others.
+    /// The cached bytes that a download may confirm or complete instead of loading others.
     struct Terms: Sendable {
-        let conditions: HTTPHeaders
-        let redirectEntries: RedirectEntries?
+        /// The header fields by which a server can confirm cached bytes.
+        var conditions = HTTPHeaders()
+        /// The entries of redirects' targets.
+        var redirectEntries: RedirectEntries?
+        /// The part that an earlier load has left.
+        var part: DiskCache.Entry?
     }
 }

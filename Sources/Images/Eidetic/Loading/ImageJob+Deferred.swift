@@ -24,7 +24,8 @@ extension ImageLoader {
         context: JobContext
     ) throws(EideticError) -> ImageResponse {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
-        let timer = StepTimer(), held = data.detached
+        let timer = StepTimer()
+        let held = data.detached
         let (image, header) = try stage.read(data.bytes, by: policy, context: context) {
             decoding throws(EideticError) in
             try decoding.makeDeferredImage(from: data.bytes, options: policy.options) {

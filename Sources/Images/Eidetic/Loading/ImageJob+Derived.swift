@@ -40,7 +40,7 @@ extension ImageJob {
     private var mayUseDerivedImages: Bool {
         let policy = load.policy
         guard load.request.isDerived, !policy.defersDecoding, policy.tiers.allowsDerivedImages,
-            policy.access.contains(.readDerived)
+            policy.reads.contains(.derived)
         else { return false }
         // Newer bytes may not be on disk yet.
         return loader.dataLoader.activeImages[load.request.dataKey] == nil
@@ -88,7 +88,8 @@ extension ImageJob {
         let timer = StepTimer()
         let scale = policy.options.scale
         var options = DecodeOptions()
-        (options.frames, options.scale) = (policy.options.frames, scale)
+        options.frames = policy.options.frames
+        options.scale = scale
         let decoded = try loader.stage.decodeDerived(found.bytes, options: options, by: policy, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
@@ -114,7 +115,7 @@ extension ImageJob {
     }
 }
 
-extension CachePolicy {
+extension LoadTiers {
     /// A Boolean value indicating whether an image on disk that was made from fresh bytes may be used.
     fileprivate var allowsDerivedImages: Bool { self != .sourceOnly && !isValidation }
 }

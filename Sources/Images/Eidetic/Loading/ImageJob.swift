@@ -68,12 +68,13 @@ final class ImageJob: Sendable {
 extension ImageJob {
     /// Returns an image made from a larger one in memory, without its bytes; `nil` if memory has none.
     private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
-        let request = load.request, memory = loader.memory
+        let request = load.request
+        let memory = loader.memory
         guard load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
         // What matters is found in the pixels, so other pixels could have another crop.
-        guard mode != .fill || request.rendering.cropFocus != .content else { return nil }
+        guard mode.focus != .content else { return nil }
         guard let (larger, timeToLive) = memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
         else { return nil }
@@ -150,8 +151,8 @@ extension ImageJob {
         return try await recordingFailure(of: data) { () async throws(EideticError) in
             guard !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
             let rendition = try await rendition(of: data, playing: animation)
-            // Another job may have decoded the same bytes.
-            data.storage?.commit(isDecoded: true)
+            // Another job may have decoded the same bytes. A partial image does not prove that they are whole.
+            if !rendition.image.isPartial { data.storage?.commit(isDecoded: true) }
             token.insert(rendition.image, for: load.request, from: data.source, timeToLive: data.timeToLive)
             loader.derived.store(rendition, of: data, for: load)
             return ImageResponse(rendition.image, source: data.source, data: data, steps: rendition.steps)

@@ -43,7 +43,8 @@ final class ImageLoader: Sendable {
         context: JobContext,
         report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
-        let key = JobKey(for: load, displaying: displayed), showsPreviews = load.policy.showsPreviews
+        let key = JobKey(for: load, displaying: displayed)
+        let showsPreviews = load.policy.showsPreviews
         // Another caller of the same job may have asked for previews.
         let report: ImagePipeline.Report = { event in
             if case .preview = event, !showsPreviews { return }
@@ -92,10 +93,11 @@ extension ImageLoader {
     private struct JobKey: Hashable {
         let imageKey: CacheKey
         let defersDecoding: Bool
-        let tiers: CachePolicy
+        let tiers: LoadTiers
         let displayed: UInt64?
         let dataKey: ImageRequest.DataKey
-        let access: ImageRequest.CacheAccess
+        let reads: ImageRequest.CachePolicy.Tiers
+        let writes: ImageRequest.CachePolicy.Tiers
         let decodePolicy: DecodePolicy?
 
         init(for load: Load, displaying displayed: Image?) {
@@ -104,7 +106,8 @@ extension ImageLoader {
             tiers = load.policy.tiers
             self.displayed = displayed?.encodedChecksum
             dataKey = load.request.dataKey
-            access = load.policy.access
+            reads = load.policy.reads
+            writes = load.policy.writes
             decodePolicy = load.request.decodePolicy
         }
     }

@@ -29,7 +29,8 @@ final class InteractionGate: Sendable {
     /// - Throws: `cancelled` if the task is cancelled meanwhile.
     func waitUntilOpen(for context: JobContext) async throws(EideticError) {
         guard isClosed, context.priority == .low else { return }
-        let waiter = Waiter<Void>(), id = ObjectIdentifier(waiter)
+        let waiter = Waiter<Void>()
+        let id = ObjectIdentifier(waiter)
         context.addPriorityObserver(waiter) { [weak self] in self?.resumeAdmitted() }
         state.withLock { $0.waiters[id] = (waiter, context) }
         // The gate or the priority may have changed before the waiter was in the table.

@@ -11,7 +11,7 @@ struct Load: Sendable {
     init(_ request: ImageRequest) { (self.request, policy) = (request, LoadPolicy(request)) }
 
     /// Returns the load of the same image from other tiers.
-    func from(_ tiers: CachePolicy) -> Load {
+    func from(_ tiers: LoadTiers) -> Load {
         var load = self
         load.policy.tiers = tiers
         return load
@@ -22,7 +22,8 @@ struct Load: Sendable {
     /// It decodes whatever the options: only bytes that have proved to be an image replace others.
     func validating(isReload: Bool) -> Load {
         var load = from(.validated(isReload: isReload))
-        (load.policy.defersDecoding, load.policy.showsPreviews) = (false, false)
+        load.policy.defersDecoding = false
+        load.policy.showsPreviews = false
         return load
     }
 
@@ -35,7 +36,7 @@ struct Load: Sendable {
 /// Those about pixels are made by ``RenditionPolicy``, which caches need as well.
 struct LoadPolicy: Sendable {
     /// The tiers that the load may use.
-    var tiers: CachePolicy
+    var tiers: LoadTiers
     /// A Boolean value indicating whether a cached image must be revalidated.
     let revalidates: Bool
     /// A Boolean value indicating whether a stale image that was delivered is revalidated afterwards.
@@ -58,32 +59,38 @@ struct LoadPolicy: Sendable {
     /// A Boolean value indicating whether the bytes may be stored in the shared tier: only what was decoded.
     var isShared: Bool { allowsSharing && !defersDecoding }
     private let allowsSharing: Bool
-    /// The caches that the request allows.
-    let access: ImageRequest.CacheAccess
+    /// The caches that the load may read.
+    let reads: ImageRequest.CachePolicy.Tiers
+    /// The caches that the load may write.
+    let writes: ImageRequest.CachePolicy.Tiers
     /// The settings of downloads.
     let transport: TransportPolicy
     /// The header fields of the request itself, whose directives the caches obey.
     let cacheFields: [HTTPField]
 
     init(_ request: ImageRequest) {
-        let options = request.options, isOnlyIfCached = request.isOnlyIfCached
-        tiers = options.contains(.fromLoaderOnly) ? .sourceOnly : .cacheElseSource
-        if options.contains(.fromCacheOnly) || isOnlyIfCached { tiers = .cacheOnly }
-        revalidates =
-            options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
-            && !isOnlyIfCached
-        allowsRefresh = !options.contains(.fromCacheOnly)
-        includesBytes = options.contains(.queryMemoryData)
-        waitsForStorage = options.contains(.waitStoreCache)
+        let options = request.options
+        let cachePolicy = request.cachePolicy
+        tiers =
+            switch cachePolicy.search {
+            case _ where request.isOnlyIfCached: .cacheOnly
+            case .cachesElseSource: .cacheElseSource
+            case .cachesOnly: .cacheOnly
+            case .sourceOnly: .sourceOnly
+            }
+        revalidates = options.contains(.refreshCached) && tiers == .cacheElseSource
+        allowsRefresh = cachePolicy.search != .cachesOnly
+        includesBytes = cachePolicy.includesBytes
+        waitsForStorage = cachePolicy.waitsForStorage
         continuesInBackground = options.contains(.continueInBackground)
         requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
         defersDecoding = request.defersDecoding
-        access = request.access
-        let isStored = request.resource.isStoredOnDisk && !options.contains(.cacheMemoryOnly)
-        writesToDisk = isStored && access.contains(.writeOriginal)
-        allowsSharing = isStored && access.contains(.writeShared)
-        transport = TransportPolicy(options)
+        reads = request.reads
+        writes = request.writes
+        writesToDisk = request.resource.isStoredOnDisk && writes.contains(.original)
+        allowsSharing = request.resource.isStoredOnDisk && writes.contains(.shared)
+        transport = TransportPolicy(options, keepsParts: writes.contains(.original))
         cacheFields = request.cacheFields
     }
 
@@ -100,11 +107,17 @@ struct LoadPolicy: Sendable {
     }
 }
 
+extension ImageRequest {
+    /// A Boolean value indicating whether a cached image is delivered, and then revalidated.
+    package var revalidatesCached: Bool { LoadPolicy(self).revalidates }
+}
+
 // MARK: Loads without a suspension
 extension LoadPolicy {
-    /// Returns whether an image in memory may be the whole response to a request with these options.
-    static func mayEndInMemory(_ options: ImageOptions) -> Bool {
-        options.isDisjoint(with: [.fromLoaderOnly, .queryMemoryData, .refreshCached])
+    /// Returns whether an image in memory may be the whole response to a request.
+    static func mayEndInMemory(_ request: ImageRequest) -> Bool {
+        request.cachePolicy.search != .sourceOnly && !request.cachePolicy.includesBytes
+            && !request.options.contains(.refreshCached)
     }
 
     /// Returns whether an image is what these options require.
@@ -114,7 +127,7 @@ extension LoadPolicy {
 }
 
 /// The tiers that a load may use; loads that differ in it are never coalesced.
-enum CachePolicy: Hashable {
+enum LoadTiers: Hashable {
     /// The disk cache, then the source.
     case cacheElseSource
     /// The disk cache only, as far as its entry is fresh.
@@ -139,12 +152,16 @@ enum CachePolicy: Hashable {
 /// The settings of a download that the options of an image imply.
 struct TransportPolicy: Sendable {
     private let allowsInvalidCertificates: Bool
+    /// A Boolean value indicating whether the server may be another one, or knows the user by cookies.
+    var isUnverified: Bool { allowsInvalidCertificates || usesCookies }
     private let ignoresFailureList: Bool
     private let usesCookies: Bool
+    private let keepsParts: Bool
     /// The results of the downloader's hook for requests, which is called once for each server of the load.
     private let modifications = RequestModifications()
 
-    init(_ options: ImageOptions) {
+    init(_ options: ImageOptions, keepsParts: Bool) {
+        self.keepsParts = keepsParts
         allowsInvalidCertificates = options.contains(.allowInvalidCertificates)
         ignoresFailureList = options.contains(.retryFailed)
         usesCookies = options.contains(.handleCookies)
@@ -156,6 +173,7 @@ struct TransportPolicy: Sendable {
         if allowsInvalidCertificates { request.allowsInvalidCertificates = true }
         if ignoresFailureList { request.ignoresFailureList = true }
         if usesCookies { request.usesCookies = true }
+        request.keepsPart = keepsParts
         request.modifications = modifications
         return request
     }
@@ -166,6 +184,8 @@ struct RenditionPolicy: Sendable {
     let options: DecodeOptions
     /// The process in which the image is decoded.
     var decodePolicy = DecodePolicy.inProcess
+    /// Scheme, host and port of the image; empty if it is on no server.
+    var origin = ""
     private let transform: (any ImageTransform)?
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool

@@ -43,7 +43,9 @@ final class RenditionIndex: Sendable {
         private let moment: UInt64
 
         fileprivate init(index: RenditionIndex, resourceKey: String, moment: UInt64) {
-            (self.index, self.resourceKey, self.moment) = (index, resourceKey, moment)
+            self.index = index
+            self.resourceKey = resourceKey
+            self.moment = moment
         }
 
         deinit { index.endLoad(of: resourceKey) }
@@ -64,7 +66,7 @@ final class RenditionIndex: Sendable {
             timeToLive: Duration? = nil,
             hasSourceSize: Bool = true
         ) {
-            guard timeToLive != .zero, request.access.contains(.writeMemory), !isOutdated(image) else { return }
+            guard timeToLive != .zero, request.writes.contains(.memory), !isOutdated(image) else { return }
             let (key, base, memory) = (request.imageKey, hasSourceSize ? request.baseKey : nil, index.memory)
             let insert = source == .disk ? memory.insertFromDisk : memory.insert
             insert(image, key, base, request.rendering.isCropped, timeToLive)

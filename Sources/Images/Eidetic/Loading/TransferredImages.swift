@@ -1,6 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticFetch
+import EideticHTTP
 import EideticStore
 
 /// Images whose download was handed over to another process, on their way to the disk cache.
@@ -24,7 +25,9 @@ final class TransferredImages: Sendable {
         guard let provider = configuration.transfers?.service.downloader, let disk = configuration.diskCache else {
             return nil
         }
-        (self.provider, self.disk, limit) = (provider, disk, configuration.decodeLimits.encodedBytes)
+        self.provider = provider
+        self.disk = disk
+        limit = configuration.decodeLimits.encodedBytes
         decodePolicy = configuration.decodePolicy.resolved(isFromNetwork: true)
         storesUnchanged = configuration.serializer.isIdentity
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }

@@ -29,7 +29,8 @@ struct EventStream: Sendable {
         private let latest: LatestUpdates
 
         fileprivate init(base: AsyncStream<Signal>.Iterator, latest: LatestUpdates) {
-            (self.base, self.latest) = (base, latest)
+            self.base = base
+            self.latest = latest
         }
 
         mutating func next() async -> ImageTask.Event? {
@@ -81,7 +82,7 @@ struct EventSink: Sendable {
 
 /// The newest progress and preview that the reader has not consumed.
 private final class LatestUpdates: Sendable {
-    let progress = LatestValue<FetchProgress>()
+    let progress = LatestValue<LoadProgress>()
     let preview = LatestValue<Image>()
 }
 

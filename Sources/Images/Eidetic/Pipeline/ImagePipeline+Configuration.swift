@@ -39,7 +39,7 @@ extension ImagePipeline {
 
         /// The images of other sizes, and the transformed ones, that are kept on disk; by default those whose reading
         /// takes less than a quarter of the time in which they were made.
-        public var derivedImages = DerivedImages()
+        public var derivedImages = DerivedImages.automatic
 
         /// The tier that several machines share, between disk and network; `nil`, the default, for none.
         ///
@@ -173,7 +173,7 @@ extension ImagePipeline.Configuration {
         /// Until the disk cache's maximum age, whatever the server said.
         ///
         /// This is the tradition of image caches, in which a URL names one image. Responses that must not be stored
-        /// (`no-store`, `Vary: *`, with cookies `Vary: Cookie`) are kept from the disk; memory has them as long as
+        /// (`no-store`, with cookies `Vary: Cookie`) are kept from the disk; memory has them as long as
         /// there is room. Of the directives of a request `no-store` and `only-if-cached` are obeyed.
         case maximumAge
 

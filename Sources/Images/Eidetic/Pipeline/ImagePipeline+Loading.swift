@@ -12,7 +12,7 @@ extension ImagePipeline {
     /// Calls the configuration's request processors, the first one first.
     ///
     /// Every load begins here, so that each processor runs once, whether memory has the image or not.
-    func prepare(_ request: ImageRequest) -> PreparedLoad {
+    package func prepare(_ request: ImageRequest) -> PreparedLoad {
         guard !isPlain else { return PreparedLoad(request) }
         return PreparedLoad(request, result: Result { () throws(EideticError) in try processed(request) })
     }
@@ -63,10 +63,10 @@ extension ImagePipeline {
         }
         try request.resource.validate()
         var request = request
-        if case .file(let file) = request.resource, file.version == nil {
+        if case .file(let file) = request.resource.kind, file.version == nil {
             let examined = try await dataLoader.source.source.examined(file)
             localFiles.record(examined)
-            request.resource = .file(examined)
+            request.resource = ImageRequest.Resource(.file(examined))
         }
         let load = Load(request)
         guard load.policy.continuesInBackground else { return try await responder(load) }
@@ -111,7 +111,8 @@ extension ImagePipeline {
     ///
     /// - Throws: `unsupportedFormat` if the image in memory is not animated, and the options require that.
     private func memoryResponse(to load: Load) async throws(EideticError) -> ImageResponse? {
-        let timer = StepTimer(), policy = load.policy
+        let timer = StepTimer()
+        let policy = load.policy
         guard policy.tiers.allowsMemory, let image = memoryHit(for: load.request) else { return nil }
         // Before a revalidation an unsuitable image in memory counts as a miss.
         guard !policy.revalidates || policy.accepts(image) else { return nil }
@@ -151,7 +152,7 @@ extension ImagePipeline {
         try await finishStorage(for: load, recordingIn: &response)
     }
 
-    /// Waits until the bytes are on disk, with `waitStoreCache`; those of an image in memory may still be on their way.
+    /// Waits until the bytes are on disk, if the request says so; those of an image in memory may be on their way.
     ///
     /// - Throws: `cancelled` as soon as the task is cancelled.
     private func finishStorage(
@@ -219,7 +220,8 @@ extension ImagePipeline {
         }
         var unchanged = cached
         unchanged.trace.steps += response.trace.steps.suffix(1)
-        (unchanged.isTransferred, unchanged.revalidation) = (response.source == .network, .unchanged)
+        unchanged.isTransferred = response.source == .network
+        unchanged.revalidation = .unchanged
         try await finishStorage(for: load, recordingIn: &unchanged)
         return unchanged
     }
@@ -239,7 +241,8 @@ extension ImagePipeline {
     /// Loads that show the same image share one request.
     private func revalidateInBackground(_ load: Load, displayed: Image) {
         Task.detached(priority: .utility) { [imageLoader] in
-            let load = load.validating(isReload: false), context = JobContext(priority: .low)
+            let load = load.validating(isReload: false)
+            let context = JobContext(priority: .low)
             do throws(EideticError) {
                 _ = try await imageLoader.response(to: load, displaying: displayed, context: context) { _ in }
             } catch {

@@ -22,15 +22,15 @@ extension ImagePipeline {
     public func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }
 
     /// Returns the image in memory of a load; see ``cachedImage(for:)``.
-    func cachedImage(for load: PreparedLoad) -> Image? { examined(load).flatMap { memoryHit(for: $0) } }
+    package func cachedImage(for load: PreparedLoad) -> Image? { examined(load).flatMap { memoryHit(for: $0) } }
 
     /// Returns the largest image in memory of a load; see ``cachedPreview(for:)``.
-    func cachedPreview(for load: PreparedLoad) -> Image? {
+    package func cachedPreview(for load: PreparedLoad) -> Image? {
         examined(load)?.baseKey.flatMap { memory.largestImage(forBase: $0) }
     }
 
     /// Returns the image of a load that the disk has, however stale; `nil` if it has none that can be decoded.
-    func storedPreview(for load: PreparedLoad) async -> Image? {
+    package func storedPreview(for load: PreparedLoad) async -> Image? {
         guard let request = try? load.processed(), request.resource.isStoredOnDisk else { return nil }
         let load = Load(request).from(.cacheOnlyAllowingStale)
         return try? await loadedResponse(to: load, context: JobContext(priority: request.priority)).image
@@ -39,7 +39,7 @@ extension ImagePipeline {
     /// Returns the request of a load with the state of its file that the newest load found, which may be outdated.
     private func examined(_ load: PreparedLoad) -> ImageRequest? {
         guard var request = try? load.processed() else { return nil }
-        if let file = localFiles.newest(of: request.resource) { request.resource = .file(file) }
+        if let file = localFiles.newest(of: request.resource) { request.resource = ImageRequest.Resource(.file(file)) }
         return request
     }
 }
@@ -54,16 +54,16 @@ extension ImagePipeline {
     /// Returns the image in memory that completes the load of a request; `nil` if the load needs more.
     ///
     /// The awaited forms of a load call it first: it neither suspends nor allocates.
-    func completingHit(for request: ImageRequest) -> Image? {
-        guard !hasInterceptors, LoadPolicy.mayEndInMemory(request.options), let image = memoryHit(for: request),
+    package func completingHit(for request: ImageRequest) -> Image? {
+        guard !hasInterceptors, LoadPolicy.mayEndInMemory(request), let image = memoryHit(for: request),
             LoadPolicy.accepts(image, options: request.options)
         else { return nil }
-        guard request.options.contains(.waitStoreCache) else { return image }
+        guard request.cachePolicy.waitsForStorage else { return image }
         return dataLoader.unstoredImage(for: request) == nil ? image : nil
     }
 
     /// Returns the response of a load that memory completes, and counts it; otherwise, `nil`.
-    func completingResponse(to load: PreparedLoad) -> ImageResponse? {
+    package func completingResponse(to load: PreparedLoad) -> ImageResponse? {
         let timer = StepTimer()
         guard let image = load.withRequest({ completingHit(for: $0) }) else { return nil }
         let response = ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
@@ -85,7 +85,7 @@ final class LocalFileStates: Sendable {
 
     /// Returns the state that the newest load found of a file; `nil` for another resource.
     func newest(of resource: ImageRequest.Resource) -> LocalFile? {
-        guard case .file(let file) = resource, file.version == nil else { return nil }
+        guard case .file(let file) = resource.kind, file.version == nil else { return nil }
         return files.withLock { $0[file.path] }
     }
 

@@ -37,10 +37,8 @@ public final class ImagePipeline: Sendable {
     /// - Parameter configuration: Its parts and limits.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        (isPlain, hasInterceptors) = (
-            configuration.requestProcessors.isEmpty && configuration.sources.isEmpty,
-            !configuration.interceptors.isEmpty
-        )
+        isPlain = configuration.requestProcessors.isEmpty && configuration.sources.isEmpty
+        hasInterceptors = !configuration.interceptors.isEmpty
         let memory =
             configuration.memoryCache
             ?? ImageMemoryCache(

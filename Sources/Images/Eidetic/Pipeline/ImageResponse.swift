@@ -18,10 +18,10 @@ public struct ImageResponse: Sendable {
     /// The number of encoded bytes.
     public let byteCount: ByteCount
 
-    /// The encoded bytes; `nil` for an image from memory, unless `queryMemoryData` is set and a cache has them.
+    /// The encoded bytes; `nil` for an image from memory, unless the request includes them and a cache has them.
     public internal(set) var encodedBytes: [UInt8]?
 
-    /// The error that kept the bytes from the disk; known with `waitStoreCache` only.
+    /// The error that kept the bytes from the disk; known if the request waits for storage.
     public internal(set) var storeError: EideticError?
 
     /// The result of revalidating the cached image; `nil` without `refreshCached`, or if no cache had the image.

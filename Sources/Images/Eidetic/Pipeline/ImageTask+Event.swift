@@ -1,11 +1,11 @@
 public import EideticCore
-public import EideticFetch
+import EideticFetch
 
 extension ImageTask {
     /// An event of a load.
     public enum Event: Sendable {
         /// Bytes were received.
-        case progress(FetchProgress)
+        case progress(LoadProgress)
 
         /// A partial image was decoded from the bytes received so far (`progressive`).
         case preview(Image)

@@ -32,7 +32,7 @@ extension ImageTask {
                 guard !isFinished else { return nil }
                 guard let event = await base.next() else {
                     isFinished = true
-                    task.cancel(isolation: nil)
+                    task.cancelLater()
                     return .failed(.cancelled)
                 }
                 isFinished = event.isTerminal

@@ -1,5 +1,5 @@
 public import EideticCore
-public import EideticFetch
+import EideticFetch
 
 /// The handle of one load, usable from any thread.
 ///
@@ -9,25 +9,37 @@ public import EideticFetch
 /// let image = try await task.image
 /// ```
 ///
-/// A load has exactly one outcome, whatever cancels it and however often. It is cancelled by ``cancel(isolation:)``, by
+/// A load has exactly one outcome, whatever cancels it and however often. It is cancelled by ``cancel()``, by
 /// the cancellation of a Swift task that waits for the ``response``, the ``image`` or the next of the ``events``, and
 /// when nobody holds the handle or one of its sequences any more. Other callers of the same image still get it.
 ///
 /// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` returns a task with completion handlers. They are
 /// called on the main actor, and the task need not be held. The completion handler is called exactly once: before that
-/// function returns if the image is in memory, within ``cancel(isolation:)`` if that is called on the main actor,
+/// function returns if the image is in memory, within ``cancel()`` if that is called on the main actor,
 /// otherwise later.
 public final class ImageTask: Sendable {
     /// The functions that a task calls.
-    struct Handlers: Sendable {
-        var cached: (@MainActor (ImageResponse) -> Void)?
-        var preview: (@MainActor (Image) -> Void)?
-        var progress: (@MainActor (FetchProgress) -> Void)?
-        var completion: @MainActor (Result<ImageResponse, EideticError>) -> Void
+    package struct Handlers: Sendable {
+        let cached: (@MainActor (ImageResponse) -> Void)?
+        let preview: (@MainActor (Image) -> Void)?
+        let progress: (@MainActor (LoadProgress) -> Void)?
+        let completion: @MainActor (Result<ImageResponse, EideticError>) -> Void
+
+        package init(
+            cached: (@MainActor (ImageResponse) -> Void)?,
+            preview: (@MainActor (Image) -> Void)?,
+            progress: (@MainActor (LoadProgress) -> Void)?,
+            completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
+        ) {
+            self.cached = cached
+            self.preview = preview
+            self.progress = progress
+            self.completion = completion
+        }
     }
 
     private struct State {
-        var progress: FetchProgress?
+        var progress: LoadProgress?
         var result: Result<ImageResponse, EideticError>?
         /// The newest events that a sequence must not miss if it is created after them.
         var cached: ImageResponse?
@@ -49,7 +61,8 @@ public final class ImageTask: Sendable {
     init(for request: ImageRequest, in pipeline: ImagePipeline) {
         self.request = request
         context = JobContext(priority: request.priority)
-        let load = Load(), first = EventStream.make()
+        let load = Load()
+        let first = EventStream.make()
         state = Guarded(State(sinks: [first.sink.id: first.sink], first: first, load: load))
         load.setTask(self, isRetained: false)
         load.start(pipeline.prepare(request), in: pipeline, context: context)
@@ -64,7 +77,7 @@ public final class ImageTask: Sendable {
     ///   - decodesImages: A Boolean value indicating whether images are decoded before they are delivered.
     ///   - handlers: The functions to call.
     @MainActor
-    init(
+    package init(
         for prepared: PreparedLoad,
         in pipeline: ImagePipeline,
         hit: ImageResponse?,
@@ -92,7 +105,7 @@ public final class ImageTask: Sendable {
     ///   - request: An equal request; if its priority differs from the earlier one's, it becomes that of the load.
     ///   - handlers: The functions to call.
     @MainActor
-    init?(takingOver earlier: ImageTask, for request: ImageRequest, handlers: Handlers) {
+    package init?(takingOver earlier: ImageTask, for request: ImageRequest, handlers: Handlers) {
         let taken = earlier.state.withLock { state -> State? in
             guard state.result == nil, let load = state.load else { return nil }
             state.load = nil
@@ -110,7 +123,7 @@ public final class ImageTask: Sendable {
     deinit { state.withLock { $0.load }?.cancel() }
 
     /// The progress of the download; `nil` before the first byte.
-    public var progress: FetchProgress? { state.withLock { $0.progress } }
+    public var progress: LoadProgress? { state.withLock { $0.progress } }
 
     /// The outcome; `nil` until the task is finished.
     public var result: Result<ImageResponse, EideticError>? { state.withLock { $0.result } }
@@ -146,15 +159,15 @@ public final class ImageTask: Sendable {
     ///
     /// On the main actor the completion handler is called before this function returns; if it is called elsewhere, soon
     /// after.
-    ///
-    /// - Parameter isolation: The actor of the caller; do not pass a value.
-    public func cancel(isolation: isolated (any Actor)? = #isolation) {
+    public func cancel() {
         guard let completion = finish(with: .failure(.cancelled), cancelsLoad: true) else { return }
-        if isolation === MainActor.shared {
-            MainActor.assumeIsolated { completion(.failure(.cancelled)) }
-        } else {
-            Task { @MainActor in completion(.failure(.cancelled)) }
-        }
+        Task.immediate { @MainActor in completion(.failure(.cancelled)) }
+    }
+
+    /// Cancels the task as ``cancel()`` does, and calls the completion handler later: for a caller within a callback.
+    package func cancelLater() {
+        guard let completion = finish(with: .failure(.cancelled), cancelsLoad: true) else { return }
+        Task { @MainActor in completion(.failure(.cancelled)) }
     }
 }
 
@@ -276,7 +289,7 @@ extension ImagePipeline {
         _ request: ImageRequest,
         cached: (@MainActor (ImageResponse) -> Void)? = nil,
         preview: (@MainActor (Image) -> Void)? = nil,
-        progress: (@MainActor (FetchProgress) -> Void)? = nil,
+        progress: (@MainActor (LoadProgress) -> Void)? = nil,
         completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
     ) -> ImageTask {
         let handlers = ImageTask.Handlers(cached: cached, preview: preview, progress: progress, completion: completion)

@@ -1,7 +1,7 @@
 import EideticCore
 
 /// A request, and what the request processors have made of it, once for a load.
-struct PreparedLoad: Sendable {
+package struct PreparedLoad: Sendable {
     /// The result of the processors; a request is large, so it is not copied along.
     private final class Outcome: Sendable {
         let result: Result<ImageRequest, EideticError>
@@ -10,7 +10,7 @@ struct PreparedLoad: Sendable {
     }
 
     /// The request as it was before the processors.
-    let request: ImageRequest
+    package let request: ImageRequest
     private let outcome: Outcome?
 
     /// Creates the load of a request; `result` is `nil` without processors.
@@ -23,7 +23,7 @@ struct PreparedLoad: Sendable {
     func processed() throws(EideticError) -> ImageRequest { try outcome?.result.get() ?? request }
 
     /// Calls `body` with the request after the processors, without a copy of it; `nil` if they have failed.
-    func withRequest<Value>(_ body: (ImageRequest) -> Value?) -> Value? {
+    package func withRequest<Value>(_ body: (ImageRequest) -> Value?) -> Value? {
         guard let outcome else { return body(request) }
         guard case .success(let request) = outcome.result else { return nil }
         return body(request)
@@ -41,7 +41,7 @@ extension ImagePipeline {
 
     /// Returns the resource of a URL whose scheme is the user's own; otherwise, `nil`.
     private func ownResource(of request: ImageRequest) -> ImageRequest.Resource? {
-        guard case .invalid(let url, _) = request.resource, let end = url.firstIndex(of: ":"),
+        guard case .invalid(let url, _) = request.resource.kind, let end = url.firstIndex(of: ":"),
             let source = configuration.sources[url[..<end].lowercased()]
         else { return nil }
         return .provider(name: url) { () async throws(EideticError) in try await source(url) }

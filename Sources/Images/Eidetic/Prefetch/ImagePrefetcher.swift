@@ -11,8 +11,8 @@ public final class ImagePrefetcher: Sendable {
         case memory
         /// Encoded images on disk; only their headers are read.
         ///
-        /// An image on disk is not loaded again, also with `refreshCached`; `fromLoaderOnly` does so. A local resource,
-        /// as a file, is not copied.
+        /// An image on disk is not loaded again, also with `refreshCached`; the cache policy `reload` does so. A local
+        /// resource, as a file, is not copied.
         case disk
         /// Encoded images on disk, downloaded by the service in `ImagePipeline.Configuration.transfers`.
         ///

@@ -53,7 +53,8 @@ package struct DataURL {
         var (bits, count) = (UInt32(0), 0)
         for digit in digits {
             guard let value = value(ofBase64: digit) else { return nil }
-            (bits, count) = (bits << 6 | value, count + 6)
+            bits = bits << 6 | value
+            count = count + 6
             guard count >= 8 else { continue }
             count -= 8
             bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))

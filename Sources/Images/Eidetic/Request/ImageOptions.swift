@@ -1,4 +1,7 @@
-/// Options of a load that differ from the default.
+/// The ways in which a load downloads and decodes other than by default.
+///
+/// The use of caches is the ``ImageRequest/CachePolicy``, the urgency the `LoadPriority`, and what a view shows the
+/// `ImageSlot.Presentation`.
 public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// The bits of the set.
     public let rawValue: UInt32
@@ -6,22 +9,7 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Creates a set from its bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    // MARK: Caches and sources
-
-    /// Stores nothing on disk.
-    public static let cacheMemoryOnly = ImageOptions(rawValue: 1 << 0)
-
-    /// Uses caches only; if none has the image, the load fails with `cacheMiss`.
-    public static let fromCacheOnly = ImageOptions(rawValue: 1 << 1)
-
-    /// Ignores the caches when loading; the image is stored in them all the same.
-    public static let fromLoaderOnly = ImageOptions(rawValue: 1 << 2)
-
-    /// Delivers the image after its bytes are stored, with the error if that failed.
-    public static let waitStoreCache = ImageOptions(rawValue: 1 << 3)
-
-    /// Delivers the encoded bytes also with an image from memory.
-    public static let queryMemoryData = ImageOptions(rawValue: 1 << 4)
+    // MARK: Transport
 
     /// Accepts any certificate for this request; the image is shared only with requests that do so too.
     public static let allowInvalidCertificates = ImageOptions(rawValue: 1 << 5)
@@ -78,46 +66,22 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Delivers the image without decoding it: its header is read, and its pixels are decoded when they are used.
     ///
     /// The option has no effect where pixels are needed anyway: with a transform, with `preloadAllFrames`, for a
-    /// prefetch to memory, and in an ``ImageSlot``. An image that is decoded on use is not inserted into memory.
+    /// prefetch to memory, and in an `ImageSlot`. An image that is decoded on use is not inserted into memory.
     public static let avoidDecode = ImageOptions(rawValue: 1 << 27)
 
-    // MARK: Priority
-
-    /// Sets the priority `low`.
-    public static let lowPriority = ImageOptions(rawValue: 1 << 22)
-
-    /// Sets the priority `high`.
-    public static let highPriority = ImageOptions(rawValue: 1 << 23)
-
-    // MARK: Display in a slot
-
-    /// Shows the placeholder only after the load has failed.
-    public static let delayPlaceholder = ImageOptions(rawValue: 1 << 16)
-
-    /// Keeps the displayed image until the new one is loaded, instead of the placeholder.
-    public static let keepCurrentImage = ImageOptions(rawValue: 1 << 17)
-
-    /// Leaves it to the completion handler to show the image.
-    public static let avoidAutoSetImage = ImageOptions(rawValue: 1 << 18)
-
-    /// Lets the slot's earlier load continue; by default it is cancelled.
-    public static let avoidAutoCancel = ImageOptions(rawValue: 1 << 19)
-
-    /// Runs the transition also for an image from memory.
-    public static let forceTransition = ImageOptions(rawValue: 1 << 20)
-
-    /// Calls the completion handler after the transition.
-    public static let waitTransition = ImageOptions(rawValue: 1 << 21)
+    /// Delivers a damaged or truncated image as far as it can be decoded; `Image.isPartial` says so.
+    ///
+    /// As in browsers, which show what they have. Of JPEG, PNG, GIF, WebP, BMP, ICO and TIFF the rows that are there
+    /// are delivered, of JPEG XL a coarse image, of an animation the frames before the damage. A partial image is kept
+    /// in memory only. By default it is an error, `truncated` or `corrupt`.
+    public static let allowsPartial = ImageOptions(rawValue: 1 << 28)
 
     /// The options that change pixels, and so belong to the identity of a decoded image.
     static let affectingIdentity: ImageOptions = [
         .scaleDownLargeImages, .preloadAllFrames, .firstFrameOnly, .transformAnimatedImage, .transformVectorImage,
+        .allowsPartial,
     ]
-
-    static let affectingPriority: ImageOptions = [.lowPriority, .highPriority]
 
     /// The options that change how bytes are loaded: loads that differ in them share no download.
-    static let affectingData: ImageOptions = [
-        .cacheMemoryOnly, .allowInvalidCertificates, .retryFailed, .handleCookies,
-    ]
+    static let affectingData: ImageOptions = [.allowInvalidCertificates, .retryFailed, .handleCookies]
 }

@@ -12,9 +12,6 @@ extension ImageRequest {
         /// The way in which the image is fitted to ``size``; `fit` by default.
         public var contentMode: ContentMode
 
-        /// The part of the image that stays in view with `fill`; the centre by default.
-        public var cropFocus: CropFocus
-
         /// A Boolean value indicating whether colours are converted to sRGB; true by default.
         public var convertsToSRGB: Bool
 
@@ -30,14 +27,12 @@ extension ImageRequest {
         public init(
             size: PixelSize? = nil,
             contentMode: ContentMode = .fit,
-            cropFocus: CropFocus = .center,
             convertsToSRGB: Bool = true,
             transform: (any ImageTransform)? = nil,
             scale: Double? = nil
         ) {
             self.size = size
             self.contentMode = contentMode
-            self.cropFocus = cropFocus
             self.convertsToSRGB = convertsToSRGB
             self.transform = transform
             self.scale = scale
@@ -62,12 +57,12 @@ extension ImageRequest {
 
         /// The size, and the way in which the image is fitted to it; `nil` for the full size.
         package var target: ImageTarget? {
-            size.map { ImageTarget(size: $0, contentMode: contentMode, cropFocus: cropFocus) }
+            size.map { ImageTarget(size: $0, contentMode: contentMode) }
         }
 
         /// A Boolean value indicating whether the size crops or distorts the image, so that no other image can be made
         /// from it.
-        var isCropped: Bool { size?.isLimited == true && (contentMode == .fill || contentMode == .stretch) }
+        var isCropped: Bool { size?.isLimited == true && contentMode.changesProportions }
 
         /// Returns those of the options that change a pixel of this rendering.
         private func relevantOptions(in options: ImageOptions) -> ImageOptions {
@@ -81,6 +76,7 @@ extension ImageRequest {
             var decode = DecodeOptions()
             decode.target = target
             decode.convertsToSRGB = convertsToSRGB
+            decode.acceptsPartial = options.contains(.allowsPartial)
             decode.frames = options.contains(.preloadAllFrames) && !options.contains(.firstFrameOnly) ? .all : .first
             decode.byteLimit = options.contains(.scaleDownLargeImages) ? byteLimit : nil
             return decode

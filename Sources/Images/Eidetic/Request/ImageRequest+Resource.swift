@@ -2,44 +2,74 @@ public import EideticCore
 import EideticHTTP
 public import EideticFetch
 import EideticStore
-import FoundationEssentials
+public import FoundationEssentials
 
 extension ImageRequest {
     /// The place that the bytes of an image come from.
-    public enum Resource: Sendable {
-        /// A file on a server. Its bytes are stored in the disk cache.
-        case remote(FetchRequest)
+    public struct Resource: Sendable {
+        package enum Kind: Sendable {
+            case remote(FetchRequest)
+            case file(LocalFile)
+            case bytes([UInt8])
+            case provider(name: String, @Sendable () async throws(EideticError) -> [UInt8])
+            /// A text from which nothing can be loaded, and the error of its loads.
+            case invalid(String, EideticError)
+        }
 
-        /// A file of this machine. It is not copied into the disk cache.
-        case file(LocalFile)
+        package let kind: Kind
 
-        /// Bytes in memory, as those of a `data:` URL. They are not copied into the disk cache.
-        case bytes([UInt8])
-
-        /// A function that provides the bytes; equal names mean equal bytes. They are stored in the disk cache.
-        case provider(name: String, @Sendable () async throws(EideticError) -> [UInt8])
-
-        /// A text from which nothing can be loaded, and the error of its loads.
-        case invalid(String, EideticError)
+        package init(_ kind: Kind) { self.kind = kind }
 
         /// Creates a resource from the text of a URL.
         ///
-        /// The file of a `file` URL is looked at by each load, on a thread of the pipeline; so an image in memory is
-        /// not delivered before the call returns, as it is for a ``LocalFile`` that was created before.
+        /// The file of a `file` URL is looked at by each load, on a thread of the pipeline.
         ///
         /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`; the loads of any other text fail.
         package init(url: String) {
             do throws(EideticError) {
-                switch url.prefix(while: { $0 != ":" }).lowercased() {
-                case "file": self = .file(try LocalFile(unexaminedURL: url))
-                case "data": self = .bytes(try DataURL(url).bytes)
-                default: self = .remote(try FetchRequest(url: url))
+                let trimmed = url.drop { $0.isWhitespace }
+                switch trimmed.prefix(while: { $0 != ":" }).lowercased() {
+                case "file": kind = .file(try LocalFile(unexaminedURL: String(trimmed)))
+                case "data": kind = .bytes(try DataURL(String(trimmed)).bytes)
+                default: kind = .remote(try FetchRequest(url: url))
                 }
             } catch {
-                self = .invalid(url, Self.schemeError(of: url) ?? error)
+                kind = .invalid(url, Self.schemeError(of: url) ?? error)
             }
         }
+
+        /// Returns a file on a server, asked for with this request; its bytes are stored in the disk cache.
+        public static func remote(_ request: FetchRequest) -> Resource {
+            guard let reason = request.invalidity else { return Resource(.remote(request)) }
+            return Resource(.invalid(request.url, EideticError(.invalidURL, message: reason)))
+        }
+
+        /// Returns a file of this machine; it is not copied into the disk cache.
+        ///
+        /// Each load looks at it: a changed file is another image.
+        public static func file(path: String) -> Resource { Resource(.file(LocalFile(unexaminedPath: path))) }
+
+        /// Returns bytes in memory, as those of a `data:` URL; they are not copied into the disk cache.
+        public static func bytes(_ bytes: [UInt8]) -> Resource { Resource(.bytes(bytes)) }
+
+        /// Returns bytes in memory, as `Data` or the buffer of a server; they are copied once.
+        public static func bytes(_ bytes: some ContiguousBytes) -> Resource { Resource(.bytes(bytes.copied)) }
+
+        /// Returns a function that provides the bytes; equal names mean equal bytes.
+        ///
+        /// They are stored in the disk cache.
+        public static func provider(
+            name: String,
+            by provide: @escaping @Sendable () async throws(EideticError) -> [UInt8]
+        ) -> Resource {
+            Resource(.provider(name: name, provide))
+        }
     }
+}
+
+extension ContiguousBytes {
+    /// The bytes in an array.
+    var copied: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
 extension ImageRequest.Resource {
@@ -66,7 +96,7 @@ extension ImageRequest.Resource {
 
     /// A name for messages.
     var name: String {
-        switch self {
+        switch kind {
         case .remote(let request): request.url
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
@@ -77,25 +107,25 @@ extension ImageRequest.Resource {
 
     /// Returns the resource with other header fields for its server.
     func with(headers: HTTPHeaders) -> ImageRequest.Resource {
-        guard case .remote(var request) = self else { return self }
+        guard case .remote(var request) = kind else { return self }
         request.headers = headers
         return .remote(request)
     }
 
     /// Throws the error of a resource that cannot be loaded.
-    func validate() throws(EideticError) { if case .invalid(_, let error) = self { throw error } }
+    func validate() throws(EideticError) { if case .invalid(_, let error) = kind { throw error } }
 
     /// The request that brings the bytes; `nil` if no server is needed.
-    var remote: FetchRequest? { if case .remote(let request) = self { request } else { nil } }
+    public var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }
 
     /// Returns whether there is a ``remote`` that satisfies a condition; without a copy of it.
     func hasRemote(where condition: (FetchRequest) -> Bool) -> Bool {
-        if case .remote(let request) = self { condition(request) } else { false }
+        if case .remote(let request) = kind { condition(request) } else { false }
     }
 
     /// A Boolean value indicating whether the bytes are stored in the disk cache.
     var isStoredOnDisk: Bool {
-        switch self {
+        switch kind {
         case .remote, .provider: true
         case .file, .bytes, .invalid: false
         }
@@ -106,7 +136,7 @@ extension ImageRequest.Resource {
 extension ImageRequest.Resource {
     /// Returns the identity of the bytes, without the query items that `ignored` names.
     func identity(ignoringQueryItems ignored: Set<String>) -> String {
-        switch self {
+        switch kind {
         case .remote(let request): Self.identity(of: request, ignoringQueryItems: ignored)
         case .file(let file): "file:\(file.path)\n\(file.version ?? "")"
         case .bytes(let bytes): "data:\(Digest(sha256: bytes).hexadecimal)"
@@ -116,7 +146,7 @@ extension ImageRequest.Resource {
     }
 
     /// A suffix that separates the states of a local file; empty for any other resource.
-    var versionSuffix: String { if case .file(let file) = self { "\n\(file.version ?? "")" } else { "" } }
+    var versionSuffix: String { if case .file(let file) = kind { "\n\(file.version ?? "")" } else { "" } }
 
     /// Returns a suffix that separates bytes from those that other options bring from the same URL.
     ///

@@ -11,7 +11,7 @@ public import struct FoundationEssentials.URL
 ///
 /// Creating a request never fails. The load of an invalid URL fails with `invalidURL`, and that of a file that cannot
 /// be read with the error of reading it.
-public struct ImageRequest: Sendable, Hashable {
+public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The place that the bytes come from.
     public var resource: Resource { didSet { updateIdentity() } }
 
@@ -20,18 +20,17 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// The options of the load.
     ///
-    /// Adding `lowPriority` or `highPriority` sets the ``priority``; adding `matchAnimatedImage` adds
-    /// `preloadAllFrames`.
+    /// Adding `matchAnimatedImage` adds `preloadAllFrames`.
     public var options: ImageOptions {
         didSet {
             options = options.withImpliedOptions
-            let changed = options.symmetricDifference(oldValue)
-            if !changed.isDisjoint(with: .affectingPriority) { priority = options.priority ?? priority }
             updateIdentity()
         }
     }
 
     /// The priority at the start of the load; `normal` by default.
+    ///
+    /// A load with the priority `low` waits while the user scrolls.
     public var priority: LoadPriority
 
     /// The names of query items that do not identify the image, as those of a signature.
@@ -47,15 +46,15 @@ public struct ImageRequest: Sendable, Hashable {
     /// the same text. A changed local file is another image all the same.
     public var cacheKey: String? { didSet { updateIdentity() } }
 
-    /// The caches that the load may read and write; all by default.
+    /// The use that the load makes of the caches; ``CachePolicy/standard`` by default.
     ///
-    /// Without a ``cacheKey`` no cache has the response to another method than `GET`, so it is none then: the server
-    /// may answer differently each time (RFC 9111, section 2).
-    public var cacheAccess: CacheAccess = .all { didSet { updateIdentity() } }
+    /// Without a ``cacheKey`` no cache has the response to another method than `GET`: the server may answer differently
+    /// each time (RFC 9111, section 2).
+    public var cachePolicy: CachePolicy { didSet { updateIdentity() } }
 
     /// The process in which the image is decoded; `nil`, the default, for that of the pipeline.
     ///
-    /// It is not part of the identity of the image: one in memory is used however it was decoded.
+    /// Requests that differ in it are equal: the image is the same, and one in memory is used however it was decoded.
     public var decodePolicy: DecodePolicy?
 
     private var identity: Identity
@@ -65,26 +64,30 @@ public struct ImageRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - resource: The place that the bytes come from.
     ///   - rendering: The size and changes of the image; by default there are none.
-    ///   - priority: The priority; `normal` by default. The options `lowPriority` and `highPriority` override it.
+    ///   - priority: The priority; `normal` by default.
     ///   - options: The options of the load; none by default.
+    ///   - cachePolicy: The use of the caches.
     ///   - ignoredQueryItems: The names of query items that do not identify the image; none by default.
     public init(
         _ resource: Resource,
         rendering: Rendering = Rendering(),
         priority: LoadPriority = .normal,
         options: ImageOptions = [],
+        cachePolicy: CachePolicy = .standard,
         ignoredQueryItems: Set<String> = []
     ) {
         self.resource = resource
         self.rendering = rendering
         self.options = options.withImpliedOptions
-        self.priority = options.priority ?? priority
+        self.priority = priority
+        self.cachePolicy = cachePolicy
         self.ignoredQueryItems = ignoredQueryItems
         identity = Identity(
             of: resource,
             rendering: rendering,
             options: self.options,
-            ignoredQueryItems: ignoredQueryItems
+            ignoredQueryItems: ignoredQueryItems,
+            cachePolicy: cachePolicy
         )
     }
 
@@ -94,11 +97,21 @@ public struct ImageRequest: Sendable, Hashable {
         size: PixelSize? = nil,
         contentMode: ContentMode = .fit,
         priority: LoadPriority = .normal,
-        options: ImageOptions = []
+        options: ImageOptions = [],
+        cachePolicy: CachePolicy = .standard
     ) {
         let rendering = Rendering(size: size, contentMode: contentMode)
-        self.init(Resource(url: url), rendering: rendering, priority: priority, options: options)
+        self.init(
+            Resource(url: url),
+            rendering: rendering,
+            priority: priority,
+            options: options,
+            cachePolicy: cachePolicy
+        )
     }
+
+    /// Creates the request for a URL that a string literal stands for.
+    public init(stringLiteral url: String) { self.init(Resource(url: url)) }
 
     /// Creates a request for a URL: with the scheme `http`, `https`, `file` or `data`.
     public init(
@@ -106,10 +119,17 @@ public struct ImageRequest: Sendable, Hashable {
         size: PixelSize? = nil,
         contentMode: ContentMode = .fit,
         priority: LoadPriority = .normal,
-        options: ImageOptions = []
+        options: ImageOptions = [],
+        cachePolicy: CachePolicy = .standard
     ) {
-        let text = url.absoluteString
-        self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
+        self.init(
+            url.absoluteString,
+            size: size,
+            contentMode: contentMode,
+            priority: priority,
+            options: options,
+            cachePolicy: cachePolicy
+        )
     }
 
     /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
@@ -135,25 +155,27 @@ public struct ImageRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - rendering: The new rendering.
     ///   - options: The new options.
-    ///   - priority: The new priority. Without it the priority changes only if `options` adds or removes `lowPriority`
-    ///     or `highPriority`.
+    ///   - priority: The new priority.
+    ///   - cachePolicy: The new use of the caches.
     /// - Returns: The request with these settings.
     package func with(
         rendering: Rendering? = nil,
         options: ImageOptions? = nil,
-        priority: LoadPriority? = nil
+        priority: LoadPriority? = nil,
+        cachePolicy: CachePolicy? = nil
     ) -> ImageRequest {
         var request = self
         if let options { request.options = options }
         if let rendering { request.rendering = rendering }
         if let priority { request.priority = priority }
+        if let cachePolicy { request.cachePolicy = cachePolicy }
         return request
     }
 
-    /// Returns whether two requests ask for the same image with the same options; priorities may differ.
+    /// Returns whether two requests load the same image in the same way; priorities and decoding processes may differ.
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
         left.imageKey == right.imageKey && left.options == right.options && left.resourceKey == right.resourceKey
-            && left.cacheAccess == right.cacheAccess && left.decodePolicy == right.decodePolicy
+            && left.cachePolicy == right.cachePolicy
     }
 
     /// Feeds the identity of the image to `hasher`.
@@ -168,7 +190,8 @@ extension ImageRequest {
         let imageKey: CacheKey
         let baseKey: CacheKey?
         let allowsMemory: Bool
-        let access: CacheAccess
+        let reads: CachePolicy.Tiers
+        let writes: CachePolicy.Tiers
 
         init(
             of resource: Resource,
@@ -176,7 +199,7 @@ extension ImageRequest {
             options: ImageOptions,
             ignoredQueryItems: Set<String>,
             cacheKey: String? = nil,
-            cacheAccess: CacheAccess = .all
+            cachePolicy: CachePolicy
         ) {
             let name =
                 cacheKey.map { $0 + resource.versionSuffix } ?? resource.identity(ignoringQueryItems: ignoredQueryItems)
@@ -184,8 +207,10 @@ extension ImageRequest {
             imageKey = rendering.cacheKey(for: resourceKey, options: options)
             let fullSize = rendering.atFullSize
             baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: options) : nil
-            access = cacheKey == nil && resource.hasRemote { !$0.isGet } ? [] : cacheAccess
-            allowsMemory = access.contains(.readMemory) && !resource.hasRemote { $0.limitsAge }
+            let isCacheable = cacheKey != nil || !resource.hasRemote { !$0.isGet }
+            reads = isCacheable ? cachePolicy.reads : []
+            writes = isCacheable ? cachePolicy.writes : []
+            allowsMemory = reads.contains(.memory) && !resource.hasRemote { $0.limitsAge }
         }
     }
 
@@ -196,12 +221,15 @@ extension ImageRequest {
             options: options,
             ignoredQueryItems: ignoredQueryItems,
             cacheKey: cacheKey,
-            cacheAccess: cacheAccess
+            cachePolicy: cachePolicy
         )
     }
 
-    /// The caches that the load may read and write, after its method.
-    var access: CacheAccess { identity.access }
+    /// The caches that the load may read, after its method.
+    var reads: CachePolicy.Tiers { identity.reads }
+
+    /// The caches that the load may write, after its method.
+    var writes: CachePolicy.Tiers { identity.writes }
 
     /// The identity of the bytes.
     var resourceKey: String { identity.resourceKey }
@@ -227,11 +255,6 @@ extension ImageOptions {
     fileprivate var withImpliedOptions: ImageOptions {
         contains(.matchAnimatedImage) && !contains(.firstFrameOnly) ? union(.preloadAllFrames) : self
     }
-
-    /// The priority that the options set; `nil` if they set none.
-    fileprivate var priority: LoadPriority? {
-        contains(.highPriority) ? .high : contains(.lowPriority) ? .low : nil
-    }
 }
 
 // MARK: Loading
@@ -241,16 +264,18 @@ extension ImageRequest {
         let resourceKey: String
         let options: ImageOptions
         let remote: FetchRequest?
-        let access: CacheAccess
+        let reads: CachePolicy.Tiers
+        let writes: CachePolicy.Tiers
     }
 
     var dataKey: DataKey {
-        let options = options.intersection(.affectingData)
+        let encoded: CachePolicy.Tiers = [.original, .shared]
         return DataKey(
             resourceKey: resourceKey,
-            options: options,
+            options: options.intersection(.affectingData),
             remote: resource.remote,
-            access: access.intersection([.readOriginal, .writeOriginal, .readShared, .writeShared])
+            reads: reads.intersection(encoded),
+            writes: writes.intersection(encoded)
         )
     }
 
@@ -266,7 +291,7 @@ extension ImageRequest {
     }
 
     /// The request without `avoidDecode`.
-    var decodingImmediately: ImageRequest {
-        options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode), priority: priority) : self
+    package var decodingImmediately: ImageRequest {
+        options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode)) : self
     }
 }

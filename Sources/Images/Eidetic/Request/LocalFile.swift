@@ -1,11 +1,11 @@
-public import EideticCore
+package import EideticCore
 import FoundationEssentials
 
 /// A file of this machine, in the state that it had when this value was created.
 ///
-/// A changed file is another image: its modification time and its size are part of the identity. A request for the text
-/// of a `file:` URL has no state of the file yet; each of its loads looks at the file, on a thread of the pipeline.
-public struct LocalFile: Sendable, Hashable {
+/// A changed file is another image: its modification time and its size are part of the identity. A request for a path
+/// or a `file:` URL has no state of the file yet; each of its loads looks at the file, on a thread of the pipeline.
+package struct LocalFile: Sendable, Hashable {
     /// The file's path.
     package let path: String
 
@@ -16,7 +16,7 @@ public struct LocalFile: Sendable, Hashable {
     ///
     /// - Throws: `notFound` or `permissionDenied` if its status cannot be read, `invalidArgument` if it is not a
     ///   regular file.
-    public init(path: String) throws(EideticError) {
+    package init(path: String) throws(EideticError) {
         self.path = path
         do throws(SystemError) {
             let status = try FileSystem().status(of: path)
@@ -37,6 +37,9 @@ public struct LocalFile: Sendable, Hashable {
 
     /// Creates a value for the file that a `file:` URL names, without looking at the file.
     init(unexaminedURL url: String) throws(EideticError) { (path, version) = (try Self.path(of: url), nil) }
+
+    /// Creates a value for the file at a path, without looking at the file.
+    init(unexaminedPath path: String) { (self.path, version) = (path, nil) }
 
     /// Returns the file in its present state, unless a state is known; blocks.
     func examined() throws(EideticError) -> LocalFile { version == nil ? try LocalFile(path: path) : self }

@@ -84,15 +84,20 @@ extension ImagePipeline {
             + imageLoader.derived.pendingCount == 0
     }
 
-    /// Waits until the derived images of all finished loads are on disk; for a program that is about to exit.
-    package func finishDerivedImages() async { await imageLoader.derived.finish() }
+    /// Waits until the derived images of all finished loads, and the parts of cancelled ones, are on disk; for a
+    /// program that is about to exit.
+    package func finishWrites() async {
+        await imageLoader.derived.finish()
+        await dataLoader.disk.parts?.finish()
+    }
 
     /// The statistics of all loads since the pipeline was created.
     public var statistics: PipelineStatistics {
         var statistics = counters.current
         statistics.joined = dataLoader.joinedCount + imageLoader.joinedCount
         let counts = imageLoader.stage.sandboxCounts.withLock { $0 }
-        (statistics.sandboxedImages, statistics.unsandboxedImages) = (counts.sandboxed, counts.unsandboxed)
+        statistics.sandboxedImages = counts.sandboxed
+        statistics.unsandboxedImages = counts.unsandboxed
         return statistics
     }
 }

@@ -18,7 +18,7 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
         case decode
         /// The transform.
         case transform
-        /// The wait until the bytes are on disk, with `waitStoreCache`.
+        /// The wait until the bytes are on disk, for a request that waits for it.
         case store
     }
 

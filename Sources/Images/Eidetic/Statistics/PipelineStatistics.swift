@@ -54,13 +54,13 @@ public struct PipelineStatistics: Sendable, Hashable {
 
 extension PipelineStatistics {
     /// The fraction of all images that came from memory; 0 without images.
-    public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + sharedHits + networkLoads) }
+    package var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + sharedHits + networkLoads) }
 
     /// The fraction of the images not in memory that came from disk; 0 without images.
-    public var diskHitRatio: Double { ratio(diskHits, of: diskHits + sharedHits + networkLoads) }
+    package var diskHitRatio: Double { ratio(diskHits, of: diskHits + sharedHits + networkLoads) }
 
     /// The fraction of the images neither in memory nor on disk that came from the shared tier; 0 without images.
-    public var sharedHitRatio: Double { ratio(sharedHits, of: sharedHits + networkLoads) }
+    package var sharedHitRatio: Double { ratio(sharedHits, of: sharedHits + networkLoads) }
 
     private func ratio(_ part: Int, of total: Int) -> Double { total == 0 ? 0 : Double(part) / Double(total) }
 

@@ -22,7 +22,8 @@ struct StepTimer {
     ///   - waiting: The time for which a job of its own has waited for this step.
     /// - Returns: The step.
     func step(_ stage: LoadTrace.Stage, detail: String, waiting: Duration = .zero) -> LoadTrace.Step {
-        let duration = elapsed, ownWaitingTime = (context?.waitingTime ?? .zero) - earlierWaitingTime
+        let duration = elapsed
+        let ownWaitingTime = (context?.waitingTime ?? .zero) - earlierWaitingTime
         return LoadTrace.Step(
             stage: stage,
             duration: duration,

@@ -88,7 +88,8 @@ struct AnimationCanvas: ~Copyable {
 
     /// Returns a copy of the canvas, scaled down to the task's target size.
     func snapshot(for task: DecodeTask, hasAlpha: Bool) throws(EideticError) -> PixelBuffer {
-        let all = UnsafeRawBufferPointer(memory), premultiplies = task.mayPremultiply && task.targetSize == size
+        let all = UnsafeRawBufferPointer(memory)
+        let premultiplies = task.mayPremultiply && task.targetSize == size
         let alpha: PixelBuffer.Alpha = hasAlpha ? (premultiplies ? .premultiplied : .straight) : .opaque
         let pixels = try PixelBuffer(size: size, alpha: alpha) { target, bytesPerRow in
             guard alpha == .premultiplied else { return target.copyMemory(from: all) }

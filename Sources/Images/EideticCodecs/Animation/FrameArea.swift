@@ -24,8 +24,21 @@ struct FrameArea: Equatable {
 extension FrameArea {
     /// Returns the part of the area on the canvas; `nil` if none is.
     func clipped(to canvas: PixelSize) -> FrameArea? {
-        let right = min(x + size.width, canvas.width), bottom = min(y + size.height, canvas.height)
+        let right = min(x + size.width, canvas.width)
+        let bottom = min(y + size.height, canvas.height)
         guard x < right, y < bottom else { return nil }
         return FrameArea(x: x, y: y, size: PixelSize(width: right - x, height: bottom - y))
     }
+}
+
+/// The disposal of a frame's area before the next frame is drawn.
+///
+/// The raw values are those of APNG.
+enum FrameDisposal: Int {
+    /// The area keeps the frame.
+    case leaveInPlace
+    /// The area becomes transparent.
+    case clear
+    /// The area becomes as it was before the frame.
+    case restorePrevious
 }

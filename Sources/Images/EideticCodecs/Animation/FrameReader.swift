@@ -95,7 +95,8 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         }
         if size != structure.size {
             canvas = nil
-            (drawnIndex, copies) = (-1, [:])
+            drawnIndex = -1
+            copies = [:]
         }
         let isWhole = (isFileComplete || structure.isComplete) && failure == nil
         // Those before an error can be decoded.
@@ -182,7 +183,8 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     /// Returns `true` if a frame can be drawn on an empty canvas; otherwise, `false`.
     private func isIndependent(_ index: Int) -> Bool {
         guard index > 0 else { return true }
-        let previous = frames[index - 1], size = structure.size
+        let previous = frames[index - 1]
+        let size = structure.size
         return frames[index].replacesCanvas(of: size)
             && (frames[index].disposal != .restorePrevious)
             || (previous.disposal == .clear && previous.area == FrameArea(canvas: size))
@@ -215,4 +217,11 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         guard copies.count < count else { return }
         copies[index] = try canvas.content.copyForNextFrame()
     }
+}
+
+extension Duration {
+    /// The playback duration of a frame with this stored duration: as in browsers, 10 ms or less becomes 100 ms.
+    ///
+    /// Very short durations come from tools that meant "as fast as possible" on slow machines.
+    package var clampedForPlayback: Duration { self < .milliseconds(11) ? .milliseconds(100) : self }
 }

@@ -14,6 +14,8 @@ struct DecodeTask {
     let decodesAllFrames: Bool
     /// A Boolean value indicating whether a truncated image is decoded as far as possible instead of being an error.
     var acceptsPartial: Bool
+    /// A Boolean value indicating whether colours are converted to sRGB, for codecs that do it before bits are lost.
+    var convertsColours = true
     /// A Boolean value indicating whether a codec that copies pixels anyway may multiply colours by alpha meanwhile.
     var mayPremultiply = false
     /// The limits of the decode.
@@ -38,6 +40,12 @@ struct DecodeTask {
         let frames = decodesAllFrames ? Double(header.frameCount) * Double(targetSize.pixelCount) : 0
         let bytes = 4 * (frames + Double(canvasCount) * Double(header.size.pixelCount))
         return bytes < 0x1p62 ? Int(bytes) : .max
+    }
+
+    /// Returns the converter for pixels of 16 bits per channel; `nil` if their colours are not to be converted.
+    func deepConverter(from colourSpace: ColourSpace?) -> ColourConverter? {
+        guard convertsColours else { return nil }
+        return colourSpace.flatMap { ColourConverter(from: $0, isDeep: true) }
     }
 
     /// A copy of the task for which missing or corrupt pixels are an error.

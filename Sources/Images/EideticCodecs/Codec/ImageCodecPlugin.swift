@@ -67,4 +67,15 @@ extension ImageDecoder {
     /// It replaces an earlier one of the same format. Call this before the first load: pipelines created before do not
     /// name the format in the requests that they send.
     public static func register(_ codec: some ImageCodecPlugin) { PluginCodec.register(codec) }
+
+    /// The formats of the codecs that were added, in no order.
+    public static var registeredFormats: [ImageFormat] { PluginCodec.formats }
+
+    /// Removes the codec that was added for a format, as at the end of a test.
+    ///
+    /// Images that it is decoding are finished; those in memory stay. The codecs of this package cannot be removed.
+    ///
+    /// - Returns: `true` if there was one; otherwise, `false`.
+    @discardableResult
+    public static func unregister(_ format: ImageFormat) -> Bool { PluginCodec.unregister(format) }
 }

@@ -11,6 +11,13 @@ enum PluginCodec: ImageCodec {
         OwnSignatures.add(signatures, of: format)
     }
 
+    static func unregister(_ format: ImageFormat) -> Bool {
+        OwnSignatures.add([], of: format)
+        // As above, it is released behind the lock.
+        let plugin = plugins.withLock { $0.removeValue(forKey: format) }
+        return plugin != nil
+    }
+
     static var formats: [ImageFormat] { plugins.withLock { Array($0.keys) } }
 
     static func header(
@@ -30,7 +37,8 @@ enum PluginCodec: ImageCodec {
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        let plugin = try plugin(for: task.header.format), task = task.rejectingPartial
+        let plugin = try plugin(for: task.header.format)
+        let task = task.rejectingPartial
         let bytes = bytes.assumingMemoryBound(to: UInt8.self).span
         let frames = try plugin.decode(bytes, for: ImageCodecTask(task: task))
         try check(frames, of: task)

@@ -20,11 +20,6 @@ package struct DecodeOptions: Sendable, Hashable {
     /// `fit` by default.
     package var contentMode = ContentMode.fit
 
-    /// The part of the image that stays in view with ``ContentMode/fill``.
-    ///
-    /// The centre by default.
-    public var cropFocus = CropFocus.center
-
     /// A Boolean value indicating whether the image is rotated and mirrored according to its EXIF orientation.
     ///
     /// True by default.

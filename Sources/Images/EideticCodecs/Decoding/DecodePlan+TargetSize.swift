@@ -10,7 +10,7 @@ extension DecodePlan {
             if header.format == .svg { size = PixelSize(width: size.width << 24, height: size.height << 24) }
             // A vector image keeps its proportions where it is drawn.
             let isVector = header.format == .svg && options.contentMode == .stretch && requestedSize.isLimited
-            size = size.scaledBeforeCrop(to: requestedSize, mode: isVector ? .aspectFill : options.contentMode)
+            size = size.scaledBeforeCrop(to: requestedSize, mode: isVector ? .fill : options.contentMode)
         }
         if let limit = options.byteLimit {
             let frames = options.frames == .all ? header.frameCount : 1
@@ -21,12 +21,13 @@ extension DecodePlan {
 }
 
 extension PixelBuffer {
-    /// Returns the part of an upright decode that its options select: all of it, except with `fill`.
+    /// Returns the part of an upright decode that its options select: all of it, except with `fillCropped`.
     package func cropped(for options: DecodeOptions) throws(EideticError) -> PixelBuffer {
         let size = size.cropped(for: options)
         guard size != self.size else { return self }
         if options.contentMode == .stretch { return try Resampler.resample(self, to: size) }
-        return try cropped(to: PixelRect(of: size, in: self.size, around: try point(of: options.cropFocus, for: size)))
+        let focus = options.contentMode.focus ?? .center
+        return try cropped(to: PixelRect(of: size, in: self.size, around: try point(of: focus, for: size)))
     }
 
     fileprivate func point(
@@ -53,9 +54,9 @@ extension PixelBuffer {
 extension DecodeOptions {
     /// Returns the options with the focus as a point, so that all frames are cropped as this one.
     func fixingFocus(in pixels: PixelBuffer) throws(EideticError) -> DecodeOptions {
-        guard cropFocus == .content, contentMode == .fill else { return self }
+        guard contentMode.focus == .content else { return self }
         let point = try pixels.point(of: .content, for: pixels.size.cropped(for: self))
-        return with { $0.cropFocus = .point(x: point.x, y: point.y) }
+        return with { $0.contentMode = .fillCropped(focus: .point(x: point.x, y: point.y)) }
     }
 }
 
@@ -63,7 +64,7 @@ extension PixelSize {
     /// Returns the size of the part of an upright decode of this size that its options select.
     func cropped(for options: DecodeOptions) -> PixelSize {
         guard let requested = options.size, requested.isPositive, requested.isLimited,
-            [.fill, .stretch].contains(options.contentMode)
+            options.contentMode.changesProportions
         else { return self }
         return requested.scaled(to: self, mode: .fit)
     }

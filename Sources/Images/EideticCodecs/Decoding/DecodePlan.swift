@@ -117,6 +117,7 @@ struct DecodePlan {
             targetSize: targetSize,
             decodesAllFrames: options.frames == .all,
             acceptsPartial: options.acceptsPartial,
+            convertsColours: options.convertsToSRGB,
             limits: limits,
             context: context,
             deadline: deadline

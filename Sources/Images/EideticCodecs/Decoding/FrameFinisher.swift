@@ -17,7 +17,9 @@ struct FrameFinisher {
         colourSpace: ColourSpace?,
         colorModel: DecodedPixels.ColorModel = .rgb
     ) {
-        (self.targetSize, self.orientation, self.options) = (targetSize, orientation, options)
+        self.targetSize = targetSize
+        self.orientation = orientation
+        self.options = options
         self.colorModel = colorModel
         converter =
             options.convertsToSRGB
@@ -27,7 +29,7 @@ struct FrameFinisher {
     /// A Boolean value indicating whether the result is the same if the pixels are premultiplied before they are
     /// finished at full size.
     var acceptsPremultiplied: Bool {
-        let isCut = options.size != nil && [.fill, .stretch].contains(options.contentMode)
+        let isCut = options.size != nil && options.contentMode.changesProportions
         return converter == nil && colorModel == .rgb && options.premultipliesAlpha && !isCut
     }
 

@@ -25,7 +25,10 @@ package struct ByteCountSearch {
     }
 
     package init(limit: Int, range: ClosedRange<Double>, slope: Double, aim: Double = 0.99) {
-        (self.limit, self.range, self.slope, self.aim) = (limit, range, slope, aim)
+        self.limit = limit
+        self.range = range
+        self.slope = slope
+        self.aim = aim
     }
 
     /// Returns the largest result within the limit; `nil` if no attempt had one.

@@ -53,6 +53,8 @@ public enum ImageEncoder {
         let encoder = try encoder(of: format)
         try options.check()
         let image = try image.decodedSynchronously().prepared(for: encoder, maximumSize: options.maximumSize)
+        var options = options
+        options.metadata = options.metadata?.current(for: image.size)
         guard let limit = options.maximumByteCount?.bytes else {
             return try encoder.encode(image, quality: options.quality, options: options)
         }
@@ -86,7 +88,8 @@ public enum ImageEncoder {
                 try encoder.encode(image.scaled(byLogarithm: scale), quality: options.quality, options: options)
             }
         }
-        let last = scale.position(options.quality), first = scale.position(0)
+        let last = scale.position(options.quality)
+        let first = scale.position(0)
         let search = ByteCountSearch(limit: limit, range: first...last, slope: scale.slope, aim: scale.aim)
         return try search.run { position throws(EideticError) in
             let quality = position == last ? options.quality : scale.quality(position)

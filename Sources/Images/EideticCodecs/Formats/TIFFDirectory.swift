@@ -26,7 +26,8 @@ enum TIFFDirectory {
         }
         func longer(at offset: Int) -> Int? {
             guard let first = long(at: offset), let second = long(at: offset + 4) else { return nil }
-            let high = isLittle ? second : first, low = isLittle ? first : second
+            let high = isLittle ? second : first
+            let low = isLittle ? first : second
             return high < 1 << 30 ? high << 32 | low : .max
         }
         guard short(at: 2) == 43 else { return long(at: 4).flatMap { short(at: $0) } }

@@ -4,10 +4,13 @@ public import EideticCore
 public struct ImageMetadata: Sendable, Hashable {
     /// The EXIF block, from its TIFF header on; `nil` without one.
     ///
-    /// An encoder writes it with the orientation 1, because images are upright when they are encoded.
+    /// An encoder writes it with the orientation 1, because images are upright when they are encoded, with their size,
+    /// and without a thumbnail.
     public var exif: [UInt8]?
 
     /// The XMP packet; `nil` without one.
+    ///
+    /// An encoder leaves out the orientation, the size, thumbnails, and what describes further images in the file.
     public var xmp: [UInt8]?
 
     /// The ICC profile that the pixels belong to; `nil` for sRGB.
@@ -17,7 +20,9 @@ public struct ImageMetadata: Sendable, Hashable {
 
     /// Creates metadata; by default there are none.
     public init(exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iccProfile: [UInt8]? = nil) {
-        (self.exif, self.xmp, self.iccProfile) = (exif, xmp, iccProfile)
+        self.exif = exif
+        self.xmp = xmp
+        self.iccProfile = iccProfile
     }
 
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF or HEIC file; there are none in other formats, nor where they are
@@ -40,6 +45,32 @@ public struct ImageMetadata: Sendable, Hashable {
         #endif
         default: return ImageMetadata()
         }
+    }
+
+    /// Returns the metadata of an image of this size that is encoded: without what held for its file alone, such as the
+    /// thumbnail, the size, and what XMP says of further images in the file.
+    func current(for size: PixelSize) -> ImageMetadata {
+        var metadata = self
+        if let exif, var block = ExifBlock(exif) {
+            block.setUpright()
+            block.setSize(size)
+            block.removeThumbnail()
+            metadata.exif = block.bytes
+        }
+        metadata.xmp = xmp.map { XMPPacket.current($0) }
+        return metadata
+    }
+
+    /// The metadata without the position where the image was taken, and without a block that cannot be read: it may
+    /// have one.
+    package var withoutPosition: ImageMetadata {
+        var metadata = self
+        metadata.exif = exif.flatMap { exif in
+            guard var block = ExifBlock(exif), block.removePosition() else { return nil }
+            return block.bytes
+        }
+        metadata.xmp = xmp.flatMap { XMPPacket.withoutPosition($0) }
+        return metadata
     }
 
     /// The EXIF block with the orientation 1.

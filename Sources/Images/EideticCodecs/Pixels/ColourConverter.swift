@@ -1,77 +1,91 @@
-import CLCMS
 import CPixels
 import EideticCore
 
-/// Converts pixels from the colour space that their file states to sRGB by LittleCMS.
-///
-/// As in browsers: by the perceptual table of a profile where it has one, and without black point compensation.
-final class ColourConverter {
-    private let transform: cmsHTRANSFORM
-    /// The format of the pixels to convert.
-    private let format: UInt32
+/// Converts pixels from the colour space that their file states to sRGB.
+enum ColourConverter {
+    case profile(ProfileTransform)
+    case toneMapper(ToneMapper)
 
-    /// Creates a converter, unless the colour space is sRGB, or a profile that is invalid or too large, or describes
-    /// other channels than the pixels have.
+    /// Creates a converter of pixels with 8 bits per channel, or with 16, unless the colour space is sRGB, or a profile
+    /// that is invalid or too large, or describes other channels than the pixels have.
     ///
     /// Without a converter, the stored values are used unchanged.
-    init?(from colourSpace: ColourSpace, colorModel: DecodedPixels.ColorModel) {
-        guard let source = Self.profile(of: colourSpace), !source.isSRGB,
-            let format = Self.pixelFormat(for: source.handle, colorModel: colorModel),
-            let target = cmsCreate_sRGBProfile()
-        else { return nil }
-        defer { cmsCloseProfile(target) }
-        // LittleCMS compensates for the black point of each perceptual table if the target has version 4.
-        cmsSetProfileVersion(target, 2.1)
-        guard
-            let transform = cmsCreateTransform(
-                source.handle,
-                format,
-                target,
-                eidetic_type_rgba_8,
-                UInt32(INTENT_PERCEPTUAL),
-                UInt32(cmsFLAGS_COPY_ALPHA)
-            )
-        else { return nil }
-        self.transform = transform
-        self.format = format
+    init?(from colourSpace: ColourSpace, colorModel: DecodedPixels.ColorModel = .rgb, isDeep: Bool = false) {
+        switch colourSpace {
+        case .highDynamicRange(let colours):
+            guard colorModel == .rgb, let mapper = ToneMapper(colours) else { return nil }
+            self = .toneMapper(mapper)
+        case .profile(let bytes):
+            if colorModel == .rgb, let stated = ICCProfile.highDynamicRange(bytes) {
+                self.init(from: stated, isDeep: isDeep)
+            } else {
+                self.init(ColourProfile(bytes), colorModel: colorModel, isDeep: isDeep)
+            }
+        case .primaries(let primaries, let transfer):
+            self.init(ColourProfile(primaries: primaries, transfer: transfer), colorModel: colorModel, isDeep: isDeep)
+        }
     }
 
-    deinit { cmsDeleteTransform(transform) }
+    private init?(_ profile: consuming ColourProfile?, colorModel: DecodedPixels.ColorModel, isDeep: Bool) {
+        guard let profile, !profile.isSRGB,
+            let transform = ProfileTransform(from: profile, colorModel: colorModel, isDeep: isDeep)
+        else { return nil }
+        self = .profile(transform)
+    }
+
+    /// A Boolean value indicating whether the converter is for shades of grey.
+    var isGrey: Bool { if case .profile(let transform) = self { transform.isGrey } else { false } }
+
+    private var keepsAlpha: Bool { if case .profile(let transform) = self { transform.keepsAlpha } else { true } }
+
+    private static let rowsPerCheckpoint = 32
 
     /// Returns the pixels in sRGB; `pixels` must not be premultiplied.
     func convert(_ pixels: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         precondition(pixels.alpha != .premultiplied)
         // A profile of grey does not describe an image in colours.
-        if format == eidetic_type_gray_rgba_8, !pixels.isGrey { return pixels }
+        if isGrey, !pixels.isGrey { return pixels }
         let size = pixels.size
         return try PixelBuffer(size: size, alpha: pixels.alpha) { target, stride throws(EideticError) in
             try pixels.withUnsafeBytes { source throws(EideticError) in
-                guard let from = source.baseAddress, let to = target.baseAddress else { return }
-                for y in 0..<size.height {
-                    if y % 32 == 0 { try task.checkpoint() }
-                    cmsDoTransform(transform, from + y * pixels.bytesPerRow, to + y * stride, UInt32(size.width))
-                }
-                // LittleCMS copies alpha only between formats with equally many channels beside the colours; pixels
-                // of grey have three.
-                if format != eidetic_type_rgba_8 { pixels.copyAlpha(to: target) }
+                try convert(
+                    source.kernelSource(stride: pixels.bytesPerRow, size: size),
+                    isDeep: false,
+                    to: target.kernelTarget(stride: stride),
+                    for: task
+                )
             }
+            if !keepsAlpha { pixels.copyAlpha(to: target) }
         }
     }
 
-    /// Returns LittleCMS's pixel format for a profile and colour model; `nil` if they do not match.
-    private static func pixelFormat(for profile: cmsHPROFILE, colorModel model: DecodedPixels.ColorModel) -> UInt32? {
-        switch (cmsGetColorSpace(profile), model) {
-        case (cmsSigRgbData, .rgb): eidetic_type_rgba_8
-        case (cmsSigGrayData, .rgb): eidetic_type_gray_rgba_8
-        case (cmsSigCmykData, .cmyk): eidetic_type_cmyk_8
-        default: nil
+    /// Returns pixels of 16 bits in sRGB.
+    func convert(_ pixels: borrowing DeepPixels, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+        let source = pixels.kernelSource
+        let alpha = pixels.alpha
+        return try PixelBuffer(size: pixels.size, alpha: alpha) { target, stride throws(EideticError) in
+            try convert(source, isDeep: true, to: target.kernelTarget(stride: stride), for: task)
+            if !keepsAlpha { eidetic_pixels_copy_deep_alpha(source, target.kernelTarget(stride: stride)) }
         }
     }
 
-    private static func profile(of colourSpace: ColourSpace) -> ColourProfile? {
-        switch colourSpace {
-        case .profile(let bytes): ColourProfile(bytes)
-        case .primaries(let primaries, let transfer): ColourProfile(primaries: primaries, transfer: transfer)
+    private func convert(
+        _ source: eidetic_pixels_source,
+        isDeep: Bool,
+        to target: eidetic_pixels_target,
+        for task: DecodeTask
+    ) throws(EideticError) {
+        for first in Swift.stride(from: 0, to: source.height, by: Self.rowsPerCheckpoint) {
+            try task.checkpoint()
+            var rows = source
+            var result = target
+            rows.height = min(Self.rowsPerCheckpoint, source.height - first)
+            rows.pixels += first * source.stride
+            result.pixels += first * target.stride
+            switch self {
+            case .profile(let transform): transform.convert(rows, to: result)
+            case .toneMapper(let mapper): mapper.map(rows, isDeep: isDeep, to: result)
+            }
         }
     }
 }

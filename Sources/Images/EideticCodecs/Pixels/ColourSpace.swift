@@ -8,27 +8,30 @@ enum ColourSpace: Equatable {
     case profile([UInt8])
     /// Primaries and the function from stored values to light.
     case primaries(Chromaticities, TransferFunction)
+    /// Colours in a high dynamic range.
+    case highDynamicRange(HighDynamicRange)
 
     /// Creates the colour space that code points stand for.
     ///
     /// A code point that is unspecified, reserved or unknown means that of sRGB. The result is `nil` if the code points
-    /// are those of sRGB, or of high dynamic range.
+    /// are those of sRGB.
     ///
     /// - Parameters:
     ///   - primaries: The number of the colour primaries.
     ///   - transfer: The number of the transfer characteristics.
     ///   - video: The function meant by the code points of BT.709, BT.601 and BT.2020, which state that of a camera.
+    ///   - peak: The luminance of the brightest light in candela per square metre, if the file states one.
     /// - SeeAlso: ITU-T H.273, sections 8.1 and 8.2.
-    init?(primaries: Int, transfer: Int, video: TransferFunction = .sRGB) {
-        guard !Self.isHighDynamicRange(transfer) else { return nil }
+    init?(primaries: Int, transfer: Int, video: TransferFunction = .sRGB, peak: Double? = nil) {
         let primaries = Chromaticities(codePoint: primaries) ?? .sRGB
+        if let encoding = HighDynamicRange.Encoding(codePoint: transfer) {
+            self = .highDynamicRange(HighDynamicRange(primaries: primaries, encoding: encoding, peak: peak))
+            return
+        }
         let transfer = TransferFunction(codePoint: transfer, video: video) ?? .sRGB
         guard primaries != .sRGB || transfer != .sRGB else { return nil }
         self = .primaries(primaries, transfer)
     }
-
-    /// Returns `true` if transfer characteristics are those of PQ or HLG; otherwise, `false`.
-    static func isHighDynamicRange(_ transfer: Int) -> Bool { transfer == 16 || transfer == 18 }
 }
 
 /// The chromaticities (CIE 1931 x, y) of the primaries and of white.

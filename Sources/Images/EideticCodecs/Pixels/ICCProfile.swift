@@ -30,7 +30,8 @@ package enum ICCProfile {
     ///   ``maximumTagCount`` tags.
     package static func reduced(_ profile: [UInt8]) -> [UInt8]? {
         guard profile.count <= maximumSize, let tags = profile.withUnsafeBytes({ tags(in: $0) }) else { return nil }
-        var reduced = profile, used = usedTags
+        var reduced = profile
+        var used = usedTags
         var offset = headerLength + 4
         for tag in tags where used.remove(tag.signature) != nil {
             reduced.replaceSubrange(offset..<offset + 12, with: profile[tag.offset..<tag.offset + 12])
@@ -40,6 +41,24 @@ package enum ICCProfile {
         reduced.replaceSubrange(headerLength..<headerLength + 4, with: [0, 0, 0, UInt8(count)])
         return reduced
     }
+
+    /// Returns the colours of the code points in a profile, if they are of high dynamic range; tables cannot state
+    /// them.
+    ///
+    /// - SeeAlso: ICC.1:2022, sections 9.2.17 and 10.3 (`cicp`).
+    static func highDynamicRange(_ profile: [UInt8]) -> ColourSpace? {
+        guard profile.count <= maximumSize else { return nil }
+        return profile.withUnsafeBytes { bytes in
+            guard let tag = tags(in: bytes)?.first(where: { $0.signature == codePointSignature }),
+                let offset = bytes.bigEndian32(at: tag.offset + 4), bytes.bigEndian32(at: offset) == codePointSignature,
+                let primaries = bytes.uint8(at: offset + 8), let transfer = bytes.uint8(at: offset + 9),
+                HighDynamicRange.Encoding(codePoint: transfer) != nil
+            else { return nil }
+            return ColourSpace(primaries: primaries, transfer: transfer)
+        }
+    }
+
+    private static let codePointSignature = 0x6369_6370
 
     /// Returns the signature of each tag and the offset of its entry in the table.
     private static func tags(in profile: UnsafeRawBufferPointer) -> [(signature: Int, offset: Int)]? {

@@ -89,10 +89,12 @@ package enum Resampler {
         checkpoint: () throws(EideticError) -> Void
     ) throws(EideticError) -> PixelBuffer {
         let size = pixels.size
-        let scratch = try ScratchBuffer(byteCount: 8 * size.width), sums = scratch.bytes.baseAddress
+        let scratch = try ScratchBuffer(byteCount: 8 * size.width)
+        let sums = scratch.bytes.baseAddress
         let alpha = pixels.alpha.whenPremultiplied
         return try PixelBuffer(size: cells.size, alpha: alpha) { target, stride throws(EideticError) in
-            let all = pixels.unsafeBytes, rows = UnsafeMutableRawBufferPointer(target)
+            let all = pixels.unsafeBytes
+            let rows = UnsafeMutableRawBufferPointer(target)
             try forEachBand(height: size.height, width: size.width, step: cells.down, checkpoint: checkpoint) { band in
                 eidetic_pixels_average(
                     all.kernelSource(rows: band, stride: pixels.bytesPerRow, width: size.width),
@@ -147,8 +149,10 @@ package enum Resampler {
         into rows: UnsafeMutablePointer<Int16>,
         checkpoint: () throws(EideticError) -> Void
     ) throws(EideticError) {
-        let source = pixels.size, premultiplies: Int32 = pixels.alpha == .straight ? 1 : 0
-        let scratch = try ScratchBuffer(byteCount: 4 * source.width), row = scratch.bytes.bytePointer
+        let source = pixels.size
+        let premultiplies: Int32 = pixels.alpha == .straight ? 1 : 0
+        let scratch = try ScratchBuffer(byteCount: 4 * source.width)
+        let row = scratch.bytes.bytePointer
         try forEachBand(height: source.height, width: source.width, checkpoint: checkpoint) { band in
             let from = pixels.unsafeBytes.kernelSource(rows: band, stride: pixels.bytesPerRow, width: source.width)
             filter.withKernel { kernel in

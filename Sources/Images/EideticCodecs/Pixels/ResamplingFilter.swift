@@ -60,13 +60,16 @@ struct ResamplingFilter {
 
     /// Returns weights whose sum is exactly one, so that a uniform area stays uniform.
     private static func weights(start: Int, taps: Int, centre: Double, scale: Double) -> [Int16] {
-        var values = Array(repeating: 0.0, count: taps), sum = 0.0, index = 0
+        var values = Array(repeating: 0.0, count: taps)
+        var sum = 0.0
+        var index = 0
         while index < taps {
             values[index] = lanczos((Double(start + index) + 0.5 - centre) / scale)
             sum += values[index]
             index += 1
         }
-        var rest = fixedPointOne, heaviest = 0
+        var rest = fixedPointOne
+        var heaviest = 0
         var fixed = Array(repeating: Int16(0), count: taps)
         index = 0
         while index < taps {

@@ -8,7 +8,8 @@ import Glibc
 package final class RowBands: Sendable {
     fileprivate struct State {
         /// The number of bands that were begun, and of those that are done.
-        var begunCount = 0, doneCount = 0
+        var begunCount = 0
+        var doneCount = 0
     }
 
     private let rowCount: Int
@@ -26,7 +27,9 @@ package final class RowBands: Sendable {
     static func prepare() { _ = processorCount }
 
     private init(rowCount: Int, bandCount: Int, body: @escaping @Sendable (_ rows: Range<Int>) -> Void) {
-        (self.rowCount, self.bandCount, self.body) = (rowCount, bandCount, body)
+        self.rowCount = rowCount
+        self.bandCount = bandCount
+        self.body = body
     }
 
     /// Calls `body` for ranges that together are all rows, on several threads if there are `minimumByteCount` bytes to

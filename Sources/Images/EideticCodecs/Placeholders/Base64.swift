@@ -19,12 +19,15 @@ package enum Base64 {
     ///
     /// - Returns: `nil` for text with other characters.
     package static func decode(_ text: String) -> [UInt8]? {
-        var bits = 0, count = 0, bytes: [UInt8] = []
+        var bits = 0
+        var count = 0
+        var bytes: [UInt8] = []
         for byte in text.utf8 where byte != UInt8(ascii: "=") {
             let plain =
                 byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
             guard let value = digits.firstIndex(of: plain) else { return nil }
-            (bits, count) = ((bits << 6 | value) & 0xffff, count + 6)
+            bits = (bits << 6 | value) & 0xffff
+            count = count + 6
             guard count >= 8 else { continue }
             count -= 8
             bytes.append(UInt8(bits >> count & 255))

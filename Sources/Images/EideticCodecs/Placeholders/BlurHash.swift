@@ -36,7 +36,8 @@ public enum BlurHash {
 
     private static func text(of channels: [[Double]], components: PixelSize) -> String {
         let largest = channels.flatMap { $0.dropFirst() }.map { 2 * abs($0) }.max() ?? 0
-        let level = min(max(Int((largest * 166 - 0.5).rounded(.down)), 0), 82), limit = Double(level + 1) / 166
+        let level = min(max(Int((largest * 166 - 0.5).rounded(.down)), 0), 82)
+        let limit = Double(level + 1) / 166
         let isPlain = channels[0].count == 1
         var characters = digits(of: components.width - 1 + (components.height - 1) * 9, count: 1)
         characters += digits(of: isPlain ? 0 : level, count: 1)
@@ -103,7 +104,8 @@ public enum BlurHash {
     }
 
     private static func digits(of value: Int, count: Int) -> [UInt8] {
-        var value = value, digits: [UInt8] = []
+        var value = value
+        var digits: [UInt8] = []
         for _ in 0..<count {
             digits.insert(alphabet[value % 83], at: 0)
             value /= 83

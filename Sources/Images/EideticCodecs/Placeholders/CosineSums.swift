@@ -35,7 +35,8 @@ struct CosineSums {
     private static func sum(of values: [Double], from start: Int, times factors: [Double]) -> Double {
         values.withUnsafeBufferPointer { values in
             factors.withUnsafeBufferPointer { factors in
-                var sum = 0.0, index = 0
+                var sum = 0.0
+                var index = 0
                 while index < factors.count {
                     sum += values[start + index] * factors[index]
                     index += 1

@@ -9,7 +9,8 @@ extension PixelBuffer {
         var areas = Array(repeating: SIMD4<Int>.zero, count: 1 << 9)
         for y in 0..<pixels.size.height {
             for x in 0..<pixels.size.width {
-                let pixel = pixels[x, y], weight = Int(pixel.w)
+                let pixel = pixels[x, y]
+                let weight = Int(pixel.w)
                 let index = Int(pixel.x >> 5) << 6 | Int(pixel.y >> 5) << 3 | Int(pixel.z >> 5)
                 areas[index] &+= SIMD4(Int(pixel.x), Int(pixel.y), Int(pixel.z), 1) &* weight
             }

@@ -39,7 +39,9 @@ public struct ImagePlaceholder: Hashable, Sendable {
             (try? ThumbHash.decode(bytes)) != nil,
             (try? BlurHash.decode(parts[1], size: PixelSize(width: 1, height: 1))) != nil
         else { return nil }
-        (thumbHash, blurHash, dominantColor) = (bytes, parts[1], color)
+        thumbHash = bytes
+        blurHash = parts[1]
+        dominantColor = color
     }
 }
 

@@ -14,7 +14,8 @@ public enum ThumbHash {
             let means = CosineSums(size: size, count: count, phase: 0.5).means(of: values)
             let others = ThumbHash.frequencies(count).map { means[$0.y][$0.x] }
             let largest = others.map { abs($0) }.max() ?? 0
-            (mean, scale) = (means[0][0], largest)
+            mean = means[0][0]
+            scale = largest
             parts = others.map { largest == 0 ? $0 : 0.5 + 0.5 / largest * $0 }
         }
     }
@@ -34,10 +35,13 @@ public enum ThumbHash {
     ///
     /// - Throws: `outOfMemory`.
     public static func encode(_ pixels: PixelBuffer) throws(EideticError) -> [UInt8] {
-        let pixels = try pixels.sample(side: 100).unpremultiplied(), size = pixels.size
-        let alphas = pixels.channel(3).map { Double($0) / 255 }, opacity = alphas.reduce(0, +)
+        let pixels = try pixels.sample(side: 100).unpremultiplied()
+        let size = pixels.size
+        let alphas = pixels.channel(3).map { Double($0) / 255 }
+        let opacity = alphas.reduce(0, +)
         let colours = (0..<3).map { colour(of: pixels.channel($0), alphas: alphas, opacity: opacity) }
-        let hasAlpha = opacity < Double(size.pixelCount), limit = Double(hasAlpha ? 5 : 7)
+        let hasAlpha = opacity < Double(size.pixelCount)
+        let limit = Double(hasAlpha ? 5 : 7)
         let side = Double(max(size.width, size.height))
         let across = max(1, Int((limit * Double(size.width) / side).rounded()))
         let down = max(1, Int((limit * Double(size.height) / side).rounded()))
@@ -61,7 +65,9 @@ public enum ThumbHash {
 
     /// Returns a channel on its mean colour, which transparent parts have.
     private static func colour(of channel: [UInt8], alphas: [Double], opacity: Double) -> [Double] {
-        var values = alphas, sum = 0.0, index = 0
+        var values = alphas
+        var sum = 0.0
+        var index = 0
         while index < values.count {
             values[index] = alphas[index] / 255 * Double(channel[index])
             sum += values[index]
@@ -112,7 +118,9 @@ public enum ThumbHash {
                 second = Int(bytes[3]) | Int(bytes[4]) << 8
             hasAlpha = first >> 23 == 1
             guard !hasAlpha || bytes.count >= 6 else { return nil }
-            let isLandscape = second >> 15 == 1, long = hasAlpha ? 5 : 7, short = second & 7
+            let isLandscape = second >> 15 == 1
+            let long = hasAlpha ? 5 : 7
+            let short = second & 7
             ratio = isLandscape ? Double(long) / Double(max(1, short)) : Double(max(1, short)) / Double(long)
             count = PixelSize(width: max(3, isLandscape ? long : short), height: max(3, isLandscape ? short : long))
             means = [
@@ -169,7 +177,8 @@ public enum ThumbHash {
     }
 
     private static func values(of size: PixelSize, mean: Double, parts: [Double], count: PixelSize) -> [Double] {
-        let sums = CosineSums(size: size, count: count, phase: 0.5), frequencies = frequencies(count)
+        let sums = CosineSums(size: size, count: count, phase: 0.5)
+        let frequencies = frequencies(count)
         return size.indices.map { index in
             let position = (x: index % size.width, y: index / size.width)
             return zip(parts, frequencies).reduce(mean) { $0 + 2 * $1.0 * sums.weight($1.1, at: position) }
@@ -177,7 +186,8 @@ public enum ThumbHash {
     }
 
     private static func colour(luma: Double, yellow: Double, red: Double, alpha: Double) -> SIMD4<UInt8> {
-        let blue = luma - 2 / 3 * yellow, redPart = (3 * luma - blue + red) / 2
+        let blue = luma - 2 / 3 * yellow
+        let redPart = (3 * luma - blue + red) / 2
         func byte(_ value: Double) -> UInt8 { UInt8(255 * min(max(value, 0), 1)) }
         return SIMD4(byte(redPart), byte(redPart - red), byte(blue), byte(alpha))
     }

@@ -55,7 +55,8 @@ final class JPEGPreviewFeed: PreviewFeed {
         var isDone: Int32 = 0
         try check(eidetic_jpeg_feed_start(handle, UInt32(scaleNumerator), &isDone))
         guard isDone != 0, rows == nil else { return rows }
-        let width = Int(eidetic_jpeg_feed_width(handle)), height = Int(eidetic_jpeg_feed_height(handle))
+        let width = Int(eidetic_jpeg_feed_width(handle))
+        let height = Int(eidetic_jpeg_feed_height(handle))
         rows = try PreviewRows(size: PixelSize(width: width, height: height))
         return rows
     }

@@ -20,7 +20,7 @@ final class JPEGXLPreviewFeed: PreviewFeed {
         }
         return DecodedPixels(
             try rows.snapshot(alpha: file.alpha),
-            colourSpace: file.iccProfile.map(ColourSpace.profile),
+            colourSpace: file.colourSpace,
             isPartial: !isComplete
         )
     }

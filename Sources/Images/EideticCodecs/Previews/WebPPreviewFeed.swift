@@ -51,7 +51,8 @@ final class WebPPreviewFeed: PreviewFeed {
         }
         let rowCount = WebPDecoder.finishedRows(of: decoder, status: status)
         guard rowCount > 0 else { return nil }
-        let structure = try WebPStructure(bytes), isPartial = status != VP8_STATUS_OK
+        let structure = try WebPStructure(bytes)
+        let isPartial = status != VP8_STATUS_OK
         let pixels = try rows.snapshot(
             rowCount: rowCount,
             // Without alpha rows are opaque or, below the last one, transparent black.

@@ -17,9 +17,11 @@ struct ContentFocus {
     /// - Throws: `outOfMemory`.
     init(of pixels: PixelBuffer) throws(EideticError) {
         let side = max(1, (max(pixels.size.width, pixels.size.height) + Self.longestSide - 1) / Self.longestSide)
-        let cells = try Self.averages(of: pixels, side: min(side, 256)), size = cells.size
+        let cells = try Self.averages(of: pixels, side: min(side, 256))
+        let size = cells.size
         let colours = (0..<size.pixelCount).map { cells[$0 % size.width, $0 / size.width] }
-        let lumas = colours.map(Self.luma), rarities = Self.rarities(of: colours)
+        let lumas = colours.map(Self.luma)
+        let rarities = Self.rarities(of: colours)
         self.size = size
         weights = colours.indices.map { index in
             let edge = Self.edge(in: lumas, atX: index % size.width, y: index / size.width, size: size)
@@ -54,7 +56,8 @@ struct ContentFocus {
         for start in 0...slack {
             let score = (0..<length).reduce(0) { $0 + profile[start + $1] * min($1 + 1, length - $1, slope) }
             // Of two windows that are nearly as good, the one in the middle is better.
-            let distance = abs(2 * start - slack), biased = score * (8 * slack - distance) / (8 * slack)
+            let distance = abs(2 * start - slack)
+            let biased = score * (8 * slack - distance) / (8 * slack)
             if biased > best.score || biased == best.score && distance < best.distance {
                 best = (biased, distance, start)
             }
@@ -71,7 +74,8 @@ extension ContentFocus {
             width: (pixels.size.width + side - 1) / side,
             height: (pixels.size.height + side - 1) / side
         )
-        let scratch = try ScratchBuffer(byteCount: 8 * pixels.size.width), sums = scratch.bytes.baseAddress
+        let scratch = try ScratchBuffer(byteCount: 8 * pixels.size.width)
+        let sums = scratch.bytes.baseAddress
         return try PixelBuffer(size: size, alpha: pixels.alpha) { target, stride in
             eidetic_pixels_average(
                 pixels.unsafeBytes.kernelSource(stride: pixels.bytesPerRow, size: pixels.size),

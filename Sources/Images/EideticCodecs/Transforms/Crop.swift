@@ -44,7 +44,8 @@ extension ImageTransforms {
 
         /// Creates the transform; by default left and right are exchanged.
         package init(horizontal: Bool = true, vertical: Bool = false) {
-            (self.horizontal, self.vertical) = (horizontal, vertical)
+            self.horizontal = horizontal
+            self.vertical = vertical
         }
 
         /// The identity of the transform.

@@ -42,7 +42,8 @@ extension ImageTransforms {
             guard (0...16).contains(amount) else {
                 throw EideticError(.invalidArgument, message: "the amount is \(amount); it must be between 0 and 16")
             }
-            let pixels = try pixels.premultiplied(), blurred = try pixels.blurred(radius: radius)
+            let pixels = try pixels.premultiplied()
+            let blurred = try pixels.blurred(radius: radius)
             return try pixels.modified { target in
                 let source = blurred.unsafeBytes.kernelSource(stride: blurred.bytesPerRow, size: blurred.size)
                 eidetic_pixels_sharpen(target, source, UInt32((amount * 256).rounded()))

@@ -30,12 +30,11 @@ public struct ImageTarget: Hashable, Sendable {
     public var size: PixelSize
     /// The way in which the image is fitted to the size.
     public var contentMode: ContentMode
-    /// The part of the image that stays in view with `fill`.
-    public var cropFocus: CropFocus
 
     /// Creates a target.
-    public init(size: PixelSize, contentMode: ContentMode = .fit, cropFocus: CropFocus = .center) {
-        (self.size, self.contentMode, self.cropFocus) = (size, contentMode, cropFocus)
+    public init(size: PixelSize, contentMode: ContentMode = .fit) {
+        self.size = size
+        self.contentMode = contentMode
     }
 }
 

@@ -31,16 +31,14 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     /// - Parameters:
     ///   - size: The size in pixels.
     ///   - contentMode: The way in which the image is fitted to the size; `fit` by default.
-    ///   - cropFocus: The part that stays in view with `fill`; the centre by default.
     ///   - upscales: A Boolean value indicating whether a small image is enlarged; false by default.
     /// - Returns: The transform.
     public static func resize(
         _ size: PixelSize,
         contentMode: ContentMode = .fit,
-        cropFocus: CropFocus = .center,
         upscales: Bool = false
     ) -> Self {
-        Self(ImageTransforms.Resize(size, contentMode: contentMode, cropFocus: cropFocus, upscales: upscales))
+        Self(ImageTransforms.Resize(size, contentMode: contentMode, upscales: upscales))
     }
 
     /// Scales the image to a width; the height follows from its proportions.

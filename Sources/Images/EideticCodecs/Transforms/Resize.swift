@@ -13,15 +13,9 @@ extension ImageTransforms {
         /// - Parameters:
         ///   - size: The size in pixels.
         ///   - contentMode: The way in which the image is fitted to the size; `fit` by default.
-        ///   - cropFocus: The part that stays in view with `fill`; the centre by default.
         ///   - upscales: A Boolean value indicating whether a small image is enlarged; false by default.
-        package init(
-            _ size: PixelSize,
-            contentMode: ContentMode = .fit,
-            cropFocus: CropFocus = .center,
-            upscales: Bool = false
-        ) {
-            target = ImageTarget(size: size, contentMode: contentMode, cropFocus: cropFocus)
+        package init(_ size: PixelSize, contentMode: ContentMode = .fit, upscales: Bool = false) {
+            target = ImageTarget(size: size, contentMode: contentMode)
             self.upscales = upscales
         }
 
@@ -63,11 +57,11 @@ extension ImageTransforms {
 
 extension ImageTarget {
     /// The identity of the target.
-    package var key: String { "\(size) \(contentMode.rawValue)\(focusKey)" }
+    package var key: String { "\(size) \(contentMode.key)\(focusKey)" }
 
     private var focusKey: String {
-        guard contentMode == .fill else { return "" }
-        guard case .point(let x, let y) = cropFocus else { return " content" }
+        guard let focus = contentMode.focus else { return "" }
+        guard case .point(let x, let y) = focus else { return " content" }
         // One crop has one key; a coordinate that is no number counts as the middle.
         let point = [x, y].map { $0.isNaN ? 0.5 : min(max($0, 0), 1) }
         return point == [0.5, 0.5] ? "" : " \(point[0]),\(point[1])"
@@ -79,14 +73,14 @@ extension ImageTarget {
 
 extension DecodeOptions {
     /// A Boolean value indicating whether a part of the image may be left out, or its proportions may change.
-    package var isCropping: Bool { size?.isLimited == true && (contentMode == .fill || contentMode == .stretch) }
+    package var isCropping: Bool { size?.isLimited == true && contentMode.changesProportions }
 
-    /// The size, the content mode and the focus; `nil` without a size.
+    /// The size and the content mode; `nil` without a size.
     package var target: ImageTarget? {
-        get { size.map { ImageTarget(size: $0, contentMode: contentMode, cropFocus: cropFocus) } }
+        get { size.map { ImageTarget(size: $0, contentMode: contentMode) } }
         set {
             size = newValue?.size
-            if let newValue { (contentMode, cropFocus) = (newValue.contentMode, newValue.cropFocus) }
+            if let newValue { contentMode = newValue.contentMode }
         }
     }
 }

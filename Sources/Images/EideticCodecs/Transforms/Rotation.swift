@@ -15,7 +15,9 @@ extension ImageTransforms {
 
         /// Creates the transform; by default the image grows, and is transparent where nothing is.
         package init(degrees: Double, expandsCanvas: Bool = true, background: ImageColor = .clear) {
-            (self.degrees, self.expandsCanvas, self.background) = (degrees, expandsCanvas, background)
+            self.degrees = degrees
+            self.expandsCanvas = expandsCanvas
+            self.background = background
         }
 
         /// The identity of the transform.
@@ -75,7 +77,8 @@ extension ImageTransforms {
             sine: Double,
             cosine: Double
         ) -> eidetic_rotation {
-            let x = 0.5 - Double(target.width) / 2, y = 0.5 - Double(target.height) / 2
+            let x = 0.5 - Double(target.width) / 2
+            let y = 0.5 - Double(target.height) / 2
             let sourceX = cosine * x + sine * y + Double(source.width) / 2 - 0.5
             let sourceY = cosine * y - sine * x + Double(source.height) / 2 - 0.5
             func fixed(_ value: Double) -> Int64 { Int64((value * 4_294_967_296).rounded()) }
@@ -96,8 +99,11 @@ enum Trigonometry {
         var angle = degrees.remainder(dividingBy: 360)
         // Folded to -90…90, where the series converges fast.
         if abs(angle) > 90 { angle = (angle < 0 ? -180 : 180) - angle }
-        let x = angle * (.pi / 180), square = x * x
-        var term = x, sum = x, factor = 2.0
+        let x = angle * (.pi / 180)
+        let square = x * x
+        var term = x
+        var sum = x
+        var factor = 2.0
         while factor <= 24 {
             term = -term * square / (factor * (factor + 1))
             sum += term

@@ -33,7 +33,9 @@ extension ImageTransforms {
 
         /// Creates the transform; by default all corners become round, without a border.
         package init(radius: Double, corners: Corners = .all, border: Border? = nil) {
-            (self.radius, self.corners, self.border) = (radius, corners, border)
+            self.radius = radius
+            self.corners = corners
+            self.border = border
         }
 
         /// The identity of the transform.
@@ -63,7 +65,8 @@ extension ImageTransforms {
         ///
         /// - Throws: `invalidArgument` if the width of the border is negative or not a number, `outOfMemory`.
         package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-            let side = min(pixels.size.width, pixels.size.height), square = PixelSize(width: side, height: side)
+            let side = min(pixels.size.width, pixels.size.height)
+            let square = PixelSize(width: side, height: side)
             let middle = try pixels.cropped(to: PixelRect(of: square, in: pixels.size, around: (0.5, 0.5)))
             return try middle.framed(radii: Array(repeating: .infinity, count: 4), border: border ?? Border(width: 0))
         }
@@ -96,7 +99,8 @@ extension PixelBuffer {
         guard border.width >= 0, radii.allSatisfy({ $0 >= 0 }) else {
             throw EideticError(.invalidArgument, message: "a radius or the width of a border is negative, or no number")
         }
-        let radii = radii.map { min($0, Double(min(size.width, size.height)) / 2) }, color = border.color.premultiplied
+        let radii = radii.map { min($0, Double(min(size.width, size.height)) / 2) }
+        let color = border.color.premultiplied
         let isRound = radii.contains { $0 > 0 }
         guard isRound || border.width > 0 else { return self }
         var frame = eidetic_frame(

@@ -66,8 +66,10 @@ extension AnimatedImage {
         state.activity = .running
         if state.hasNewBytes {
             let bytes = state.arrivedBytes
-            (state.arrivedBytes, state.hasNewBytes) = ([], false)
-            (state.isParsing, state.parsedByteCount) = (true, bytes.count)
+            state.arrivedBytes = []
+            state.hasNewBytes = false
+            state.isParsing = true
+            state.parsedByteCount = bytes.count
             return .parse(bytes, isComplete: state.isFileComplete && state.downloadFailure == nil)
         }
         if let index = dueRequest(in: state) { return .decode(index, isRequested: true) }
@@ -97,7 +99,9 @@ extension AnimatedImage {
         // After an error these are the frames before it.
         let (info, limit) = (source.info, source.retainedByteLimit)
         return state.withLock { state in
-            (state.isParsing, state.parsedByteCount, state.sourceByteLimit) = (false, 0, limit)
+            state.isParsing = false
+            state.parsedByteCount = 0
+            state.sourceByteLimit = limit
             guard state.failure == nil else { return {} }
             let isNew = (info.frameCount, info.isComplete) != (state.info.frameCount, state.info.isComplete)
             state.info = info
@@ -149,7 +153,8 @@ extension AnimatedImage {
             if isAwaited == true, let viewer = state.viewers[key] { arrivals.append(viewer.frameArrived) }
         }
         state.window.insert(pixels, at: index, wanted: state.wanted, isShown: !arrivals.isEmpty)
-        (state.lastIndex, state.sourceByteLimit) = (index, sourceByteLimit)
+        state.lastIndex = index
+        state.sourceByteLimit = sourceByteLimit
         state.decodedFrameCount += 1
         let requests = state.requests.filter { $0.index == index }
         state.requests.removeAll { $0.index == index }

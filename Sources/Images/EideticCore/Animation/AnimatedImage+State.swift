@@ -7,7 +7,8 @@ extension AnimatedImage {
         let frameArrived: @Sendable () -> Void
 
         init(demand: FrameDemand, frameArrived: @escaping @Sendable () -> Void) {
-            (self.demand, self.frameArrived) = (demand, frameArrived)
+            self.demand = demand
+            self.frameArrived = frameArrived
         }
 
         /// Records a frame for which the viewer waits, or that it shows until that one is decoded.
@@ -62,7 +63,9 @@ extension AnimatedImage {
         var sourceByteLimit: Int
 
         init(info: AnimationInfo, window: FrameWindow, sourceByteLimit: Int) {
-            (self.info, self.window, self.sourceByteLimit) = (info, window, sourceByteLimit)
+            self.info = info
+            self.window = window
+            self.sourceByteLimit = sourceByteLimit
             isFileComplete = info.isComplete
         }
 
@@ -92,9 +95,11 @@ extension AnimatedImage.State {
     /// The first error counts, but each one shortens the animation to the frames before `count`.
     mutating func end(after error: EideticError, frameCount count: Int) -> @Sendable () -> Void {
         info.durations = Array(info.durations.prefix(count))
-        (info.isComplete, isFileComplete) = (true, true)
+        info.isComplete = true
+        isFileComplete = true
         window.removeFrames(from: count)
-        (arrivedBytes, hasNewBytes) = ([], false)
+        arrivedBytes = []
+        hasNewBytes = false
         failure = failure ?? error
         return announcement(isNew: true)
     }

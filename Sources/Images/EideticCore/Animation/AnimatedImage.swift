@@ -48,8 +48,11 @@ public final class AnimatedImage: Sendable {
         time: any TimeSource = SystemTime(),
         schedule: @escaping Schedule
     ) {
-        (self.source, self.poster, self.schedule) = (source, poster, schedule)
-        (self.note, self.time) = (note, time)
+        self.source = source
+        self.poster = poster
+        self.schedule = schedule
+        self.note = note
+        self.time = time
         var frames = FrameWindow(limit: window.bytes)
         frames.insert(poster, at: 0, wanted: [])
         state = Guarded(State(info: source.info, window: frames, sourceByteLimit: source.retainedByteLimit))
@@ -57,8 +60,11 @@ public final class AnimatedImage: Sendable {
 
     /// Creates an animation of which all frames are decoded.
     init(frames: [Image.Frame], attributes: Image.Attributes) {
-        (source, poster, schedule) = (nil, frames[0].pixels, { _, _ in })
-        (note, time) = ("", SystemTime())
+        source = nil
+        poster = frames[0].pixels
+        schedule = { _, _ in }
+        note = ""
+        time = SystemTime()
         var window = FrameWindow(limit: .max)
         for (index, frame) in frames.enumerated() { window.insert(frame.pixels, at: index, wanted: []) }
         let info = AnimationInfo(
@@ -94,16 +100,17 @@ extension AnimatedImage {
     public var failure: EideticError? { state.withLock { $0.failure } }
 
     /// The decoded frames that are kept now.
-    public var decodedByteCount: ByteCount { state.withLock { ByteCount($0.window.byteCount) } }
+    package var decodedByteCount: ByteCount { state.withLock { ByteCount($0.window.byteCount) } }
 
     /// The most memory that the animation occupies with the bytes so far: its window, the encoded bytes, and what
     /// composing its frames needs.
     ///
     /// The frames that views show are theirs.
-    public var cost: ByteCount {
+    package var cost: ByteCount {
         state.withLock { state in
             guard source != nil else { return ByteCount(state.window.byteCount) }
-            let frame = frameByteCount, limit = max(state.window.limit, FrameWindow.minimumCount * frame)
+            let frame = frameByteCount
+            let limit = max(state.window.limit, FrameWindow.minimumCount * frame)
             let all = state.info.isComplete ? frame * state.info.frameCount : limit
             let received = state.arrivedBytes.count + state.parsedByteCount
             return ByteCount(min(all, limit) + state.sourceByteLimit + received)
@@ -198,7 +205,8 @@ extension AnimatedImage {
         state.withLock { state in
             guard !state.isFileComplete else { return }
             state.arrivedBytes += bytes
-            (state.hasNewBytes, state.isFileComplete) = (true, isComplete)
+            state.hasNewBytes = true
+            state.isFileComplete = isComplete
         }
         startWork()
     }
@@ -209,7 +217,8 @@ extension AnimatedImage {
     package func end(after error: EideticError) {
         let finished = state.withLock { state -> (@Sendable () -> Void)? in
             guard !state.isFileComplete else { return nil }
-            (state.isFileComplete, state.downloadFailure) = (true, error)
+            state.isFileComplete = true
+            state.downloadFailure = error
             return state.isParsing || state.hasNewBytes ? nil : state.endAfterDownload()
         }
         finished?()

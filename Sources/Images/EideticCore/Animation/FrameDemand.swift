@@ -11,7 +11,9 @@ package struct FrameDemand: Sendable, Hashable {
     package var shownIndex: Int?
 
     package init(frames: [Int], isFirstShown: Bool = false, shownIndex: Int? = nil) {
-        (self.frames, self.isFirstShown, self.shownIndex) = (frames, isFirstShown, shownIndex)
+        self.frames = frames
+        self.isFirstShown = isFirstShown
+        self.shownIndex = shownIndex
     }
 
     /// The frames that have to be decoded; the index of each is its rank, the number of frames that are shown before.

@@ -21,8 +21,12 @@ package struct AnimationInfo: Sendable, Hashable {
         loopCount: Int?,
         isComplete: Bool
     ) {
-        (self.format, self.size, self.sourceSize) = (format, size, sourceSize)
-        (self.durations, self.loopCount, self.isComplete) = (durations, loopCount, isComplete)
+        self.format = format
+        self.size = size
+        self.sourceSize = sourceSize
+        self.durations = durations
+        self.loopCount = loopCount
+        self.isComplete = isComplete
     }
 
     /// The number of frames that can be decoded.

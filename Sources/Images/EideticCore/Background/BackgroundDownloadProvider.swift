@@ -51,7 +51,9 @@ package struct BackgroundDownloadRequest: Sendable {
 
     /// Creates a request.
     package init(key: String, url: String, headers: [(name: String, value: String)] = []) {
-        (self.key, self.url, self.headers) = (key, url, headers)
+        self.key = key
+        self.url = url
+        self.headers = headers
     }
 }
 
@@ -68,7 +70,9 @@ package struct BackgroundDownload: Sendable {
 
         /// Creates a response.
         package init(path: String, status: Int, headers: [(name: String, value: String)]) {
-            (self.path, self.status, self.headers) = (path, status, headers)
+            self.path = path
+            self.status = status
+            self.headers = headers
         }
     }
 

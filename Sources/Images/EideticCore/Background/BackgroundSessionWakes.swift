@@ -67,7 +67,7 @@ package final class BackgroundSessionWakes: Sendable {
 
     /// Ends a wake that the application has completed, or that has expired.
     package func end(_ number: UInt64, of identifier: String) {
-        state.withLock { state in _ = state.remove(identifier) { $0.number == number } }
+        _ = state.withLock { state in state.remove(identifier) { $0.number == number } }
     }
 
     /// Calls a function at each wake of a session; returns a number for ``removeObserver(_:of:)``.

@@ -31,7 +31,8 @@ package final class BackgroundWorkGroup: Sendable {
     ///   - name: The name of the background tasks in reports.
     ///   - provider: The provider of the background tasks.
     package init(named name: String, provider: any BackgroundTaskProvider) {
-        (self.name, self.provider) = (name, provider)
+        self.name = name
+        self.provider = provider
     }
 
     /// Adds a piece of work; the first one asks for the background task, in this call.

@@ -26,7 +26,9 @@ package final class AsyncLimiter: Sendable {
         mutating func countCancelledTicket() {
             cancelledCount += 1
             guard 2 * cancelledCount >= tickets.count - next else { return }
-            (tickets, next, cancelledCount) = (tickets[next...].filter { !$0.isResumed }, 0, 0)
+            tickets = tickets[next...].filter { !$0.isResumed }
+            next = 0
+            cancelledCount = 0
         }
     }
 

@@ -38,7 +38,8 @@ package final class Promise<Value: Sendable>: Sendable {
     /// - Returns: The value.
     /// - Throws: The error that the promise was fulfilled with; `cancelled` as soon as the calling task is cancelled.
     package func value(onExpectation: () -> Void = {}) async throws(EideticError) -> Value {
-        let waiter = Waiter<Outcome>(), id = ObjectIdentifier(waiter)
+        let waiter = Waiter<Outcome>()
+        let id = ObjectIdentifier(waiter)
         let result = state.withLock { state in
             if state.result == nil { state.waiters[id] = waiter }
             return state.result

@@ -19,7 +19,8 @@ package final class WorkPool: Sendable {
         var idleThreadCount = 0
         var threadCount = 0
         /// The number of jobs that run, and of those among them that wait for another process.
-        var runningCount = 0, pausedCount = 0
+        var runningCount = 0
+        var pausedCount = 0
         var isClosed = false
 
         /// A Boolean value indicating whether another job may run.
@@ -122,7 +123,8 @@ package final class WorkPool: Sendable {
     ///
     /// A thread counts as idle only while it waits.
     private static func dequeue(from monitor: Monitor<State>, maximum: Int, afterJob: Bool) -> Job? {
-        var isIdle = false, isRunning = afterJob
+        var isIdle = false
+        var isRunning = afterJob
         let job: Job?? = monitor.wait { state -> Job?? in
             if isRunning { state.runningCount -= 1 }
             isRunning = false

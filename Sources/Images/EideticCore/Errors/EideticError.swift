@@ -1,8 +1,8 @@
 /// An error of Eidetic, with its kind, its message and its cause.
 ///
-/// Switch on ``code``; log ``message``.
+/// Switch on ``kind``, then on ``code``; log ``message``.
 public struct EideticError: Error, Sendable, CustomStringConvertible {
-    /// The kind of the failure.
+    /// The failure by its name.
     public let code: Code
 
     /// One line for people: what failed, where and why.
@@ -40,4 +40,35 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
 
     /// The code and the message.
     public var description: String { "\(code): \(message)" }
+}
+
+extension EideticError.Code {
+    package static let all: [Self] = [
+        .invalidURL, .invalidArgument, .cancelled, .cacheMiss, .refused, .offline, .hostNotFound, .connectionRefused,
+        .connectionLost, .timedOut, .tlsFailure, .httpStatus, .badRedirect, .lengthMismatch, .badResponse,
+        .notAnImage, .unsupportedFormat, .truncated, .corrupt, .limitExceeded, .encodingFailed, .outOfMemory,
+        .decoderFailed, .sandboxUnavailable,
+        .diskFull, .permissionDenied, .notFound, .fileFailure, .cacheUnavailable, .checksumMismatch, .inUse,
+    ]
+
+    /// Creates the code with a name, such as one that another process has sent; `nil` for an unknown name.
+    package init?(named name: String) {
+        guard let code = Self.all.first(where: { $0.description == name }) else { return nil }
+        self = code
+    }
+}
+
+extension EideticError {
+    /// A Boolean value indicating whether the transport failed: no response arrived, or only a part of one.
+    package var isTransportFailure: Bool { isTransient && code != .httpStatus }
+
+    /// A Boolean value indicating whether the failure passes in the network or at the server, so that another attempt
+    /// may succeed.
+    package var isTransient: Bool {
+        switch code {
+        case .hostNotFound, .connectionRefused, .connectionLost, .timedOut, .lengthMismatch: true
+        case .httpStatus: httpStatus.map { $0 >= 500 || [408, 425, 429].contains($0) } ?? false
+        default: false
+        }
+    }
 }

@@ -37,7 +37,9 @@ package struct DirectoryTrust: Sendable {
 
     /// Creates a check for a given user.
     package init(files: FileSystem, isReadOnly: Bool, user: UInt32) {
-        (self.files, self.user, allowsForeignOwner) = (files, user, isReadOnly)
+        self.files = files
+        self.user = user
+        allowsForeignOwner = isReadOnly
         outsideOwner = Self.isInitialUserNamespace ? nil : 65_534
     }
 
@@ -45,7 +47,9 @@ package struct DirectoryTrust: Sendable {
     ///
     /// - Complexity: one system call for each component of the path.
     package func violation(in path: String) throws(SystemError) -> Violation? {
-        var remaining = Self.components(of: path), current = "", linkCount = 0
+        var remaining = Self.components(of: path)
+        var current = ""
+        var linkCount = 0
         if let violation = violation(in: try files.linkStatus(of: "/"), at: "/", isLast: false) { return violation }
         while let name = remaining.popLast() {
             if name == ".." {

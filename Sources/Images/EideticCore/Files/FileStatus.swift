@@ -35,7 +35,8 @@ package struct FileStatus: Sendable, Hashable {
         inode = UInt64(status.st_ino)
         device = UInt64(status.st_dev)
         linkCount = Int(status.st_nlink)
-        (owner, group) = (status.st_uid, status.st_gid)
+        owner = status.st_uid
+        group = status.st_gid
         permissions = status.st_mode & 0o7777
     }
 }

@@ -52,10 +52,17 @@ extension FileSystem {
         return names
     }
 
-    /// Returns the contents of a file; fails with `EFBIG` if it is larger than `limit` bytes.
+    /// Returns the contents of a regular file; fails with `EFBIG` if it is larger than `limit` bytes.
+    ///
+    /// A pipe of that name, which would keep the thread waiting, fails with `EINVAL`, as a device does.
     package func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
         do throws(SystemError) {
-            return try contents(of: try open(path, flags: O_RDONLY), limit: limit)
+            let file = try open(path, flags: O_RDONLY | O_NONBLOCK)
+            let status = try status(of: file)
+            guard status.kind == .regular || status.kind == .directory else {
+                throw SystemError(.open, errorNumber: EINVAL)
+            }
+            return try contents(of: file, size: status.size, limit: limit)
         } catch {
             throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
         }
@@ -63,7 +70,14 @@ extension FileSystem {
 
     /// Returns the remaining contents of an open file; fails with `EFBIG` if they are larger than `limit` bytes.
     package func contents(of file: borrowing FileDescriptor, limit: Int = .max) throws(SystemError) -> [UInt8] {
-        let size = try status(of: file).size
+        try contents(of: file, size: try status(of: file).size, limit: limit)
+    }
+
+    private func contents(
+        of file: borrowing FileDescriptor,
+        size: Int,
+        limit: Int
+    ) throws(SystemError) -> [UInt8] {
         guard size <= limit else { throw SystemError(.read, errorNumber: EFBIG) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: max(4_096, min(size + 1, 1 << 20)))

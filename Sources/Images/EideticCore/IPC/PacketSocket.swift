@@ -34,7 +34,9 @@ package final class PacketSocket: Sendable {
     ///
     /// - Returns: The next packet, `.none` if there is none now, `.end` if the other end was closed.
     /// - Throws: `SystemError`; with `EMSGSIZE`, the packet was longer than 64 KiB and is lost.
-    package func receive() throws(SystemError) -> Reception {
+    package func receive() throws(SystemError) -> Reception { try receive(isAfterReset: false) }
+
+    private func receive(isAfterReset: Bool) throws(SystemError) -> Reception {
         var descriptors = [Int32](repeating: -1, count: Self.maximumDescriptorCount)
         var descriptorCount = descriptors.count
         var count = 0
@@ -52,7 +54,8 @@ package final class PacketSocket: Sendable {
         if count == 0 { return .end }
         switch errno {
         case EAGAIN: return .none
-        case ECONNRESET: return .end
+        // An end that had unread packets itself is reported before the packets that it sent.
+        case ECONNRESET: return isAfterReset ? .end : try receive(isAfterReset: true)
         default: throw SystemError(.receive, errorNumber: errno)
         }
     }

@@ -1,18 +1,13 @@
-import Glibc
-
 /// The places of the transfer process of this user.
 package enum TransferLocations {
     /// The directory of the journal and the files: `$XDG_STATE_HOME/eidetic/transfers`, by default
     /// `~/.local/state/eidetic/transfers`; `nil` without a home directory.
-    package static var directory: String? {
-        if let state = variable("XDG_STATE_HOME") { return "\(state)/eidetic/transfers" }
-        return variable("HOME").map { "\($0)/.local/state/eidetic/transfers" }
-    }
+    package static var directory: String? { UserDirectories.state.map { "\($0)/eidetic/transfers" } }
 
-    /// The path of the socket: `$XDG_RUNTIME_DIR/eidetic/transfer.socket`, or else in the directory; `nil` without
-    /// both.
+    /// The path of the socket: `eidetic/transfer.socket` in the user's runtime directory, or else in the directory;
+    /// `nil` without both.
     package static var socketPath: String? {
-        variable("XDG_RUNTIME_DIR").map { "\($0)/eidetic/transfer.socket" } ?? directory.map { "\($0)/transfer.socket" }
+        UserDirectories.runtime.map { "\($0)/eidetic/transfer.socket" } ?? directory.map { "\($0)/transfer.socket" }
     }
 
     /// Returns the path of the file that is locked by a process while it replaces a socket.
@@ -29,9 +24,5 @@ package enum TransferLocations {
             }
         }
         return String(allowed.prefix(200))
-    }
-
-    private static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 }

@@ -1,13 +1,44 @@
-/// The way in which an image is scaled to a target size; it is never enlarged.
-public enum ContentMode: String, Hashable, Sendable {
+/// The way in which an image is fitted to a size; an image is never enlarged for it.
+///
+/// The names are those of UIKit's `scaleAspectFit` and `scaleAspectFill`, and of CSS's `contain` and `cover`.
+public enum ContentMode: Hashable, Sendable {
     /// The whole image, in its proportions: neither side is longer than the target's.
     case fit
-    /// The target's proportions: the image covers the target, and what projects is cropped around a ``CropFocus``.
+    /// The whole image, in its proportions: it covers the target, and may exceed it in one dimension.
     case fill
-    /// The whole image, in its proportions: neither side is shorter than the target's, unless the image is smaller.
-    case aspectFill
+    /// The target's proportions: the image covers the target, and what exceeds it is cut off around `focus`.
+    case fillCropped(focus: CropFocus = .center)
     /// The whole image in the target's proportions, distorted where its own are different.
     case stretch
+}
+
+extension ContentMode {
+    /// The name of the mode in the keys of images; ``fill`` cropped in earlier ones.
+    package var key: String { self == .fill ? "cover" : name }
+
+    /// The name of the mode on the command line.
+    package var name: String {
+        switch self {
+        case .fit: "fit"
+        case .fill: "fill"
+        case .fillCropped: "fillCropped"
+        case .stretch: "stretch"
+        }
+    }
+
+    /// Creates a mode from its name, `fillCropped` with the centre; `nil` for any other text.
+    package init?(named name: some StringProtocol) {
+        guard let mode = [ContentMode.fit, .fill, .fillCropped(), .stretch].first(where: { $0.name == name }) else {
+            return nil
+        }
+        self = mode
+    }
+
+    /// The part that stays in view; `nil` where nothing is cut off.
+    package var focus: CropFocus? { if case .fillCropped(let focus) = self { focus } else { nil } }
+
+    /// A Boolean value indicating whether the image has the target's proportions, so that no other can be made of it.
+    package var changesProportions: Bool { self == .stretch || focus != nil }
 }
 
 /// The part of an image that stays in view when the image is cropped.

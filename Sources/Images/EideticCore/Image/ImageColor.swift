@@ -11,7 +11,10 @@ public struct ImageColor: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a colour; by default it is opaque.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
-        (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
     }
 
     /// Creates a colour from `#rgb`, `#rrggbb` or `#rrggbbaa`; the `#` can be omitted.

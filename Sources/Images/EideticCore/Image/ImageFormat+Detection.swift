@@ -1,9 +1,9 @@
 extension ImageFormat {
     /// The result of looking at the first bytes of a file.
-    public enum Detection: Sendable, Hashable {
+    package enum Detection: Sendable, Hashable {
         /// The bytes are the beginning of an image of this format.
         case format(ImageFormat)
-        /// The format cannot be determined yet; at most 4,096 bytes are necessary.
+        /// The format cannot be determined yet; at most 4,096 bytes are necessary, except for SVG with a long prologue.
         case needsMoreBytes
         /// The bytes are not the beginning of an image of a known format.
         case unknown
@@ -32,8 +32,16 @@ extension ImageFormat {
         return signature.needsMoreBytes && !isComplete ? .needsMoreBytes : .unknown
     }
 
+    /// Creates the format of a file by its content, never by a name; `nil` for what is no image of a known format.
+    ///
+    /// - Parameter bytes: The file, or at least its first 4,096 bytes.
+    public init?(of bytes: [UInt8]) {
+        guard case .format(let format) = Self.detect(in: bytes, isComplete: true) else { return nil }
+        self = format
+    }
+
     /// Detects a format by its content.
-    public static func detect(in bytes: [UInt8], isComplete: Bool = false) -> Detection {
+    package static func detect(in bytes: [UInt8], isComplete: Bool = false) -> Detection {
         bytes.withUnsafeBytes { detect(in: $0, isComplete: isComplete) }
     }
 }

@@ -12,7 +12,13 @@ struct ImageSignature {
         }
         if matches(Array("RIFF".utf8)), matches(Array("WEBP".utf8), at: 8) { format = format ?? .webp }
         if matches(Array("ftyp".utf8), at: 4) { format = format ?? isoMediaFormat() }
-        if format == nil, !needsMoreBytes, mayBeXML { format = svgFormat() }
+        if format == nil, !needsMoreBytes {
+            switch XMLProlog.rootElement(of: bytes) {
+            case .svg: format = .svg
+            case .needsMoreBytes: needsMoreBytes = true
+            case .other: break
+            }
+        }
     }
 
     static let prefixes: [([UInt8], ImageFormat)] = [
@@ -52,65 +58,17 @@ struct ImageSignature {
         let length = bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
         let end = min(max(length, 16), 512)
         let offsets = [8] + stride(from: 16, to: max(16, end - 3), by: 4)
+        var isHEVC = false
         for offset in offsets {
             guard offset + 4 <= bytes.count else { needsMoreBytes = true; return nil }
             switch String(decoding: bytes[offset..<offset + 4], as: UTF8.self) {
             case "avif", "avis": return .avif
             case "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs": return .heic
+            // Profiles of MIAF with HEVC, which files of phones may state instead.
+            case "MiHB", "MiHE", "MiHA": isHEVC = true
             default: continue
             }
         }
-        return nil
-    }
-
-    /// A Boolean value indicating whether the file may be XML: it starts with white space, a byte order mark or "<".
-    var mayBeXML: Bool {
-        guard let first = bytes.first else { return false }
-        return [0x3c, 0x20, 0x09, 0x0a, 0x0d, 0xef].contains(first)
-    }
-
-    /// Searches for the `svg` element after declarations, comments and the document type.
-    ///
-    /// Bytes are compared, not characters: a mark that combines with the last character would hide it.
-    mutating func svgFormat() -> ImageFormat? {
-        var remainder = bytes.prefix(ImageFormat.maximumSignatureLength)
-        needsMoreBytes = bytes.count < ImageFormat.maximumSignatureLength
-        while true {
-            remainder = Self.skipWhiteSpace(remainder)
-            if remainder.starts(with: "<svg".utf8) { return .svg }
-            guard let item = Self.prologItems.first(where: { remainder.starts(with: $0.opening.utf8) }) else { break }
-            let isSubset = item.closing == ">" && remainder.prefix { $0 != 0x3e }.contains(0x5b)
-            let content = remainder.dropFirst(item.opening.utf8.count)
-            guard let next = Self.skip(content, past: isSubset ? "]>" : item.closing) else { return nil }
-            remainder = next
-        }
-        let beginnings = Self.prologItems.map(\.opening) + ["<svg", Self.byteOrderMark]
-        needsMoreBytes = needsMoreBytes && beginnings.contains { $0.utf8.starts(with: remainder) }
-        return nil
-    }
-
-    /// The items that may precede the root element, with their terminators.
-    static let prologItems = [
-        (opening: "<?", closing: "?>"), (opening: "<!--", closing: "-->"), (opening: "<!DOCTYPE svg", closing: ">"),
-    ]
-
-    static let byteOrderMark = "\u{feff}"
-
-    typealias Text = Slice<UnsafeRawBufferPointer>
-
-    /// Skips white space as XML defines it, and byte order marks.
-    static func skipWhiteSpace(_ text: Text) -> Text {
-        let text = text.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
-        guard text.starts(with: byteOrderMark.utf8) else { return text }
-        return skipWhiteSpace(text.dropFirst(byteOrderMark.utf8.count))
-    }
-
-    static func skip(_ text: Text, past end: String) -> Text? {
-        var remainder = text
-        while !remainder.isEmpty {
-            if remainder.starts(with: end.utf8) { return remainder.dropFirst(end.utf8.count) }
-            remainder = remainder.dropFirst()
-        }
-        return nil
+        return isHEVC ? .heic : nil
     }
 }

@@ -9,7 +9,9 @@ public struct PixelRect: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a rectangle.
     public init(x: Int, y: Int, width: Int, height: Int) {
-        (self.x, self.y, size) = (x, y, PixelSize(width: width, height: height))
+        self.x = x
+        self.y = y
+        size = PixelSize(width: width, height: height)
     }
 
     /// The rectangle as text, as in `640x480+10+20`.

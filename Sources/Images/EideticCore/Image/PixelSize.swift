@@ -50,27 +50,27 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PixelSize {
-    /// Returns the size of an image of this size that is scaled, and with `fill` cropped, for `target`.
+    /// Returns the size of an image of this size that is scaled, and with `fillCropped` cropped, for `target`.
     ///
-    /// No side is longer than the image's. A side of `target` of 2³⁰ or more is unlimited: then `fill` and `stretch`
-    /// have the result of `fit`.
+    /// No side is longer than the image's. A side of `target` of 2³⁰ or more is unlimited: then `fillCropped` and
+    /// `stretch` have the result of `fit`.
     package func scaled(to target: PixelSize, mode: ContentMode) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
         switch mode {
         case .fit: return scaled(to: target) { min($0, $1) }
-        case .aspectFill: return scaled(to: target) { max($0, $1) }
-        case .fill, .stretch:
+        case .fill: return scaled(to: target) { max($0, $1) }
+        case .fillCropped, .stretch:
             return target.isLimited ? target.scaled(to: self, mode: .fit) : scaled(to: target, mode: .fit)
         }
     }
 
-    /// Returns the size of the image, scaled for `target`: with `fill` that before it is cropped.
+    /// Returns the size of the image, scaled for `target`: with `fillCropped` that before it is cropped.
     package func scaledBeforeCrop(to target: PixelSize, mode: ContentMode, upscales: Bool = false) -> PixelSize {
-        let mode = mode == .fill && target.isLimited ? .aspectFill : mode
+        let mode = mode.focus != nil && target.isLimited ? .fill : mode
         guard upscales, isPositive, target.isPositive else { return scaled(to: target, mode: mode) }
         switch mode {
         case .stretch where target.isLimited: return target
-        case .aspectFill where target.isLimited: return scaled(to: target, upscales: true) { max($0, $1) }
+        case .fill where target.isLimited: return scaled(to: target, upscales: true) { max($0, $1) }
         default: return scaled(to: target, upscales: true) { min($0, $1) }
         }
     }

@@ -105,7 +105,7 @@ package enum Log {
         case .standardError:
             let line = "eidetic \(category.rawValue) \(level): \(message)\n"
             _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
-        case .journal: Journal.send(level: level, category: category, message: message)
+        case .journal: SystemJournal.send(level: level, category: category, message: message)
         case .custom(let receive): receive(level, category, message)
         }
     }

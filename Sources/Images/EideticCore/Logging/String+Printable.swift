@@ -14,7 +14,8 @@ extension String {
     /// - Complexity: O(*n*); a text without a user's name is not copied.
     package var withoutPasswords: String {
         guard utf8.contains(UInt8(ascii: "@")), contains("://") else { return self }
-        var text = "", rest = self[...]
+        var text = ""
+        var rest = self[...]
         while let mark = rest.firstRange(of: "://") {
             text += rest[..<mark.upperBound]
             rest = rest[mark.upperBound...]

@@ -50,7 +50,8 @@ package final class MemoryMonitor {
             eventFiles: groups.compactMap(\.eventsFile),
             stallFiles: [MemoryPressureTriggers.machineStallFile] + groups.compactMap(\.stallFile)
         )
-        (self.meter, self.request) = (meter, request)
+        self.meter = meter
+        self.request = request
     }
 
     /// Returns the groups above this process.

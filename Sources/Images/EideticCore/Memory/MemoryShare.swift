@@ -7,7 +7,9 @@ package struct MemoryShare: Sendable, Hashable {
     package let usage: Int
 
     package init(available: Int, limit: Int, usage: Int) {
-        (self.available, self.limit, self.usage) = (min(max(0, available), max(0, limit)), max(0, limit), usage)
+        self.available = min(max(0, available), max(0, limit))
+        self.limit = max(0, limit)
+        self.usage = usage
     }
 
     /// The available fraction, from 0 to 1; 1 if the limit is unknown.

@@ -75,7 +75,8 @@ package final class MemoryThresholds {
     /// Ignores the announcements that have come until a time.
     package func ignoreAnnouncements(until moment: Duration) {
         for index in announcements.indices where announcements[index].hasCome {
-            (announcements[index].hasCome, announcements[index].ignoredUntil) = (false, moment)
+            announcements[index].hasCome = false
+            announcements[index].ignoredUntil = moment
         }
     }
 }

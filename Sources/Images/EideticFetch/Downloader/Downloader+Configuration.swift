@@ -82,7 +82,7 @@ extension Downloader {
         /// The statuses of responses whose body is returned; 200 to 299 by default.
         ///
         /// Any other status is the error `httpStatus`. Redirects are followed, and 304 confirms what a cache has,
-        /// whatever the set contains; the remainder of a body that is resumed (206) belongs to it. A body with a status
+        /// whatever the set contains; the response of a body that is resumed has the status 200. A body with a status
         /// beyond 299 is stored on disk only if RFC 9111, section 3, allows it, as for 404 and 410, or for any status
         /// with an explicit lifetime.
         public var acceptableStatus = Set(200...299)
@@ -125,6 +125,37 @@ extension Downloader {
         /// Otherwise only requests with ``FetchRequest/ignoresFailureList`` are.
         public var alwaysRetries = false
 
+        /// The program's own rule for retries; `nil`, the default, for ``retryPolicy``.
+        ///
+        /// It is called after each failed attempt of a request with an idempotent method, also with errors that are
+        /// otherwise not attempted again, but not with `cancelled` and `offline`; on Swift's cooperative pool, so it
+        /// must not block. The next attempt begins after the time that it returns, at the earliest after `Retry-After`;
+        /// the error is that of the download if it returns `nil`, and after the hundredth attempt.
+        ///
+        /// ```swift
+        /// configuration.retryRule = { attempt in
+        ///     attempt.error.httpStatus == 404 && attempt.count < 5 ? .seconds(2) : attempt.standardDelay
+        /// }
+        /// ```
+        public var retryRule: (@Sendable (FetchAttempt) -> Duration?)?
+
+        /// A Boolean value indicating whether a download waits for the network instead of failing without one; `false`
+        /// by default.
+        ///
+        /// A download that fails because its host is not found or cannot be reached, while the machine has no route to
+        /// other networks, is attempted again as soon as there is one, without counting as a retry. It holds no slot
+        /// meanwhile, and waits until it is cancelled. Requests with a method that is not idempotent, and bodies that
+        /// break off as they are shown piece by piece, do not wait.
+        public var waitsForConnectivity = false
+
+        /// A function that is called when a download begins to wait for the network, once for each wait.
+        ///
+        /// It is called on Swift's cooperative pool, and must not block.
+        package var onWaitingForConnectivity: (@Sendable (FetchRequest) -> Void)?
+
+        /// The routes of the machine; tests replace them.
+        package var networkPath: any NetworkPath = SystemNetworkPath()
+
         /// The largest number of retries in a burst, of all downloads together; 20 by default.
         ///
         /// Each new download returns a tenth of a retry to the budget.
@@ -138,7 +169,9 @@ extension Downloader {
         /// A change clears the failure list, ends back-offs and replaces connections.
         package var observesNetwork = true
 
-        /// The directory for parts of interrupted downloads; `nil`, none are stored, by default.
+        /// The directory for parts of downloads that were cancelled or have failed; `nil` by default.
+        ///
+        /// Without one they stay in memory, at most 32 MiB; a pipeline with a disk cache stores them there.
         public var partialDirectory: String?
 
         /// The largest total size of the files in `partialDirectory`; 128 MiB by default.
@@ -153,6 +186,12 @@ extension Downloader {
         ///
         /// It is called in the task of the caller, and not for redirects.
         public var requestModifier: (@Sendable (FetchRequest) async throws(EideticError) -> FetchRequest)?
+
+        /// A function that returns whether a redirect is followed; every one is by default.
+        ///
+        /// It is called for each redirect of a chain that is valid, when its response has arrived, on a thread of the
+        /// downloader, and must return soon. A download whose redirect is not followed fails with `refused`.
+        public var followsRedirect: (@Sendable (FetchRedirect) -> Bool)?
 
         /// A function that replaces each response, or refuses it by throwing; called before `decryptor`.
         ///

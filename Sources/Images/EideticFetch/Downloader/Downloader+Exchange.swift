@@ -41,22 +41,21 @@ extension Downloader {
         while true {
             let (outcome, stream) = try await exchange(plan, knownOutcome: knownOutcome)
             knownOutcome = nil
-            guard let head = outcome.head else { throw Failure(error: .noResponse(url: plan.redirect.url)) }
+            guard var head = outcome.head else { throw Failure(error: .noResponse(url: plan.redirect.url)) }
             if plan.partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
                 // The server cannot resume this body: load it from the beginning.
                 plan.partialBody = nil
                 continue
             }
             if let error = outcome.error {
-                let received = makePartialBody(from: outcome, plan: plan)
-                let wasStopped = outcome.wasStopped
                 throw Failure(
                     error: error,
                     responses: plan.redirect.redirects + [head.cached],
-                    partialBody: received,
-                    wasStopped: wasStopped
+                    partialBody: part(from: outcome, plan: plan),
+                    wasStopped: outcome.wasStopped
                 )
             }
+            if head.status == 206, let resumed = plan.partialBody { head = resumed.completed(head) }
             guard let next = try redirect(after: head, outcome: outcome, plan: plan) else {
                 let reply = Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: stream)
                 return plan.download.isStreamed ? reply : try await modified(reply, isResumed: plan.partialBody != nil)
@@ -76,6 +75,7 @@ extension Downloader {
         do throws(EideticError) {
             let limit = configuration.maximumRedirects
             if let next = try plan.redirect.next(after: head, location: outcome.redirectTarget, limit: limit) {
+                try checkConsent(to: next, from: plan.redirect, after: head)
                 return next
             }
             if configuration.responseModifier == nil {
@@ -91,6 +91,25 @@ extension Downloader {
                 partialBody: plan.partialBody
             )
         }
+    }
+
+    /// Throws `refused` if the program does not follow a redirect.
+    private func checkConsent(to next: Redirect, from redirect: Redirect, after head: ResponseHead) throws(EideticError)
+    {
+        guard let followsRedirect = configuration.followsRedirect else { return }
+        let description = FetchRedirect(
+            url: redirect.url,
+            target: next.url,
+            status: head.status,
+            headers: head.headers,
+            precedingCount: redirect.redirectCount
+        )
+        guard !followsRedirect(description) else { return }
+        throw EideticError(
+            .refused,
+            message: "\(redirect.url): the program does not follow the redirect to \(next.url)",
+            httpStatus: head.status
+        )
     }
 
     /// Searches the cache for the own entry of a redirect's target.
@@ -109,25 +128,26 @@ extension Downloader {
             return nil
         case .fresh:
             var head = ResponseHead()
-            (head.status, head.isFromCache) = (304, true)
+            head.status = 304
+            head.isFromCache = true
             let confirmed = redirect.confirming(target, conditions: [:])
             return Reply(redirect: confirmed, head: head, outcome: ExchangeOutcome(head: head))
         }
     }
 
-    /// Returns a Boolean value indicating whether a later attempt can resume the body.
+    /// Returns the part of a body that a later attempt can resume, or `nil`.
     ///
     /// A body is not resumed if the caller requested a range, because positions count from the beginning of the body.
-    private func mayResume(_ plan: ExchangePlan) -> Bool {
-        !plan.download.isStreamed && plan.redirect.method == "GET"
-            && headers(for: plan.redirect, resuming: nil)["Range"] == nil
-    }
-
-    /// Returns the part of a body that a later attempt can resume, or `nil`.
-    private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
-        guard mayResume(plan) else { return nil }
-        let isResumed = outcome.head?.status == 206
-        return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
+    /// The body of a stream is its reader's.
+    func part(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
+        let isResumed = outcome.head?.status == 206 || outcome.head == nil
+        guard plan.redirect.method == "GET", headers(for: plan.redirect, resuming: nil)["Range"] == nil else {
+            return nil
+        }
+        let received =
+            plan.download.isStreamed
+            ? nil : PartialBody(outcome: outcome, url: plan.redirect.url, resuming: plan.partialBody)
+        return received ?? (isResumed ? plan.partialBody : nil)
     }
 
     /// Performs one exchange, if the circuit of the origin admits it.
@@ -244,7 +264,7 @@ extension Downloader {
     }
 
     /// Returns a progress reporter that closes the circuit of the origin as soon as a part of the body arrives.
-    private func makeProbeReporter(for origin: Origin, download: Download) -> @Sendable (FetchProgress) -> Void {
+    private func makeProbeReporter(for origin: Origin, download: Download) -> @Sendable (LoadProgress) -> Void {
         let report = makeProgressReporter(for: download)
         return { [state] progress in
             state.recordResponse(from: origin)
@@ -252,7 +272,7 @@ extension Downloader {
         }
     }
 
-    private func makeProgressReporter(for download: Download) -> @Sendable (FetchProgress) -> Void {
+    private func makeProgressReporter(for download: Download) -> @Sendable (LoadProgress) -> Void {
         guard configuration.minimumProgressInterval > .zero, !download.isStreamed else { return download.report }
         let throttle = makeProgressThrottle()
         return { if throttle.allows($0) { download.report($0) } }

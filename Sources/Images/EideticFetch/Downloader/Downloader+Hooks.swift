@@ -34,8 +34,10 @@ extension Downloader {
             let received = reply.redirect.response(head: reply.head, outcome: reply.outcome)
             let response = try await modify(received.withoutShare)
             if response.status != reply.head.status { reply.head.reasonPhrase = "" }
-            (reply.head.status, reply.head.headers) = (response.status, response.headers)
-            (reply.outcome.body, reply.effectiveURL) = (response.bytes, response.effectiveURL)
+            reply.head.status = response.status
+            reply.head.headers = response.headers
+            reply.outcome.body = response.bytes
+            reply.effectiveURL = response.effectiveURL
             try checkStatus(of: reply.head, redirect: reply.redirect, isResumed: isResumed)
             return reply
         } catch {

@@ -53,11 +53,8 @@ extension Downloader {
         resuming interruptedBody: PartialBody? = nil
     ) async throws(Failure) -> Reply {
         let request = download.request
-        let mayResume = firstOutcome == nil && !download.isStreamed && request.isGet
         var partialBody = interruptedBody
-        if partialBody == nil, mayResume {
-            partialBody = await partialBodies?.remove(for: sentRequest(of: download))
-        }
+        if partialBody == nil, firstOutcome == nil { partialBody = await takePart(of: request) }
         var knownOutcome = firstOutcome
         var attempts = Attempts(of: request, configuration: configuration)
         while true {
@@ -68,6 +65,7 @@ extension Downloader {
             } catch {
                 knownOutcome = nil
                 partialBody = error.partialBody
+                if await waitForNetwork(download, after: error.error) { continue }
                 let decision = attempts.next(after: error, random: .random(in: 0..<1), budget: state.withdrawRetry)
                 if case .retry(let delay) = decision {
                     Log.write(.info, category: .fetch, message: "retrying in \(delay): \(error.error.message)")
@@ -75,31 +73,43 @@ extension Downloader {
                 }
                 let stopError = decision == .stop ? nil : stopError(for: download)
                 if decision != .stop, stopError == nil { continue }
-                await store(partialBody, of: download, after: error.error)
+                // The remainder may be loaded later.
+                if error.error.isTransient || [.offline, .cancelled].contains(error.error.code) {
+                    await keep(partialBody, of: request, since: download.partOrigin)
+                }
                 throw stopError.map { Failure(error: $0) } ?? error
             }
         }
+    }
+
+    /// Waits until the network is back, if it is missing and the downloader waits for it.
+    ///
+    /// - Returns: `true` if the network is back after a wait; `false` if the failure has another cause, or the download
+    ///   was cancelled.
+    private func waitForNetwork(_ download: Download, after error: EideticError) async -> Bool {
+        let request = download.request
+        guard configuration.waitsForConnectivity, request.isIdempotent, error.mayLackNetwork else { return false }
+        var changeCount = state.networkChangeCount
+        guard await !isNetworkAvailable() else { return false }
+        Log.write(.info, category: .fetch, message: "\(request.url): waits for the network: \(error.message)")
+        configuration.onWaitingForConnectivity?(request)
+        repeat {
+            // A system may not tell of its changes.
+            await state.wait(for: .seconds(30), orChangeAfter: changeCount)
+            if download.context.isCancelled || Task.isCancelled || isOffline { return false }
+            changeCount = state.networkChangeCount
+        } while await !isNetworkAvailable()
+        return true
+    }
+
+    private func isNetworkAvailable() async -> Bool {
+        (try? await pool.run { [path = configuration.networkPath] _ in path.isAvailable }) ?? true
     }
 
     /// Returns the error that ends a download before its next attempt, or `nil`.
     private func stopError(for download: Download) -> EideticError? {
         if download.context.isCancelled { return .cancelled }
         return isOffline ? .offline(url: download.request.url) : nil
-    }
-
-    /// Stores the part of a body that arrived before `error`, if the remainder may be loaded later.
-    private func store(_ partialBody: PartialBody?, of download: Download, after error: EideticError) async {
-        guard let partialBodies, let partialBody, error.isTransient || error.code == .offline else { return }
-        await partialBodies.insert(partialBody, for: sentRequest(of: download))
-    }
-
-    /// Returns the request as it is sent, with all fields and credentials, so that users do not share partial bodies.
-    private func sentRequest(of download: Download) -> FetchRequest {
-        var request = download.request
-        let redirect = Redirect(download.key)
-        request.headers = headers(for: redirect, resuming: nil)
-        request.credentials = redirect.credentials ?? configuration.credentials?(redirect.origin)
-        return request
     }
 
     func checkOnline(_ request: FetchRequest) throws(EideticError) {

@@ -8,6 +8,7 @@ extension Downloader {
     /// download continues in a task.
     func start(_ download: Download, completion: @escaping Coalescer.Completion) -> @Sendable () -> Void {
         let redirect = Redirect(download.key)
+        let finishesOnEngineThread = finishesOnEngineThread(download.request)
         var isProbe = false
         do throws(EideticError) {
             try prepare(download.request)
@@ -17,35 +18,55 @@ extension Downloader {
             return {}
         }
         let task = DeferredCancellation()
+        let end = CancelledEnd(in: parts)
+        // The download reports to its job, which holds the function that cancels it: that must not hold the download.
+        let headers = download.partOrigin.headers
+        let knownKey = earlyPartKey(of: download.request, with: headers)
+        let announceEnd: @Sendable () -> Void = { [self, key = download.key] in
+            end.announce(for: knownKey ?? partKey(of: key.request, with: headers))
+        }
         guard finishesOnEngineThread else {
-            resume(download, in: task, firstOutcome: nil, completion: completion)
-            return { task.cancel() }
+            resume(download, in: task, firstOutcome: nil, end: end, completion: completion)
+            return {
+                announceEnd()
+                task.cancel()
+            }
         }
         let id = nextID()
         let plan = ExchangePlan(redirect: redirect, download: download)
         let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { [self] outcome in
-            if let result = singleExchangeResult(for: redirect, outcome: outcome) { return completion(result) }
-            resume(download, in: task, firstOutcome: outcome, completion: completion)
+            if let result = singleExchangeResult(for: plan, outcome: outcome) {
+                end.end()
+                return completion(result)
+            }
+            resume(download, in: task, firstOutcome: outcome, end: end, completion: completion)
             return {}
         }
         scheduler.enqueue(request)
         return { [scheduler] in
+            announceEnd()
             scheduler.cancel(id)
             task.cancel()
         }
     }
 
-    /// A Boolean value indicating whether a single exchange can complete a download.
-    ///
-    /// A part of the body is searched before.
-    private var finishesOnEngineThread: Bool { partialBodies == nil && !transformsBodies }
+    /// Returns whether a single exchange can complete a download; a part of the body is searched before.
+    private func finishesOnEngineThread(_ request: FetchRequest) -> Bool {
+        !transformsBodies && !configuration.waitsForConnectivity && !mayHavePart(of: request)
+    }
 
     /// Returns the result of a download whose first exchange completed it, or `nil` if it needs further exchanges.
     private func singleExchangeResult(
-        for redirect: Redirect,
+        for plan: ExchangePlan,
         outcome: ExchangeOutcome
     ) -> Result<FetchResponse, EideticError>? {
+        let redirect = plan.redirect
         if outcome.error?.code == .cancelled {
+            keepInMemory(
+                part(from: outcome, plan: plan),
+                of: redirect.originalRequest,
+                since: plan.download.partOrigin
+            )
             state.recordExchange(redirect, outcome: outcome)
             return .failure(.cancelled)
         }
@@ -62,14 +83,18 @@ extension Downloader {
         _ download: Download,
         in cancellation: DeferredCancellation,
         firstOutcome: ExchangeOutcome?,
+        end: CancelledEnd,
         completion: @escaping Coalescer.Completion
     ) {
         let task = Task.immediateDetached { [self] in
+            let result: Result<FetchResponse, EideticError>
             do throws(EideticError) {
-                completion(.success(try await load(download, firstOutcome: firstOutcome)))()
+                result = .success(try await load(download, firstOutcome: firstOutcome))
             } catch {
-                completion(.failure(error))()
+                result = .failure(error)
             }
+            end.end()
+            completion(result)()
         }
         cancellation.setHandler { task.cancel() }
     }

@@ -29,10 +29,19 @@ extension Downloader {
         let request = try await modifiedRequest(for: request)
         try validate(request)
         let key = DownloadKey(request)
-        let download = Download(key: key, context: context, report: { _ in }, isStreamed: true)
+        let download = Download(
+            key: key,
+            context: context,
+            report: { _ in },
+            isStreamed: true,
+            partOrigin: partOrigin
+        )
         do throws(Failure) {
             do throws(EideticError) { try prepare(request) } catch { throw Failure(error: error) }
-            return makeStream(of: try await loadWithRetries(download, firstOutcome: nil))
+            let reply = try await announcingEnd(of: request, since: download.partOrigin) { () async throws(Failure) in
+                try await loadWithRetries(download, firstOutcome: nil)
+            }
+            return makeStream(of: reply, since: download.partOrigin)
         } catch {
             recordEnd(of: request, result: .failure(error.error), responses: error.responses)
             throw error.error
@@ -85,22 +94,26 @@ extension Downloader {
         after bytes: [UInt8],
         of request: FetchRequest,
         context: JobContext,
-        onProgress: @escaping @Sendable (FetchProgress) -> Void,
+        onProgress: @escaping @Sendable (LoadProgress) -> Void,
         onBody: (@Sendable (_ part: UnsafeRawBufferPointer, _ offset: Int) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         let request = try await modifiedRequest(for: request)
         try validate(request)
-        let partialBody = stream.head.resumptionValidator.map { validator in
-            PartialBody(bytes: bytes, validator: validator, totalLength: stream.head.contentLength)
-        }
+        let partialBody = PartialBody(bytes: bytes, head: stream.head, url: stream.effectiveURL)
         let key = DownloadKey(request)
-        let download = Download(key: key, context: context, report: onProgress, onBody: onBody)
+        let download = Download(
+            key: key,
+            context: context,
+            report: onProgress,
+            onBody: onBody,
+            partOrigin: stream.partOrigin
+        )
         do throws(EideticError) {
             try prepare(request)
             let response = try await load(
                 download,
                 firstOutcome: nil,
-                resuming: bytes.isEmpty || !request.isGet ? nil : partialBody
+                resuming: request.isGet ? partialBody : nil
             )
             configuration.onFinish?(request, .success(response.withoutShare))
             return response
@@ -108,6 +121,15 @@ extension Downloader {
             configuration.onFinish?(request, .failure(error))
             throw error
         }
+    }
+
+    /// Returns whether a stream that broke off is to be resumed, after the delay that the program's own rule wants.
+    package func mayResume(_ request: FetchRequest, after error: EideticError) async -> Bool {
+        var attempts = Attempts(of: request, configuration: configuration)
+        guard configuration.retryRule != nil else { return error.isTransient && attempts.mayRetry }
+        let decision = attempts.next(after: Failure(error: error), random: .random(in: 0..<1)) { true }
+        if case .retry(let delay) = decision { await state.wait(for: delay) }
+        return decision != .stop
     }
 
     /// Returns a filter for the progress reports of one download, with the configured interval.
@@ -128,14 +150,16 @@ extension Downloader {
         configuration.onFinish?(request, result)
     }
 
-    private func makeStream(of reply: Reply) -> FetchStream {
+    private func makeStream(of reply: Reply, since origin: PartOrigin) -> FetchStream {
         let source = reply.stream ?? makeFinishedSource(with: reply.outcome)
-        return FetchStream(head: reply.head, redirect: reply.redirect, source: source) { [self] outcome in
+        // Without the reply, which has the source: a source that held itself would not end with its last reader.
+        return FetchStream(head: reply.head, redirect: reply.redirect, source: source, partOrigin: origin) {
+            [self, redirect = reply.redirect, head = reply.head] outcome in
             // The hook for responses is yet to be called.
             if outcome.error == nil, configuration.responseModifier != nil { return }
-            let response = reply.redirect.response(head: reply.head, outcome: outcome)
+            let response = redirect.response(head: head, outcome: outcome)
             recordEnd(
-                of: reply.redirect.originalRequest,
+                of: redirect.originalRequest,
                 result: outcome.error.map { .failure($0) } ?? .success(response),
                 responses: response.origin?.responses ?? []
             )

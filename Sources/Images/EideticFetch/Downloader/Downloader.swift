@@ -19,7 +19,9 @@ public final class Downloader: Sendable {
     package let bodyBudget: BodyBudget
     let scheduler: DownloadScheduler
     let state: DownloaderState
-    /// The parts of bodies on disk; `nil` without a directory for them.
+    /// The parts of bodies that earlier downloads have left, in memory.
+    package let parts = PartialBodies()
+    /// The parts in the directory of the configuration; `nil` without one.
     let partialBodies: PartialBodyCache?
     let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
     private let fields: Guarded<CommonFields>
@@ -66,7 +68,7 @@ public final class Downloader: Sendable {
     nonisolated(nonsending) public func fetch(
         _ request: FetchRequest,
         priority: LoadPriority = .normal,
-        onProgress: (@Sendable (FetchProgress) -> Void)? = nil
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         let context = JobContext(priority: priority)
         if configuration.requestModifier != nil {
@@ -79,7 +81,7 @@ public final class Downloader: Sendable {
     nonisolated(nonsending) package func fetch(
         _ request: FetchRequest,
         context: JobContext,
-        onProgress: (@Sendable (FetchProgress) -> Void)? = nil
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         if configuration.requestModifier != nil {
             return try await fetch(modifying: request, context: context, onProgress: onProgress)
@@ -92,7 +94,7 @@ public final class Downloader: Sendable {
     nonisolated(nonsending) func fetch(
         modifying request: FetchRequest,
         context: JobContext,
-        onProgress: (@Sendable (FetchProgress) -> Void)?
+        onProgress: (@Sendable (LoadProgress) -> Void)?
     ) async throws(EideticError) -> FetchResponse {
         let modified = try await modifiedRequest(for: request)
         let response = try await result(of: join(modified, context: context, onProgress: onProgress))
@@ -115,7 +117,8 @@ public final class Downloader: Sendable {
             } else {
                 try await modify(request)
             }
-        (modified.conditions, modified.redirectEntries) = (request.conditions, request.redirectEntries)
+        modified.conditions = request.conditions
+        modified.redirectEntries = request.redirectEntries
         return modified
     }
 
@@ -126,12 +129,17 @@ public final class Downloader: Sendable {
     func join(
         _ request: FetchRequest,
         context: JobContext,
-        onProgress: (@Sendable (FetchProgress) -> Void)?
+        onProgress: (@Sendable (LoadProgress) -> Void)?
     ) throws(EideticError) -> Coalescer.Subscriber {
         try validate(request)
         let key = DownloadKey(request)
         return coalescer.join(key, context: context, onProgress: onProgress) { [self, key] job, completion in
-            let download = Download(key: key, context: job.context, report: job.report)
+            let download = Download(
+                key: key,
+                context: job.context,
+                report: job.report,
+                partOrigin: partOrigin
+            )
             return start(download, completion: completion)
         }
     }
@@ -190,25 +198,28 @@ private struct CommonFields: Sendable {
     init(_ own: HTTPHeaders, of configuration: Downloader.Configuration) {
         let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
         let defaults: HTTPHeaders = ["Accept": types]
-        (self.own, all) = (own, defaults.merging(own))
+        self.own = own
+        all = defaults.merging(own)
         var fields = all
         fields.add(configuration.userAgent, for: "User-Agent")
-        error = fields.validationError
+        error = fields.requestError
     }
 }
 
 extension Downloader {
-    typealias Coalescer = TaskCoalescer<DownloadKey, FetchProgress, FetchResponse>
+    typealias Coalescer = TaskCoalescer<DownloadKey, LoadProgress, FetchResponse>
 
     /// A download in progress, of a body that is returned or streamed.
     struct Download: Sendable {
         let key: DownloadKey
         let context: JobContext
-        let report: @Sendable (FetchProgress) -> Void
+        let report: @Sendable (LoadProgress) -> Void
         /// A Boolean value indicating whether the body is passed to one reader as it arrives.
         var isStreamed = false
         /// A function that receives the body as it arrives; `nil` for none.
         var onBody: ExchangeRequest.BodyHandler?
+        /// The moment at which it began.
+        let partOrigin: PartOrigin
 
         var request: FetchRequest { key.request }
     }

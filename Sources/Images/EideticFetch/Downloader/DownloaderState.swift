@@ -23,9 +23,9 @@ final class DownloaderState: Sendable {
         networkSignal.signal()
     }
 
-    /// Returns after `delay`, or as soon as the network changes.
-    func wait(for delay: Duration) async {
-        let changeCount = networkSignal.changeCount
+    /// Returns after `delay`, or as soon as the network changes; at once if it has changed since `count`.
+    func wait(for delay: Duration, orChangeAfter count: UInt64? = nil) async {
+        let changeCount = count ?? networkSignal.changeCount
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [retryClock] in await retryClock.wait(for: delay) }
             group.addTask { [networkSignal] in await networkSignal.wait(after: changeCount) }
@@ -33,6 +33,9 @@ final class DownloaderState: Sendable {
             group.cancelAll()
         }
     }
+
+    /// The number of changes of the network so far.
+    var networkChangeCount: UInt64 { networkSignal.changeCount }
 
     func depositRetry() { state.withLock { $0.budget.deposit() } }
 
@@ -42,7 +45,8 @@ final class DownloaderState: Sendable {
     ///
     /// - Returns: `true` if the exchange is a probe of the origin; otherwise, `false`.
     func admit(_ redirect: Redirect) throws(EideticError) -> Bool {
-        let now = time.uptime, isForced = redirect.originalRequest.ignoresFailureList
+        let now = time.uptime
+        let isForced = redirect.originalRequest.ignoresFailureList
         return try state.withLock { state throws(EideticError) in
             try state.breaker.admit(redirect.origin, url: redirect.url, now: now, isForced: isForced)
         }
@@ -54,7 +58,8 @@ final class DownloaderState: Sendable {
     /// Records the outcome of an exchange.
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
-        let error = outcome.wasStopped ? nil : outcome.error, isUnreachable = outcome.isUnreachable
+        let error = outcome.wasStopped ? nil : outcome.error
+        let isUnreachable = outcome.isUnreachable
         state.withLock { state in
             state.breaker.recordResult(of: redirect.origin, error: error, isUnreachable: isUnreachable, now: now)
         }

@@ -20,6 +20,10 @@ package struct FetchStream: AsyncSequence, Sendable {
     package let origin: ResponseOrigin
     let head: ResponseHead
     let redirect: Redirect
+    /// The moment at which its download began.
+    let partOrigin: PartOrigin
+    /// The bytes that have arrived and are not read.
+    var unreadBytes: [UInt8] { source.channel.unreadBytes }
     private let source: Source
 
     /// Creates a stream; `onEnd` is called once, with the outcome of the exchange.
@@ -27,14 +31,17 @@ package struct FetchStream: AsyncSequence, Sendable {
         head: ResponseHead,
         redirect: Redirect,
         source: Source,
+        partOrigin: PartOrigin,
         onEnd: @escaping @Sendable (ExchangeOutcome) -> Void
     ) {
-        (self.head, self.redirect) = (head, redirect)
+        self.head = head
+        self.redirect = redirect
         headers = head.headers
         effectiveURL = redirect.url
         origin = ResponseOrigin(redirect: redirect, head: head)
         expectedLength = head.hasContentCoding ? nil : head.contentLength
         self.source = source
+        self.partOrigin = partOrigin
         source.onEnd.withLock { $0 = onEnd }
     }
 

@@ -1,4 +1,4 @@
-import EideticCore
+package import EideticCore
 
 /// A filter that limits how often the progress of a download is reported.
 ///
@@ -13,7 +13,7 @@ package final class ProgressThrottle: Sendable {
         self.time = time
     }
 
-    package func allows(_ progress: FetchProgress) -> Bool {
+    package func allows(_ progress: LoadProgress) -> Bool {
         let now = time.uptime
         return lastReport.withLock { last in
             if let last, now - last < interval, progress.received != progress.expected { return false }

@@ -30,7 +30,8 @@ final class Redirect: Sendable {
         url = request.url
         origin = request.origin
         headers = request.headers
-        (method, body) = (request.method, request.body)
+        method = request.method
+        body = request.body
         credentials = request.credentials
         redirectCount = 0
         isCrossOrigin = false
@@ -59,9 +60,14 @@ final class Redirect: Sendable {
 
     private init(_ target: Redirect, cachedTarget: FetchRequest, conditions: HTTPHeaders) {
         key = target.key
-        (url, origin, headers, credentials) = (target.url, target.origin, target.headers, target.credentials)
-        (method, body) = (target.method, target.body)
-        (redirectCount, isCrossOrigin) = (target.redirectCount, target.isCrossOrigin)
+        url = target.url
+        origin = target.origin
+        headers = target.headers
+        credentials = target.credentials
+        method = target.method
+        body = target.body
+        redirectCount = target.redirectCount
+        isCrossOrigin = target.isCrossOrigin
         redirects = target.redirects
         self.conditions = conditions
         self.cachedTarget = cachedTarget
@@ -75,8 +81,10 @@ final class Redirect: Sendable {
     /// The request by which a caller would ask for the target of a redirect itself.
     var targetRequest: FetchRequest? {
         guard var request = try? FetchRequest(url: url) else { return nil }
-        (request.headers, request.credentials) = (headers, credentials)
-        (request.method, request.body) = (method, body)
+        request.headers = headers
+        request.credentials = credentials
+        request.method = method
+        request.body = body
         request.allowsInvalidCertificates = originalRequest.allowsInvalidCertificates
         request.usesCookies = originalRequest.usesCookies
         return request

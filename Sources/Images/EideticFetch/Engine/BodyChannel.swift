@@ -25,6 +25,9 @@ final class BodyChannel: Sendable {
     /// The head of the response; `nil` until the response is known to be acceptable.
     var head: ResponseHead? { state.withLock { $0.head } }
 
+    /// The bytes that wait for the reader.
+    var unreadBytes: [UInt8] { state.withLock { $0.bytes } }
+
     /// Returns a Boolean value indicating whether a chunk of `count` bytes fits.
     ///
     /// If it does not, the channel is marked as full, and the reader has the exchange resumed.

@@ -1,15 +1,16 @@
 import CInflate
 import EideticCore
+package import EideticHTTP
 
 /// A decoder of one body's content codings, which works in steps of bounded size.
 ///
 /// Each coding has a decoder, which passes its bytes to that of the coding applied before.
 ///
-/// It is used on the engine's thread only.
-final class BodyDecoder {
+/// It is used on one thread only.
+package final class BodyDecoder {
     /// A content coding that can be decoded.
-    enum Coding: String {
-        case gzip, deflate
+    package enum Coding: String {
+        case gzip, deflate, zstd
         case brotli = "br"
 
         /// Creates the coding with a name of a `Content-Encoding` field; `nil` if it is not supported.
@@ -23,43 +24,67 @@ final class BodyDecoder {
             case .gzip: EIDETIC_INFLATE_GZIP
             case .deflate: EIDETIC_INFLATE_DEFLATE
             case .brotli: EIDETIC_INFLATE_BROTLI
+            case .zstd: EIDETIC_INFLATE_ZSTD
             }
         }
 
         /// Codings that are registered, but not decoded here.
-        private static let others: Set = ["br", "compress", "x-compress", "zstd", "dcb", "dcz", "exi", "pack200-gzip"]
+        private static let others: Set = ["br", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"]
 
         /// The codings of a list of names, in the order of their application.
         ///
-        /// As in Chromium, a list with an unregistered name is ignored, because it is no coding of the body, but the
-        /// name of a character set or of anything else.
-        /// - Returns: The codings, and the first name that is registered, but not supported.
-        static func codings(named names: [String]) -> (codings: [Coding], unsupported: String?) {
+        /// A name that is not registered is no coding of the body, but that of a character set or of anything else, and
+        /// is ignored, as in Firefox.
+        /// - Returns: The codings; the first name that is registered, but not supported; and a Boolean value indicating
+        ///   whether names were ignored, so that the body may have no coding at all.
+        static func codings(
+            named names: [String]
+        ) -> (codings: [Coding], unsupported: String?, isUncertain: Bool) {
             let codings = names.compactMap(Coding.init(name:))
-            if codings.count == names.count { return (codings, nil) }
+            if codings.count == names.count { return (codings, nil, false) }
             let unknown = names.filter { Coding(name: $0) == nil }
-            return ([], unknown.allSatisfy(others.contains) ? unknown.first : nil)
+            let hasUnregistered = !unknown.allSatisfy(others.contains)
+            return (codings, hasUnregistered ? nil : unknown.first, hasUnregistered)
+        }
+
+        /// Returns whether bytes begin with the signature of this coding; `false` for a coding without one.
+        func isSigned(in bytes: UnsafeRawBufferPointer) -> Bool {
+            switch self {
+            case .gzip: bytes.starts(with: [0x1f, 0x8b])
+            case .zstd: bytes.starts(with: [0x28, 0xb5, 0x2f, 0xfd])
+            case .deflate, .brotli: false
+            }
         }
 
         /// The codings that requests accept by default.
-        static let accepted = eidetic_inflate_supports(EIDETIC_INFLATE_BROTLI) != 0 ? "gzip, br" : "gzip"
+        static let accepted = eidetic_inflate_supports(EIDETIC_INFLATE_BROTLI) != 0 ? "gzip, br, zstd" : "gzip, zstd"
     }
 
     /// The largest number of bytes that a step decodes.
-    static let outputSize = 65_536
+    package static let outputSize = 65_536
 
     /// The largest number of codings of a body, as in libcurl.
     static let maximumCodings = 5
 
-    let coding: Coding
+    /// The codings of a body with these header fields; none if one of them cannot be decoded.
+    package static func codings(of headers: HTTPHeaders) -> [Coding] {
+        var head = ResponseHead()
+        head.headers = headers
+        let names = head.contentCodings
+        let known = Coding.codings(named: names)
+        let isKnown = names.count <= maximumCodings && known.unsupported == nil && !known.isUncertain
+        return isKnown ? known.codings : []
+    }
+
+    package let coding: Coding
     /// The number of encoded bytes received.
     private(set) var receivedBytes = 0
     /// The largest number of bytes that a decoder received.
     var largestReceivedBytes: Int { max(receivedBytes, next?.largestReceivedBytes ?? 0) }
     /// A Boolean value indicating whether all data were decoded; as in browsers, a checksum behind them may be missing.
-    var hasAllData: Bool { eidetic_inflater_has_all_data(inflater) != 0 && next?.hasAllData ?? true }
+    package var hasAllData: Bool { eidetic_inflater_has_all_data(inflater) != 0 && next?.hasAllData ?? true }
     /// A Boolean value indicating whether a step may decode more bytes without more input.
-    var hasPendingBytes: Bool { hasOwnPendingBytes || next?.hasPendingBytes ?? false }
+    package var hasPendingBytes: Bool { hasOwnPendingBytes || next?.hasPendingBytes ?? false }
 
     private var isComplete = false
     private var hasOwnPendingBytes = false
@@ -70,7 +95,7 @@ final class BodyDecoder {
     private let output = UnsafeMutablePointer<UInt8>.allocate(capacity: outputSize)
 
     /// Creates a decoder for codings in the order of their application; `nil` without one, or without memory.
-    init?(_ codings: [Coding]) {
+    package init?(_ codings: [Coding]) {
         guard let coding = codings.last, let inflater = eidetic_inflater_create(coding.value) else { return nil }
         self.coding = coding
         self.inflater = inflater
@@ -84,10 +109,10 @@ final class BodyDecoder {
     }
 
     /// Appends encoded bytes, after all earlier ones have been decoded.
-    func append(_ chunk: UnsafeRawBufferPointer) {
+    package func append(_ chunk: UnsafeRawBufferPointer) {
         receivedBytes += chunk.count
         // A gzip file may have several members.
-        guard !isComplete || (coding == .gzip && chunk.starts(with: [0x1f, 0x8b])) else { return }
+        guard !isComplete || (coding == .gzip && coding.isSigned(in: chunk)) else { return }
         isComplete = false
         input.replaceSubrange(0..<input.count, with: chunk)
         position = 0
@@ -98,7 +123,7 @@ final class BodyDecoder {
     ///
     /// - Returns: The bytes, which are valid until the next step, and the number of bytes that the decoders consumed
     ///   and wrote; `nil` if the bytes are not coded in this way, or memory is exhausted.
-    func decodeStep() -> (bytes: UnsafeRawBufferPointer, work: Int)? {
+    package func decodeStep() -> (bytes: UnsafeRawBufferPointer, work: Int)? {
         guard let next else { return ownStep() }
         var work = 0
         if !next.hasPendingBytes {
@@ -111,7 +136,8 @@ final class BodyDecoder {
     }
 
     private func ownStep() -> (bytes: UnsafeRawBufferPointer, work: Int)? {
-        var consumed = 0, written = 0
+        var consumed = 0
+        var written = 0
         let status = input.withUnsafeBufferPointer { input in
             let start = input.baseAddress.map { $0 + position }
             let count = input.count - position

@@ -27,15 +27,21 @@ struct ClientExchange: Sendable {
             let isFirst = request.redirect.redirectCount == 0
             let original = request.fetchRequest
             var message = isFirst ? original : try FetchRequest(url: request.url)
-            (message.byteLimit, message.requiresImage) = (original.byteLimit, false)
-            (message.timeout, message.totalTimeout) = (original.timeout, original.totalTimeout)
+            message.byteLimit = original.byteLimit
+            message.requiresImage = false
+            message.timeout = original.timeout
+            message.totalTimeout = original.totalTimeout
             message.minimumBytesPerSecond = original.minimumBytesPerSecond
             message.allowsInvalidCertificates = original.allowsInvalidCertificates
             message.usesCookies = original.usesCookies
-            (message.method, message.body) = (request.redirect.method, request.redirect.body)
-            (message.headers, message.credentials) = (request.headers, request.credentials)
+            message.method = request.redirect.method
+            message.body = request.redirect.body
+            message.headers = request.headers
+            message.credentials = request.credentials
             // Conditions are among the header fields; caches are asked by the downloader alone.
-            (message.conditions, message.redirectEntries, message.modifications) = (HTTPHeaders(), nil, nil)
+            message.conditions = HTTPHeaders()
+            message.redirectEntries = nil
+            message.modifications = nil
             if message.headers["User-Agent"] == nil { message.headers["User-Agent"] = options.curl.userAgent }
             return message
         }
@@ -43,8 +49,10 @@ struct ClientExchange: Sendable {
 
     private func outcome(of response: FetchResponse, requestTime: Timestamp) -> ExchangeOutcome {
         var head = ResponseHead()
-        (head.status, head.headers) = (response.status, response.headers)
-        (head.requestTime, head.responseTime) = (requestTime, options.time.now)
+        head.status = response.status
+        head.headers = response.headers
+        head.requestTime = requestTime
+        head.responseTime = options.time.now
         var metrics = response.metrics
         metrics.queued = queued
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
@@ -65,7 +73,7 @@ struct ClientExchange: Sendable {
         to outcome: inout ExchangeOutcome
     ) throws(EideticError) {
         try check(bytes, head: head, of: &outcome)
-        request.onProgress(FetchProgress(received: bytes.count, expected: bytes.count))
+        request.onProgress(LoadProgress(received: bytes.count, expected: bytes.count))
         if let channel = request.channel {
             channel.open(with: head)
             if !bytes.isEmpty { bytes.withUnsafeBytes { channel.append($0) } }
@@ -73,7 +81,8 @@ struct ClientExchange: Sendable {
             let share = options.bodyBudget.makeShare(for: request.context)
             _ = share.add(bytes.count)
             share.markComplete()
-            (outcome.body, outcome.share) = (bytes, share)
+            outcome.body = bytes
+            outcome.share = share
         }
     }
 

@@ -33,7 +33,7 @@ package struct CurlConfiguration: Sendable {
     /// - Parameters:
     ///   - handle: The handle.
     ///   - host: The normalised host of the request.
-    func apply(to handle: EasyHandle, host: String) {
+    package func apply(to handle: EasyHandle, host: String) {
         handle.set(CURLOPT_PROTOCOLS_STR, to: "http,https")
         handle.set(CURLOPT_NOSIGNAL, to: 1)
         // A slow name server must not block the thread when an exchange is cancelled.

@@ -33,7 +33,7 @@ extension Exchange {
         if let onBody = request.onBody, head.map(request.accepts) ?? false { onBody(chunk, receivedBytes) }
         receivedBytes += chunk.count
         if !countInMemory(chunk.count) { pauseReasons.insert(.memory) }
-        request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
+        request.onProgress(LoadProgress(received: receivedBytes, expected: expectedLength))
         return true
     }
 
@@ -127,7 +127,9 @@ extension Exchange {
             fail(error)
             return false
         }
-        (keepsBody, body, decoder) = (false, [], nil)
+        keepsBody = false
+        body = []
+        decoder = nil
         decodingList.remove(self)
         return true
     }

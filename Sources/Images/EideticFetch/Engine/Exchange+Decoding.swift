@@ -9,7 +9,9 @@ extension Exchange {
     ///
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func startDecoding(_ head: ResponseHead) -> Bool {
-        (decoder, keepsBody) = (nil, request.keepsBody(of: head))
+        decoder = nil
+        isCodingUncertain = false
+        keepsBody = request.keepsBody(of: head)
         let codings = head.contentCodings
         if head.hasUnrequestedTransferCoding {
             return refuse(head, fault: "the response has a transfer coding that was not requested")
@@ -30,6 +32,7 @@ extension Exchange {
         }
         guard !known.codings.isEmpty else { return true }
         decoder = BodyDecoder(known.codings)
+        isCodingUncertain = known.isUncertain
         if decoder == nil { fail(EideticError(.outOfMemory, message: "\(request.url): no memory to decode the body")) }
         return decoder != nil
     }
@@ -43,6 +46,13 @@ extension Exchange {
     ///
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func decode(_ chunk: UnsafeRawBufferPointer, with decoder: BodyDecoder) -> Bool {
+        if isCodingUncertain {
+            isCodingUncertain = false
+            guard decoder.coding.isSigned(in: chunk) else {
+                self.decoder = nil
+                return deliver(chunk)
+            }
+        }
         guard chunk.count <= request.fetchRequest.byteLimit.bytes - decoder.receivedBytes else {
             return refuseBody(bodyTooLong("the body is longer than the limit"))
         }
@@ -57,7 +67,8 @@ extension Exchange {
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func continueDecoding() -> Bool {
         guard let decoder else { return true }
-        (turn, decodedInTurn) = (clock.now, 0)
+        turn = clock.now
+        decodedInTurn = 0
         // Other reasons may be added on the way.
         pauseReasons.remove(.decoding)
         return decodePendingBytes(with: decoder)

@@ -9,6 +9,12 @@ extension Exchange {
         let systemErrorNumber = number == 0 ? nil : number
         switch code {
         case CURLE_PARTIAL_FILE: return truncatedBodyError
+        case CURLE_OUT_OF_MEMORY where offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0:
+            // A lack of memory would have ended the process before: libcurl means a line over its limit.
+            return EideticError(
+                .badResponse,
+                message: "\(request.url): the response head has a line that has no end"
+            )
         case CURLE_COULDNT_CONNECT: return connectError(systemErrorNumber: systemErrorNumber)
         case CURLE_RECV_ERROR where (400..<500).contains(integer(for: CURLINFO_HTTP_CONNECTCODE)):
             // The status belongs to the proxy, not to the origin, so `httpStatus` stays `nil`.
@@ -88,7 +94,7 @@ extension Exchange {
     /// A Boolean value indicating whether the connection was lost in the TLS handshake.
     ///
     /// libcurl has no code for this case; the system's error and OpenSSL's message are the only indications.
-    private var isConnectionLostInHandshake: Bool {
+    var isConnectionLostInHandshake: Bool {
         if [ECONNRESET, EPIPE].contains(Int32(truncatingIfNeeded: integer(for: CURLINFO_OS_ERRNO))) { return true }
         let text = detail(for: CURLE_SSL_CONNECT_ERROR)
         return ["SYSCALL", "reset by peer", "Broken pipe", "unexpected eof"].contains { text.contains($0) }

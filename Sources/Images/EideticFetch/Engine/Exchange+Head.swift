@@ -23,13 +23,7 @@ extension Exchange {
         // An address was refused, and libcurl has connected to another one.
         if failure != nil { return false }
         guard headBytes <= Self.headLimit else {
-            fail(
-                EideticError(
-                    .badResponse,
-                    message: "\(request.url): the response head is longer than \(Self.headLimit) bytes"
-                )
-            )
-            return false
+            return refuseHead("is longer than \(Self.headLimit) bytes")
         }
         if line.startsWithStatusLine {
             incomingHead = ResponseHead(statusLine: line)
@@ -43,12 +37,20 @@ extension Exchange {
         return true
     }
 
+    /// Ends the exchange because of its head; returns `false`.
+    private func refuseHead(_ fault: String) -> Bool {
+        fail(EideticError(.badResponse, message: "\(request.url): the response head \(fault)"))
+        return false
+    }
+
     private func finishHead() -> Bool {
         // A second blank line ends the trailer section of a chunked body.
         guard head == nil else { return true }
         guard startDecoding(incomingHead) else { return false }
         guard incomingHead.status >= 200 else { return true }
-        (incomingHead.requestTime, incomingHead.responseTime) = (requestTime, time.now)
+        guard !incomingHead.hasConflictingLengths else { return refuseHead("announces several lengths") }
+        incomingHead.requestTime = requestTime
+        incomingHead.responseTime = time.now
         head = incomingHead
         guard keepsBody else { return true }
         guard startBody(for: incomingHead) else { return false }
@@ -58,7 +60,7 @@ extension Exchange {
         }
         expectedLength = receivedBytes + length
         if collectsBody { body.reserveCapacity(body.count + min(length, 16 << 20)) }
-        request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
+        request.onProgress(LoadProgress(received: receivedBytes, expected: expectedLength))
         return true
     }
 
@@ -72,7 +74,7 @@ extension Exchange {
         resumedLength = nil
         guard head.status == 206 else { return true }
         if let partialBody = request.partialBody {
-            if let length = partialBody.resumedLength(from: head) {
+            if let length = partialBody.resumedLength(from: head, url: request.url) {
                 resumedLength = length
                 receivedBytes = partialBody.bytes.count
                 body = partialBody.bytes

@@ -17,7 +17,8 @@ extension Exchange {
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? consumeBody() : []
         if let share, outcome.error == nil { share.markComplete() }
-        (outcome.share, share) = (outcome.error == nil ? share : nil, nil)
+        outcome.share = outcome.error == nil ? share : nil
+        share = nil
         return outcome
     }
 
@@ -68,7 +69,7 @@ extension Exchange {
 
     private func duration(for info: CURLINFO) -> Duration { .microseconds(offset(for: info)) }
 
-    private func offset(for info: CURLINFO) -> Int64 {
+    func offset(for info: CURLINFO) -> Int64 {
         var value: curl_off_t = 0
         eidetic_curl_get_offset(easy, info, &value)
         return Int64(value)

@@ -4,20 +4,23 @@ import EideticCore
 extension Exchange {
     /// Returns whether the request is sent once more, over a new connection.
     ///
-    /// A server may end a kept connection while a request is on its way, for instance after a number of requests.
-    /// libcurl sends the request again over other kept connections, and gives up after five. The server has not begun
-    /// to answer, so an idempotent request may be repeated.
+    /// A server may end a connection while a request is on its way, for instance a kept one after a number of requests,
+    /// or a new one because it is being restarted. libcurl sends the request again over other kept connections, and
+    /// gives up after five. The server has not begun to answer, so an idempotent request may be repeated; a repetition
+    /// that fails should not be.
     ///
     /// - SeeAlso: RFC 9112, section 9.3.1; RFC 9113, sections 6.8 and 8.7.
     func mayBeRepeated(after code: CURLcode) -> Bool {
         guard !isRepeated, failure == nil, headBytes == 0, FetchRequest.isIdempotent(request.redirect.method),
-            Self.lossCodes.contains(code.rawValue)
+            !(400..<600).contains(integer(for: CURLINFO_HTTP_CONNECTCODE))
         else { return false }
-        return integer(for: CURLINFO_NUM_CONNECTS) == 0 || detail(for: code).hasPrefix("Connection died")
+        switch code {
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2: return true
+        case CURLE_SSL_CONNECT_ERROR: return isConnectionLostInHandshake
+        // The stream alone was refused, unless its connection was kept and is ending.
+        case CURLE_HTTP2_STREAM:
+            return integer(for: CURLINFO_NUM_CONNECTS) == 0 || detail(for: code).hasPrefix("Connection died")
+        default: return false
+        }
     }
-
-    /// The codes of a connection that was lost.
-    private static let lossCodes = Set(
-        [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM].map(\.rawValue)
-    )
 }

@@ -67,6 +67,8 @@ final class Exchange {
     var rateWindow = RateWindow()
     /// The decoder of the body's content coding; `nil` if it has none.
     var decoder: BodyDecoder?
+    /// A Boolean value indicating whether the first bytes of the body show whether it has the coding.
+    var isCodingUncertain = false
     /// The exchanges whose decoders have pending bytes.
     let decodingList: DecodingList
     /// The time of the current turn of the engine, and the number of bytes that the decoder was given in it.

@@ -22,7 +22,7 @@ final class ExchangeRequest: Sendable {
     /// The channel for the chunks of the body; `nil` for any other destination.
     let channel: BodyChannel?
     /// A function that receives the progress on the engine's thread.
-    let onProgress: @Sendable (FetchProgress) -> Void
+    let onProgress: @Sendable (LoadProgress) -> Void
     /// A function that receives the decoded body of an acceptable response as it arrives; `nil` for none.
     let onBody: BodyHandler?
     let completion: Completion
@@ -40,7 +40,7 @@ final class ExchangeRequest: Sendable {
         bodies: BodyPolicy,
         partialBody: PartialBody? = nil,
         channel: BodyChannel? = nil,
-        onProgress: @escaping @Sendable (FetchProgress) -> Void = { _ in },
+        onProgress: @escaping @Sendable (LoadProgress) -> Void = { _ in },
         onBody: BodyHandler? = nil,
         completion: @escaping Completion
     ) {

@@ -17,7 +17,8 @@ final class HeaderList {
         var pointer: UnsafeMutablePointer<curl_slist>?
         for field in headers.fields {
             // "Name:" would remove a field; "Name;" sends one with an empty value.
-            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            let value = field.value.trimmingOptionalWhitespace
+            let line = value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
             let bytes = line.fieldBytes.map(CChar.init(bitPattern:)) + [0]
             pointer = curl_slist_append(pointer, bytes) ?? pointer
         }

@@ -27,7 +27,8 @@ package struct RateWindow {
         guard let start else { return nil }
         guard now - start >= length else { return length - (now - start) }
         guard Double(byteCount) >= Double(bytesPerSecond) * (now - start).inSeconds else { return .zero }
-        (self.start, byteCount) = (now, 0)
+        self.start = now
+        byteCount = 0
         return length
     }
 }

@@ -28,15 +28,34 @@ struct ResponseHead: Sendable, Hashable {
     }
 
     /// The value of the `Content-Length` field; `nil` if it is missing or invalid.
-    var contentLength: Int? { headers["Content-Length"]?.httpInteger }
+    ///
+    /// It may be there several times with the same value.
+    var contentLength: Int? { announcedLengths.first?.httpInteger }
+
+    /// A Boolean value indicating whether the response announces several lengths, so that nobody knows where it ends.
+    ///
+    /// - SeeAlso: RFC 9112, section 6.3.
+    var hasConflictingLengths: Bool {
+        let lengths = announcedLengths.map { $0.drop { $0 == "0" } }
+        return lengths.contains { $0 != lengths[0] }
+    }
+
+    /// The values of all `Content-Length` fields.
+    private var announcedLengths: [String] {
+        headers.values(for: "Content-Length").flatMap { value in
+            value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { item in
+                String(Substring(item)).filter { $0 != " " && $0 != "\t" }
+            }
+        }
+    }
 
     /// A Boolean value indicating whether the response is known to have a part of the body only.
     ///
-    /// Some servers send status 206 with the whole body to a request without a range.
+    /// Some servers send status 206 with the whole body to a request without a range, and with any range in it.
     /// - SeeAlso: RFC 9110, section 15.3.7.
     var isPart: Bool {
         guard status == 206, let text = headers["Content-Range"] else { return false }
-        guard let range = ContentRange(text) else { return true }
+        guard let range = ContentRange(text) else { return false }
         return range.first > 0 || range.total.map { range.last < $0 - 1 } ?? false
     }
 

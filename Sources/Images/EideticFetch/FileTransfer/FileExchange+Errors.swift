@@ -8,6 +8,15 @@ extension FileExchange {
         eidetic_curl_get_long(handle.pointer, CURLINFO_OS_ERRNO, &number)
         let text = String(cString: handle.errorBuffer)
         let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        var start: curl_off_t = 0
+        eidetic_curl_get_offset(handle.pointer, CURLINFO_PRETRANSFER_TIME_T, &start)
+        if code == CURLE_OUT_OF_MEMORY, start > 0 {
+            // A lack of memory would have ended the process before: libcurl means a line over its limit.
+            return EideticError(
+                .badResponse,
+                message: "\(request.url): the response head has a line that has no end"
+            )
+        }
         return EideticError(
             Self.codes[code.rawValue] ?? .badResponse,
             message: "\(request.url): \(detail)",

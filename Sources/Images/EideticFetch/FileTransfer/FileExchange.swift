@@ -26,7 +26,10 @@ package final class FileExchange {
         handle: EasyHandle,
         clock: @escaping () -> Duration
     ) {
-        (self.request, self.delegate, self.handle, self.clock) = (request, delegate, handle, clock)
+        self.request = request
+        self.delegate = delegate
+        self.handle = handle
+        self.clock = clock
         lastActivity = clock()
     }
 
@@ -47,7 +50,7 @@ package final class FileExchange {
     func receive(head lines: UnsafeRawBufferPointer) -> Bool {
         lastActivity = clock()
         headBytes += lines.count
-        guard headBytes <= Self.headLimit else { return fail(tooLongHead) }
+        guard headBytes <= Self.headLimit else { return refuseHead("is longer than \(Self.headLimit) bytes") }
         var start = 0
         while start < lines.count {
             let end = lines.index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? lines.count
@@ -78,6 +81,7 @@ package final class FileExchange {
             return true
         }
         hasHead = true
+        guard !incomingHead.hasConflictingLengths else { return refuseHead("announces several lengths") }
         if response.isRedirect, let location = incomingHead.headers.values(for: "Location").first {
             response.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }
@@ -125,8 +129,9 @@ package final class FileExchange {
         return NetworkAddress(text: String(cString: text))?.isPublic ?? false
     }
 
-    private var tooLongHead: EideticError {
-        EideticError(.badResponse, message: "\(request.url): the response head is longer than \(Self.headLimit) bytes")
+    /// Ends the exchange because of its head; returns `false`.
+    private func refuseHead(_ fault: String) -> Bool {
+        fail(EideticError(.badResponse, message: "\(request.url): the response head \(fault)"))
     }
 }
 

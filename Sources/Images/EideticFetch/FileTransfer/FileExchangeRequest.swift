@@ -19,7 +19,9 @@ package struct FileExchangeRequest: Sendable {
 
     /// Creates a request without a body.
     package init(method: String, url: String, headers: HTTPHeaders = [:]) {
-        (self.method, self.url, self.headers) = (method, url, headers)
+        self.method = method
+        self.url = url
+        self.headers = headers
     }
 }
 
@@ -33,7 +35,9 @@ package struct TransferURL: Sendable, Hashable {
     /// Parses a URL; throws `invalidURL`.
     package init(_ text: String) throws(EideticError) {
         let request = try FetchRequest(url: text)
-        (self.text, origin, credentials) = (request.url, request.origin, request.credentials)
+        self.text = request.url
+        origin = request.origin
+        credentials = request.credentials
     }
 
     /// The value of the `Authorization` field for credentials in the URL.

@@ -14,7 +14,8 @@ final class NetworkSignal: Sendable {
 
     /// Suspends until the number of changes exceeds `changeCount`, or the task is cancelled.
     func wait(after changeCount: UInt64) async {
-        let waiter = Waiter<Void>(), id = ObjectIdentifier(waiter)
+        let waiter = Waiter<Void>()
+        let id = ObjectIdentifier(waiter)
         let hasChanged = state.withLock { state in
             state.waiters[id] = waiter
             return state.changeCount != changeCount

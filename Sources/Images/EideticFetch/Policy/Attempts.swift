@@ -21,11 +21,18 @@ struct Attempts: Sendable {
     private var freeCount = 3
     private let policy: RetryPolicy
     private let isIdempotent: Bool
-    private let mayRetry: Bool
+    /// A Boolean value indicating whether the request is attempted again by the policy.
+    let mayRetry: Bool
+    private let request: FetchRequest
+    private let rule: (@Sendable (FetchAttempt) -> Duration?)?
+    /// The largest number of attempts that a rule of the program can lead to.
+    static let limit = 100
 
     /// Begins the attempts of a request.
     init(of request: FetchRequest, configuration: Downloader.Configuration) {
         policy = configuration.retryPolicy
+        self.request = request
+        rule = configuration.retryRule
         isIdempotent = request.isIdempotent
         mayRetry = request.ignoresFailureList || configuration.alwaysRetries
     }
@@ -44,12 +51,32 @@ struct Attempts: Sendable {
             freeCount -= 1
             delay = nil
         } else {
-            guard mayRetry, failure.error.isTransient,
-                let pause = policy.delay(afterAttempt: count, retryAfter: failure.retryAfter, random: random), budget()
+            let isRetried = mayRetry && FailureConsequences(of: failure.error).isRetried
+            let standard =
+                isRetried ? policy.delay(afterAttempt: count, retryAfter: failure.retryAfter, random: random) : nil
+            guard let pause = rule.map({ ruled(by: $0, after: failure, standard: standard) }) ?? standard,
+                rule != nil || budget()
             else { return .stop }
             delay = pause
         }
         count += 1
         return delay.map { .retry(after: $0) } ?? .again
+    }
+
+    /// Returns the delay by the program's own rule; `nil` if the download is not attempted again.
+    private func ruled(
+        by rule: @Sendable (FetchAttempt) -> Duration?,
+        after failure: Downloader.Failure,
+        standard: Duration?
+    ) -> Duration? {
+        guard count < Self.limit, ![.cancelled, .offline].contains(failure.error.code) else { return nil }
+        let attempt = FetchAttempt(
+            request: request,
+            error: failure.error,
+            count: count,
+            retryAfter: failure.retryAfter,
+            standardDelay: standard
+        )
+        return rule(attempt).map { max($0, failure.retryAfter ?? .zero, .zero) }
     }
 }

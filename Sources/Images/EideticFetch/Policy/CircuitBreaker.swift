@@ -71,7 +71,9 @@ struct CircuitBreaker: Sendable {
             circuits[origin]?.halfOpenUntil = .zero
             return
         }
-        guard let error, isUnreachable, error.isTransient else { return close(origin) }
+        guard let error, FailureConsequences(of: error, isUnreachable: isUnreachable).countsAgainstOrigin else {
+            return close(origin)
+        }
         if circuits.count >= Self.capacity, circuits[origin] == nil { removeOldest() }
         circuits[origin, default: Circuit(lastError: error)].failureCount += 1
         circuits[origin]?.lastError = error

@@ -80,7 +80,8 @@ public final class FailureList: Sendable {
     ///   - request: The request.
     ///   - limit: The time for which the response allows to remember it; `nil` without a limit.
     func record(_ error: EideticError, for request: FetchRequest, limit: Duration?) {
-        guard var lifetime = policy.lifetime(of: error), policy.capacity > 0 else { return }
+        let consequences = FailureConsequences(of: error, policy: policy)
+        guard var lifetime = consequences.lifetime, policy.capacity > 0 else { return }
         if let limit { lifetime = min(lifetime, limit) }
         guard lifetime > .zero else { return remove(request) }
         let key = request.failureKey
@@ -130,6 +131,7 @@ extension FetchRequest {
         key.totalTimeout = nil
         key.conditions = [:]
         key.redirectEntries = nil
+        key.keepsPart = true
         if !key.headers.isEmpty { key.headers = key.headers.filter { !CacheControl.isRequestField($0) } }
         return key
     }

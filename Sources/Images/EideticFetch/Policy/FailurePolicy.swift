@@ -29,9 +29,8 @@ package struct FailurePolicy: Sendable, Hashable {
     /// Creates a policy with default values.
     package init() {}
 
-    /// Returns the lifetime of `error`, or `nil` for an error that is not listed.
+    /// Returns the lifetime of an error that is not transient, or `nil` for one that is not listed.
     func lifetime(of error: EideticError) -> Duration? {
-        guard !error.isTransient else { return nil }
         let lifetime: Duration? =
             switch error.code {
             case .httpStatus: lifetime(ofStatus: error.httpStatus ?? 0)

@@ -104,7 +104,8 @@ package final class BodyBudget: Sendable {
 
     /// Suspends the task until a notification; returns `true` at once if the condition holds.
     private func waitForChange(unless isReady: @escaping @Sendable (inout BodyBudgetState) -> Bool) async -> Bool {
-        let waiter = Waiter<Void>(), id = ObjectIdentifier(waiter)
+        let waiter = Waiter<Void>()
+        let id = ObjectIdentifier(waiter)
         let isReadyNow = state.withLock { state in
             if isReady(&state) { return true }
             state.hasRefused = true

@@ -18,7 +18,27 @@ enum EncodedURL {
         let slashed = front.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
         let path = slashed[endOfAuthority(in: slashed)...]
         let start = String(decoding: slashed[..<path.startIndex], as: UTF8.self)
-        return start + encoded(path, isQuery: false) + encoded(reference[front.endIndex...], isQuery: true)
+        return start + encoded(plainDots(in: path), isQuery: false)
+            + encoded(reference[front.endIndex...], isQuery: true)
+    }
+
+    /// Returns a reference without a scheme that is the base's and has no authority behind it.
+    ///
+    /// - SeeAlso: URL Standard, section 4.4, "special relative or authority state".
+    static func relativePart(of reference: String, toScheme scheme: Substring) -> String {
+        let front = reference.prefix(scheme.count + 1)
+        let rest = reference.dropFirst(scheme.count + 1)
+        return front.lowercased() == "\(scheme):" && !rest.hasPrefix("//") ? String(rest) : reference
+    }
+
+    /// Returns a path in which the dots of segments that are `.` or `..` are not encoded.
+    private static func plainDots(in path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard path.contains(UInt8(ascii: "%")) else { return path }
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+            let plain = String(decoding: segment, as: UTF8.self).lowercased().replacing("%2e", with: ".")
+            return plain == "." || plain == ".." ? Array(plain.utf8) : Array(segment)
+        }
+        return Array(segments.joined(separator: [UInt8(ascii: "/")]))[...]
     }
 
     /// Returns the position behind scheme and authority, which have rules of their own.

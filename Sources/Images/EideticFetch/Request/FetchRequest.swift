@@ -1,8 +1,11 @@
 public import EideticCore
 public import EideticHTTP
+public import struct FoundationEssentials.URL
 
 /// A request for a resource; equal requests share one download.
-public struct FetchRequest: Sendable, Hashable {
+///
+/// Creating one never fails: the download of a text that is no URL fails with `invalidURL`.
+public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The URL in normal form.
     ///
     /// It has no fragment, no user and no password. The host is in lower case and ASCII ("xn--…" for an international
@@ -11,6 +14,9 @@ public struct FetchRequest: Sendable, Hashable {
 
     /// The scheme, host and port of the URL.
     package let origin: Origin
+
+    /// The reason why the text is no URL; `nil` for a URL.
+    package private(set) var invalidity: String?
 
     /// The header fields of this request; they replace the downloader's fields of the same names.
     ///
@@ -88,13 +94,40 @@ public struct FetchRequest: Sendable, Hashable {
     /// an error; `false` by default.
     package var isSingleExchange = false
 
-    /// Creates a request for a URL.
+    /// A Boolean value indicating whether the part of a body outlives a download that is cancelled or fails; `true` by
+    /// default.
+    package var keepsPart = true
+
+    /// Creates a request for a URL given as text.
     ///
     /// Leading and trailing white space is removed. Characters that are not allowed in a URL are percent-encoded.
     ///
-    /// - Parameter url: An absolute URL with the scheme `http` or `https`, of at most 65,536 bytes.
+    /// - Parameter url: An absolute URL with the scheme `http` or `https`, of at most 65,536 bytes; the download of any
+    ///   other text fails with `invalidURL`.
+    public init(_ url: String) {
+        do throws(EideticError) {
+            try self.init(url: url)
+        } catch {
+            self.init(invalid: url, because: error.message)
+        }
+    }
+
+    private init(invalid text: String, because reason: String) {
+        url = text
+        origin = Origin(scheme: "", host: "", port: 0)
+        invalidity = reason
+    }
+
+    /// Creates a request for a URL.
+    public init(url: URL) { self.init(url.absoluteString) }
+
+    /// Creates the request for a URL that a string literal stands for.
+    public init(stringLiteral url: String) { self.init(url) }
+
+    /// Creates a request for a URL given as text.
+    ///
     /// - Throws: `invalidURL`; its message has the reason.
-    public init(url: String) throws(EideticError) {
+    package init(url: String) throws(EideticError) {
         let parsed = try ParsedURL(url)
         self.url = parsed.text
         origin = parsed.origin
@@ -105,7 +138,8 @@ public struct FetchRequest: Sendable, Hashable {
     var rateWindow: Duration { timeout * 2 }
 
     /// Throws `invalidArgument` if the request cannot be sent.
-    func validate() throws(EideticError) {
+    package func validate() throws(EideticError) {
+        if let invalidity { throw EideticError(.invalidURL, message: invalidity) }
         try validateMethod()
         guard timeout > .zero, totalTimeout.map({ $0 > .zero }) ?? true else {
             throw EideticError(.invalidArgument, message: "\(url): the time-out must be greater than zero")
@@ -116,7 +150,7 @@ public struct FetchRequest: Sendable, Hashable {
         guard byteLimit >= .zero else {
             throw EideticError(.invalidArgument, message: "\(url): byteLimit must not be negative")
         }
-        try headers.validate()
+        try headers.validateForRequest()
         try credentials?.validate()
     }
 

@@ -119,7 +119,7 @@ extension ParsedURL {
     /// The fragment of the reference is left out.
     /// - SeeAlso: RFC 3986, section 5.2.2.
     static func resolve(_ reference: String, against base: String) -> String? {
-        let reference = EncodedURL.text(reference)
+        let reference = EncodedURL.relativePart(of: EncodedURL.text(reference), toScheme: base.prefix { $0 != ":" })
         // libcurl would drop the last part of the path.
         if reference.isEmpty { return base }
         guard let handle = curl_url() else { return nil }

@@ -13,12 +13,14 @@ package struct RedirectEntries: Sendable, Hashable {
         package let suffix: String
 
         package init(ignoredQueryItems: Set<String>, suffix: String) {
-            (self.ignoredQueryItems, self.suffix) = (ignoredQueryItems, suffix)
+            self.ignoredQueryItems = ignoredQueryItems
+            self.suffix = suffix
         }
     }
 
     package init(in cache: any RedirectCache, keyOptions: KeyOptions) {
-        (self.cache, self.keyOptions) = (cache, keyOptions)
+        self.cache = cache
+        self.keyOptions = keyOptions
     }
 
     /// Returns the entry for the target of a redirect.

@@ -17,7 +17,9 @@ package final class RequestModifications: Sendable, Hashable {
     ) async throws(EideticError) -> FetchRequest {
         var plain = request
         // Its own reference would keep this object alive for ever.
-        (plain.conditions, plain.redirectEntries, plain.modifications) = (HTTPHeaders(), nil, nil)
+        plain.conditions = HTTPHeaders()
+        plain.redirectEntries = nil
+        plain.modifications = nil
         if let known = modified.withLock({ $0[plain] }) { return known }
         let result = try await modify(plain)
         modified.withLock { $0[plain] = result }

@@ -4,9 +4,9 @@ import Glibc
 
 /// Partial bodies on disk, with which a download resumes the download of an earlier process.
 ///
-/// A file consists of text lines, an empty line and the body. The lines have the URL and the checksum of the body; a
-/// file that does not match is a miss. Each insertion removes files that have expired, and the oldest files above the
-/// size limit. All functions block.
+/// A file consists of text lines, an empty line and the body. The lines have the URL, the checksum of what follows it,
+/// and the header fields; a file that does not match is a miss. Each insertion removes files that have expired, and the
+/// oldest files above the size limit. All functions block.
 struct PartialBodyStore: Sendable {
     let directory: String
     let sizeLimit: Int
@@ -26,11 +26,9 @@ struct PartialBodyStore: Sendable {
         directoryKey = DirectoryKey(directory: directory, files: fileSystem)
     }
 
-    /// The size below which loading a body again is faster than writing and reading a file.
-    static let minimumSize = 65_536
     /// The time after which a temporary file is assumed to be that of a killed process.
     private static let maximumWriteTime: Duration = .seconds(60)
-    private static let magic = "eidetic-partial 1"
+    private static let magic = "eidetic-partial 2"
     private static let fileExtension = ".partial"
 
     /// Writes the partial body of a request to a file.
@@ -39,17 +37,16 @@ struct PartialBodyStore: Sendable {
     }
 
     private func write(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
-        guard partialBody.bytes.count >= Self.minimumSize, partialBody.bytes.count <= sizeLimit else { return }
+        guard partialBody.bytes.count <= sizeLimit else { return }
         try fileSystem.makeDirectories(directory)
         try checkTrust()
         let path = path(of: request, key: try directoryKey.forWriting())
         try makeRoom(for: partialBody.bytes.count)
-        let checksum = partialBody.bytes.withUnsafeBytes { Checksum.value(of: $0) }
-        let lines = [
-            Self.magic, request.url, partialBody.validator, partialBody.totalLength.map(String.init) ?? "-",
-            "\(checksum)", "", "",
-        ]
-        let file = Array(lines.joined(separator: "\n").utf8) + partialBody.bytes
+        let fields = partialBody.headers.fields.map { "\($0.name): \($0.value)" }
+        let head = ["\(partialBody.target)"] + fields + ["", ""]
+        let content = Array(head.joined(separator: "\n").utf8) + partialBody.bytes
+        let checksum = content.withUnsafeBytes { Checksum.value(of: $0) }
+        let file = Array("\(Self.magic)\n\(request.url)\n\(checksum)\n".utf8) + content
         try file.withUnsafeBufferPointer { bytes throws(SystemError) in
             try fileSystem.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes), mode: 0o600)
         }
@@ -69,16 +66,23 @@ struct PartialBodyStore: Sendable {
     }
 
     private static func decode(_ file: [UInt8], url: String) -> PartialBody? {
-        let head = file.prefix(131_072).split(separator: 10, maxSplits: 6, omittingEmptySubsequences: false)
-        guard head.count == 7, head[5].isEmpty else { return nil }
-        let lines = head[..<5].map { String(decoding: $0, as: UTF8.self) }
-        let body = Array(file[head[6].startIndex...])
-        guard lines[0] == magic, lines[1] == url, lines[4] == "\(body.withUnsafeBytes { Checksum.value(of: $0) })",
-            !lines[2].containsLineBreakOrNUL
+        let parts = file.split(separator: 10, maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0].elementsEqual(magic.utf8), parts[1].elementsEqual(url.utf8),
+            parts[2].elementsEqual("\(parts[3].withUnsafeBytes { Checksum.value(of: $0) })".utf8)
         else { return nil }
-        let totalLength = Int(lines[3])
-        guard totalLength.map({ $0 > body.count }) ?? true else { return nil }
-        return PartialBody(bytes: body, validator: lines[2], totalLength: totalLength)
+        let start = parts[3].startIndex
+        let end = (start..<max(start, parts[3].endIndex - 1)).first { file[$0] == 10 && file[$0 + 1] == 10 }
+        guard let end else { return nil }
+        let lines = file[start..<end].split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
+        guard let target = lines.first.flatMap({ UInt64($0) }) else { return nil }
+        var headers = HTTPHeaders()
+        for line in lines.dropFirst() {
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            headers.add(String(line[colon...].dropFirst(2)), for: String(line[..<colon]))
+        }
+        let bytes = Array(file[(end + 2)...])
+        let exactTarget = PartialBody.exactTarget(of: url)
+        return PartialBody(bytes: bytes, headers: headers, target: target, exactTarget: exactTarget)
     }
 
     /// Throws if other users could change the directory.

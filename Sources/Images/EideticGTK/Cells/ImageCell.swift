@@ -1,5 +1,6 @@
 #if GTK
 import Eidetic
+import EideticViews
 import EideticCore
 
 /// The load of one cell's image.
@@ -46,11 +47,14 @@ final class ImageCell {
         self.priority = priority
         let shouldRefresh = needsRefresh && zone == .visible
         if state == .loading, !shouldRefresh { return _ = view.task().map { $0.priority = priority } }
+        // The whole image, unless the request says otherwise: cells are bound before they have a size.
+        var presentation = presentation
+        presentation.usesViewSize = false
         var effectiveRequest = priority == request.priority ? request : request.with(priority: priority)
         if shouldRefresh {
             needsRefresh = false
-            let options = request.options.union([.refreshCached, .keepCurrentImage, .retryFailed])
-            effectiveRequest = effectiveRequest.with(options: options)
+            effectiveRequest = effectiveRequest.with(options: request.options.union([.refreshCached, .retryFailed]))
+            presentation.keepsCurrentImage = true
         }
         state = .loading
         view.setImage(effectiveRequest, presentation: presentation) { [weak self, request] result in
@@ -68,7 +72,7 @@ final class ImageCell {
 
     /// Shows the placeholder.
     func showPlaceholder(presentation: ImageSlot.Presentation) {
-        view.setImage(nil as ImageRequest?, presentation: presentation)
+        view.setImage(nil, presentation: presentation)
     }
 
     func cancel() {

@@ -1,6 +1,7 @@
 #if GTK
 internal import CGTK
 public import Eidetic
+public import EideticViews
 import EideticCore
 
 /// Images in the cells of a scrolling list or grid.

@@ -1,10 +1,10 @@
 #if GTK
 public import Eidetic
+public import EideticViews
 public import EideticCore
-public import EideticFetch
 
 extension ImageWidget {
-    /// Loads the image at `url`, shows it, and returns after that.
+    /// Loads an image, shows it, and returns after that.
     ///
     /// The parameters are those of `setImage`.
     ///
@@ -13,32 +13,24 @@ extension ImageWidget {
     ///   is set into it.
     @discardableResult
     public func show(
-        _ url: String,
+        _ request: ImageRequest,
         for part: Part = .normal,
-        placeholder: Image? = nil,
-        options: ImageOptions = [],
-        size: PixelSize? = nil,
-        transform: (any ImageTransform)? = nil,
         presentation: ImageSlot.Presentation = .init(),
-        progress: (@MainActor (FetchProgress) -> Void)? = nil
+        progress: (@MainActor (LoadProgress) -> Void)? = nil
     ) async throws(EideticError) -> ImageResponse {
         let load = AsyncLoad()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 load.hasStarted = true
                 setImage(
-                    url,
+                    request,
                     for: part,
-                    placeholder: placeholder,
-                    options: options,
-                    size: size,
-                    transform: transform,
                     presentation: presentation,
-                    progress: progress,
                     completion: { result in
                         load.isFinished = true
                         continuation.resume(returning: result)
-                    }
+                    },
+                    progress: progress
                 )
                 load.slot = state.existingSlot(for: part)
                 load.generation = load.slot?.generation ?? 0

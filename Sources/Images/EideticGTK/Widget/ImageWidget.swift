@@ -1,8 +1,8 @@
 #if GTK
 internal import CGTK
 public import Eidetic
+public import EideticViews
 public import EideticCore
-public import EideticFetch
 
 /// A GTK widget that shows an image from a URL.
 ///
@@ -64,75 +64,31 @@ public struct ImageWidget {
         ownPipeline = pipeline
     }
 
-    /// Loads the image at `url` and shows it; with `nil` the placeholder is shown.
+    /// Loads an image and shows it; without a request the placeholder is shown.
+    ///
+    /// A request without a size is decoded to the widget's size in pixels of the screen, again when the scale of the
+    /// screen changes; with the content mode `fit` it is fitted as the widget fits its content. A widget that is not
+    /// laid out yet loads after its layout, because it may get more room than it requests: the completion waits until
+    /// the widget is on the screen. `presentation.usesViewSize` turns that off. An animation plays, unless the request
+    /// has the option `firstFrameOnly`.
     ///
     /// - Parameters:
-    ///   - url: The image's URL: `http`, `https`, `file` or `data`.
+    ///   - request: The request, also as the literal of a URL; `nil` to show the placeholder.
     ///   - part: The part that shows the image, for buttons.
-    ///   - placeholder: The image to show until the load has finished.
-    ///   - options: The options of the request; animated images play unless they contain `firstFrameOnly`.
-    ///   - size: The size in pixels of the screen to which the image is decoded. By default it is the widget's size
-    ///     multiplied by its scale factor; a widget that is not laid out yet loads after its layout, because it may get
-    ///     more room than it requests.
-    ///   - transform: The transform of the decoded image, which runs on a decoding thread.
-    ///   - presentation: The indicator, the transition and the other images to show.
-    ///   - completion: The function that is called once if there is a URL; for an image in memory, within this call.
-    public func setImage(
-        _ url: String?,
-        for part: Part = .normal,
-        placeholder: Image? = nil,
-        options: ImageOptions = [],
-        size: PixelSize? = nil,
-        transform: (any ImageTransform)? = nil,
-        presentation: ImageSlot.Presentation = .init(),
-        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)? = nil
-    ) {
-        setImage(
-            url,
-            for: part,
-            placeholder: placeholder,
-            options: options,
-            size: size,
-            transform: transform,
-            presentation: presentation,
-            progress: nil,
-            completion: completion
-        )
-    }
-
-    /// Loads the image at `url`, reports the progress, and shows it.
-    ///
-    /// `progress` is called with the number of received bytes. The other parameters are those of the method without it.
-    public func setImage(
-        _ url: String?,
-        for part: Part = .normal,
-        placeholder: Image? = nil,
-        options: ImageOptions = [],
-        size: PixelSize? = nil,
-        transform: (any ImageTransform)? = nil,
-        presentation: ImageSlot.Presentation = .init(),
-        progress: (@MainActor (FetchProgress) -> Void)?,
-        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
-    ) {
-        var load = WidgetLoad(part: part, presentation: presentation)
-        load.presentation.placeholder = placeholder ?? presentation.placeholder
-        (load.progress, load.completion) = (progress, completion)
-        guard let url else { return start(load, for: nil) }
-        let request = UnsizedRequest(url: url, options: options, transform: transform, mode: state.contentMode)
-        guard let size = size ?? state.knownSize else { return startWhenSized(load, for: request) }
-        start(load, for: request, size: size)
-    }
-
-    /// Loads the image of a complete request, and shows it; with `nil` the placeholder is shown.
-    ///
-    /// An animated image plays, unless the request has the option `firstFrameOnly`.
+    ///   - presentation: The placeholder, the indicator, the transition, and the other ways to show the load.
+    ///   - completion: The function that is called once if there is a request; for an image in memory, in this call.
+    ///   - progress: The function that is called as bytes are received.
     public func setImage(
         _ request: ImageRequest?,
         for part: Part = .normal,
         presentation: ImageSlot.Presentation = .init(),
-        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)? = nil
+        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)? = nil,
+        progress: (@MainActor (LoadProgress) -> Void)? = nil
     ) {
-        start(WidgetLoad(part: part, presentation: presentation, completion: completion), for: request)
+        let load = WidgetLoad(part: part, presentation: presentation, progress: progress, completion: completion)
+        guard let request, request.size == nil, presentation.usesViewSize else { return start(load, for: request) }
+        guard let size = state.knownSize else { return startWhenSized(load, for: request) }
+        start(load, for: request, size: size)
     }
 
     /// Cancels the load of a part; the shown image stays.

@@ -1,11 +1,11 @@
 #if GTK
 import Eidetic
+import EideticViews
 import EideticCore
-import EideticFetch
 
 /// One load into a part of a widget: its presentation and its callbacks.
 struct WidgetLoad {
-    typealias Progress = @MainActor (FetchProgress) -> Void
+    typealias Progress = @MainActor (LoadProgress) -> Void
     typealias Completion = @MainActor (Result<ImageResponse, EideticError>) -> Void
 
     let part: ImageWidget.Part

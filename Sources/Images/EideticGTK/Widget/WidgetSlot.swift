@@ -1,6 +1,7 @@
 #if GTK
 internal import CGTK
 import Eidetic
+import EideticViews
 import EideticCore
 
 /// The display of one part of a widget: its paintable, its transition and its animation.
@@ -24,6 +25,8 @@ final class WidgetSlot: PlayingDisplay {
     private var indicator: ImageIndicator?
     private var spinnerPhase = 0.0
     private var pendingLoad: PendingLoad?
+    /// Loads the image again; `nil` if its size does not depend on the screen.
+    private var reload: (@MainActor () -> Void)?
     /// The number of loads that were started here.
     private(set) var generation: UInt64 = 0
 
@@ -54,13 +57,21 @@ final class WidgetSlot: PlayingDisplay {
     /// Starts a load in place of the earlier one.
     func startLoad(_ body: () -> Void) {
         generation += 1
+        reload = nil
         cancelPendingLoad()
         body()
     }
 
+    /// Sets the function that loads the shown image again, when the scale of the screen has changed.
+    func followScale(_ body: @escaping @MainActor () -> Void) { reload = body }
+
+    /// Loads the image again for another scale of the screen.
+    func scaleChanged() { reload?() }
+
     /// Starts a load in place of the earlier one, when the widget has a size.
     func deferLoad(start: @escaping @MainActor () -> Void, cancel: @escaping @MainActor () -> Void) {
         generation += 1
+        reload = nil
         let ownGeneration = generation
         cancelPendingLoad()
         guard generation == ownGeneration else { return cancel() }
@@ -141,7 +152,8 @@ extension WidgetSlot {
         finishFade()
         self.image = image
         player = nil
-        (textures, drawnPixels) = ([:], nil)
+        textures = [:]
+        drawnPixels = nil
         return image.map { texture(for: $0.pixels, ofFrame: 0) }
     }
 
@@ -164,7 +176,7 @@ extension WidgetSlot {
     /// The number of the image's pixels for one pixel of the toolkit.
     private var scale: Double { (image?.scale ?? 1) * Double(state?.scaleFactor ?? 1) }
 
-    private var covers: Bool { state?.contentMode == .aspectFill }
+    private var covers: Bool { state?.contentMode == .fill }
 
     private func drawIndicator() {
         let (kind, value): (EideticIndicator, Double) =

@@ -10,7 +10,7 @@ extension WidgetState {
     var contentMode: ContentMode {
         guard let canvas, eidetic_widget_kind(canvas) == EIDETIC_WIDGET_GTK_PICTURE else { return .fit }
         let fit = gtk_picture_get_content_fit(OpaquePointer(canvas))
-        return fit == GTK_CONTENT_FIT_COVER || fit == GTK_CONTENT_FIT_FILL ? .aspectFill : .fit
+        return fit == GTK_CONTENT_FIT_COVER || fit == GTK_CONTENT_FIT_FILL ? .fill : .fit
     }
 
     /// The size in pixels at which the widget shows an image; `nil` before its layout.

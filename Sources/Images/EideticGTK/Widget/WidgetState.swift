@@ -42,6 +42,11 @@ final class WidgetState {
         if kind == EIDETIC_WIDGET_BUTTON {
             Signal.connectInteger(object, signal: "state-flags-changed") { [unowned self] _ in updatePaintable() }
         }
+        if let widget {
+            Signal.connect(UnsafeMutableRawPointer(widget), signal: "notify::scale-factor") { [unowned self] _ in
+                for slot in slots.values { slot.scaleChanged() }
+            }
+        }
         MotionSetting.shared.add(self)
     }
 
@@ -188,7 +193,8 @@ extension WidgetState {
         guard let widget, slots.values.contains(where: \.hasMotion) else { return }
         guard ScrollObserver.isScrolledOut(widget) else {
             let wasScrolledOut = isScrolledOut
-            (isScrolledOut, hiddenFrameCount) = (false, 0)
+            isScrolledOut = false
+            hiddenFrameCount = 0
             if wasScrolledOut { for slot in slots.values { slot.resumePlayer() } }
             return
         }
@@ -220,7 +226,8 @@ extension WidgetState {
     }
 
     private func didMap() {
-        (isScrolledOut, hiddenFrameCount) = (false, 0)
+        isScrolledOut = false
+        hiddenFrameCount = 0
         for slot in slots.values {
             observeScrolling(for: slot)
             slot.didMap()

@@ -42,6 +42,9 @@ package struct ResponseFreshness: Sendable, Hashable {
     package let freshnessLifetime: Duration
     /// The age of the response when it was received.
     package let correctedInitialAge: Duration
+    /// A Boolean value indicating whether the response must be validated before each use: with `no-cache`, and with
+    /// `Vary: *`, which matches no request.
+    package let requiresValidation: Bool
     private let responseTime: Timestamp
     private let limit: Limit?
 
@@ -54,14 +57,15 @@ package struct ResponseFreshness: Sendable, Hashable {
 
         /// Creates a limit.
         package init(lifetime: Duration, mustRevalidate: Bool) {
-            (self.lifetime, self.mustRevalidate) = (lifetime, mustRevalidate)
+            self.lifetime = lifetime
+            self.mustRevalidate = mustRevalidate
         }
 
         /// Computes the limit of the redirects that led to a response; `nil` without redirects.
         package init?(_ redirects: some Sequence<Response>, heuristic: FreshnessHeuristic, at time: Timestamp) {
             let freshness = redirects.map { ResponseFreshness($0, heuristic: heuristic) }
             let lifetimes = freshness.map { redirect in
-                redirect.control.noCache
+                redirect.requiresValidation
                     ? .zero : max(.zero, redirect.freshnessLifetime - redirect.currentAge(at: time))
             }
             guard let lifetime = lifetimes.min() else { return nil }
@@ -76,6 +80,7 @@ package struct ResponseFreshness: Sendable, Hashable {
         limit: Limit? = nil
     ) {
         control = CacheControl(response.fields)
+        requiresValidation = control.noCache || Vary(response.fields) == .everything
         let lifetime = Self.freshnessLifetime(of: response, control: control, heuristic: heuristic)
         let initialAge = Self.correctedInitialAge(of: response)
         correctedInitialAge = initialAge
@@ -95,7 +100,7 @@ package struct ResponseFreshness: Sendable, Hashable {
     /// Returns the time for which the response has been stale, or zero if it is fresh.
     package func staleness(at now: Timestamp) -> Duration { max(.zero, currentAge(at: now) - freshnessLifetime) }
 
-    /// Returns `true` if the response is fresh, regardless of `no-cache`.
+    /// Returns `true` if the response is fresh, regardless of ``requiresValidation``.
     package func isFresh(at now: Timestamp) -> Bool { currentAge(at: now) < freshnessLifetime }
 
     /// The time at which the response becomes stale, if the clock is not set meanwhile.
@@ -106,7 +111,7 @@ package struct ResponseFreshness: Sendable, Hashable {
     /// - SeeAlso: RFC 9111, sections 4 and 5.2.1; RFC 5861, section 3.
     package func reuse(at now: Timestamp, request: [HTTPField] = []) -> Reuse {
         let requestControl = CacheControl(request)
-        if control.noCache || requestControl.noCache { return .afterValidation }
+        if requiresValidation || requestControl.noCache { return .afterValidation }
         let age = currentAge(at: now)
         if let maximumAge = requestControl.maxAge, age > .seconds(maximumAge) { return .afterValidation }
         if age + .seconds(requestControl.minFresh ?? 0) < freshnessLifetime { return .fresh }
@@ -132,7 +137,7 @@ package struct ResponseFreshness: Sendable, Hashable {
         request: [HTTPField] = [],
         whenUnreachable: Bool = true
     ) -> Bool {
-        if control.noCache || mustRevalidate || CacheControl(request).noCache { return false }
+        if requiresValidation || mustRevalidate || CacheControl(request).noCache { return false }
         if let status, ![500, 502, 503, 504].contains(status) { return false }
         let windows = [control.staleIfError, CacheControl(request).staleIfError].compactMap { $0 }
         if let window = windows.max() { return staleness(at: now) < .seconds(window) || isFresh(at: now) }
@@ -171,10 +176,11 @@ extension ResponseFreshness {
     ///
     /// - Returns: The time; zero if it must not be stored or used again; `nil` if the response does not limit it.
     package static func explicitRemainder(of response: Response, at now: Timestamp) -> Duration? {
-        let control = CacheControl(response.fields)
-        if control.noCache || Storability.isForbidden(status: response.status, fields: response.fields) { return .zero }
-        guard explicitLifetime(of: response, control: control) != nil else { return nil }
         let freshness = ResponseFreshness(response)
+        if freshness.requiresValidation || Storability.isForbidden(status: response.status, fields: response.fields) {
+            return .zero
+        }
+        guard explicitLifetime(of: response, control: freshness.control) != nil else { return nil }
         return max(.zero, freshness.freshnessLifetime - freshness.currentAge(at: now))
     }
 

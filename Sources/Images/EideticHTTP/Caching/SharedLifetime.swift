@@ -44,7 +44,8 @@ extension ResponseFreshness.Response {
 
     /// A Boolean value indicating whether caches that several users share may store the response.
     fileprivate var isForSharedCaches: Bool {
-        let control = CacheControl(fields), unsharedNames: Set = ["user-agent", "cookie", "authorization"]
+        let control = CacheControl(fields)
+        let unsharedNames: Set = ["user-agent", "cookie", "authorization"]
         return !control.isPrivate && !control.noStore && !control.noCache && fields.values(of: "set-cookie").isEmpty
             && Vary(fields) != .everything && Vary(fields).names.isDisjoint(with: unsharedNames)
     }
@@ -53,6 +54,6 @@ extension ResponseFreshness.Response {
 extension ResponseFreshness {
     /// Returns the time for which the response is still fresh; zero if it must be validated each time.
     package func remainder(at now: Timestamp) -> Duration {
-        control.noCache ? .zero : max(.zero, freshnessLifetime - currentAge(at: now))
+        requiresValidation ? .zero : max(.zero, freshnessLifetime - currentAge(at: now))
     }
 }

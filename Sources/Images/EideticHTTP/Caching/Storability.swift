@@ -6,8 +6,7 @@ package enum Storability {
     ///
     /// Storable are final, complete responses of the statuses that may be fresh without an explicit lifetime, and of
     /// any other one with an explicit lifetime or `public`, unless a directive of the request or the response forbids
-    /// it. A response with `Vary: *` would never match a later request, and is not stored. Parts of a body (206) and
-    /// confirmations (304) are no responses of their own.
+    /// it. Parts of a body (206) and confirmations (304) are no responses of their own.
     package static func isStorable(status: Int, fields: [HTTPField], request: [HTTPField] = []) -> Bool {
         guard (200...599).contains(status), ![206, 304].contains(status) else { return false }
         if CacheControl(request).noStore || isForbidden(status: status, fields: fields) { return false }
@@ -29,7 +28,6 @@ package enum Storability {
     /// Returns `true` if the fields of a response forbid to store it.
     static func isForbidden(status: Int, fields: [HTTPField]) -> Bool {
         let control = CacheControl(fields)
-        if Vary(fields) == .everything { return true }
         // For a status that is understood, the directive overrides `no-store`; any other must not be stored.
         return control.mustUnderstand ? !understoodStatuses.contains(status) : control.noStore
     }

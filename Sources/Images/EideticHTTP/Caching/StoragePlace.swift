@@ -47,7 +47,7 @@ package struct StorageRules: Sendable {
     ///
     /// The cookies of the jar may be another user's at the next request.
     private func allows(_ response: ResponseFreshness.Response) -> Bool {
-        if usesCookies, Vary(response.fields).names.contains("cookie") { return false }
+        if usesCookies, Vary(response.fields).mayDepend(on: "cookie") { return false }
         // A response with another status than those of success and of redirects is stored by the same rules.
         if usesFreshness || !(200..<400).contains(response.status) {
             return Storability.isStorable(status: response.status, fields: response.fields, request: requestFields)

@@ -8,7 +8,8 @@ package struct Validators: Sendable, Hashable {
     /// - SeeAlso: RFC 9110, section 8.8.2.2.
     private static let strongDateMargin = Duration.seconds(60)
 
-    /// The `ETag`, if there is exactly one; `nil` for an empty one and for `*`, which as a condition is any tag.
+    /// The `ETag`, if there is exactly one; `nil` for an empty one, for one that no request may contain, and for `*`,
+    /// which as a condition is any tag.
     package let entityTag: EntityTag?
     /// The `Last-Modified` field value as it was received, which need not be a date.
     package let lastModified: String?
@@ -16,13 +17,17 @@ package struct Validators: Sendable, Hashable {
     /// response.
     private let isLastModifiedStrong: Bool
     private let hasEntityTagField: Bool
+    /// A Boolean value indicating whether the server may have several responses of the same date (`Vary: *`).
+    private let isOneOfMany: Bool
 
     /// Extracts the validators of a response.
     package init(_ response: [HTTPField]) {
         let tags = response.values(of: "etag")
-        entityTag = tags.count == 1 && !["", "*"].contains(tags[0]) ? EntityTag(tags[0]) : nil
+        let isSendable = tags.count == 1 && !["", "*"].contains(tags[0]) && !tags[0].containsControlCharacter
+        entityTag = isSendable ? EntityTag(tags[0]) : nil
         hasEntityTagField = !tags.isEmpty
-        lastModified = response.values(of: "last-modified").first { !$0.isEmpty }
+        isOneOfMany = Vary(response) == .everything
+        lastModified = response.values(of: "last-modified").first { !$0.isEmpty && !$0.containsControlCharacter }
         let changed = lastModified.flatMap { HTTPDate.parse($0) }
         let date = response.values(of: "date").first.flatMap { HTTPDate.parse($0) }
         isLastModifiedStrong = if let changed, let date { date - changed >= Self.strongDateMargin } else { false }
@@ -30,12 +35,13 @@ package struct Validators: Sendable, Hashable {
 
     /// The header fields of a conditional request that validates the response; none without a validator.
     ///
-    /// Validators are sent back byte for byte: only their server knows what they mean.
+    /// Validators are sent back byte for byte: only their server knows what they mean. The date of a response with
+    /// `Vary: *` is not sent, as in browsers: it does not tell one variant from another.
     /// - SeeAlso: RFC 9111, section 4.3.1.
     package var conditionalFields: [HTTPField] {
         var fields: [HTTPField] = []
         if let entityTag { fields.append(HTTPField(name: "If-None-Match", value: entityTag.text)) }
-        if let lastModified { fields.append(HTTPField(name: "If-Modified-Since", value: lastModified)) }
+        if let lastModified, !isOneOfMany { fields.append(HTTPField(name: "If-Modified-Since", value: lastModified)) }
         return fields
     }
 

@@ -4,7 +4,7 @@
 package enum Vary: Sendable, Hashable {
     /// The selecting header fields, in lower case and sorted; empty if the response suits every request.
     case fields([String])
-    /// `*`: the response suits no other request.
+    /// `*`: the response suits another request only after the server has confirmed it.
     case everything
 
     /// Parses all `Vary` fields of a response.
@@ -15,6 +15,9 @@ package enum Vary: Sendable, Hashable {
 
     /// The names of the selecting header fields; empty for `*`.
     package var names: Set<String> { if case .fields(let names) = self { Set(names) } else { [] } }
+
+    /// Returns a Boolean value indicating whether a field, with its name in lower case, may select the response.
+    func mayDepend(on name: String) -> Bool { self == .everything || names.contains(name) }
 
     /// Returns the selecting header fields of a request as text.
     ///

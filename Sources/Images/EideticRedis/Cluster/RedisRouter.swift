@@ -47,7 +47,8 @@ final class RedisRouter: Sendable {
             guard let redirection = outcome.redirection else { return results }
             if redirection.isPermanent { moveSlot(redirection) }
             open = outcome.redirected.map { open[$0] }
-            (target, isAsking) = (redirection.server, !redirection.isPermanent)
+            target = redirection.server
+            isAsking = !redirection.isPermanent
         }
         throw EideticError(.cacheUnavailable, message: "Redis: too many redirections for slot \(KeySlot.slot(of: key))")
     }

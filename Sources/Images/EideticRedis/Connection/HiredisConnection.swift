@@ -26,7 +26,8 @@ final class HiredisConnection: @unchecked Sendable {
         guard let context else {
             throw EideticError(.outOfMemory, message: "Redis at \(server): no memory for a connection")
         }
-        (self.context, self.server) = (context, server)
+        self.context = context
+        self.server = server
         // Programs that the process starts must not inherit an authenticated connection.
         _ = fcntl(context.pointee.fd, F_SETFD, FD_CLOEXEC)
         if context.pointee.err != 0 { throw lastError(isConnected: false) }
@@ -136,7 +137,8 @@ extension HiredisConnection {
     }
 
     private func lastError(isConnected: Bool) -> EideticError {
-        let number = errno, kind = context.pointee.err
+        let number = errno
+        let kind = context.pointee.err
         let text = withUnsafePointer(to: context.pointee.errstr) { text in
             text.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: text.pointee)) {
                 String(cString: $0)

@@ -11,7 +11,8 @@ struct RedisLimits: Sendable {
     let replyLimit: Int
 
     init(_ configuration: RedisTier.Configuration) {
-        (timeout, retryInterval) = (configuration.timeout, configuration.retryInterval)
+        timeout = configuration.timeout
+        retryInterval = configuration.retryInterval
         replyLimit = configuration.valueLimit.bytes + 1_048_576
     }
 }

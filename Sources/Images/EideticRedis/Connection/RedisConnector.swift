@@ -10,7 +10,9 @@ struct RedisConnector: Sendable {
     private let timeout: Duration
 
     init(_ configuration: RedisTier.Configuration) {
-        (user, password, database) = (configuration.user, configuration.password, configuration.database)
+        user = configuration.user
+        password = configuration.password
+        database = configuration.database
         timeout = configuration.timeout
     }
 

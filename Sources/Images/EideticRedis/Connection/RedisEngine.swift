@@ -26,7 +26,8 @@ final class RedisEngine: Sendable {
     private let wakeup: WakeupEvent
 
     init(_ configuration: RedisTier.Configuration) throws(EideticError) {
-        (connector, limits) = (RedisConnector(configuration), RedisLimits(configuration))
+        connector = RedisConnector(configuration)
+        limits = RedisLimits(configuration)
         wakeup = try WakeupEvent()
         Thread.start(name: "eidetic-redis") { [self] in
             RedisEngineLoop(engine: self).run()

@@ -21,7 +21,8 @@ final class RedisLink {
     private let limits: RedisLimits
 
     init(to server: RedisServer, limits: RedisLimits) {
-        (self.server, self.limits) = (server, limits)
+        self.server = server
+        self.limits = limits
         breaker = RedisCircuitBreaker(interval: limits.retryInterval)
     }
 
@@ -71,7 +72,8 @@ final class RedisLink {
         isConnecting = false
         switch result {
         case .success(let connection):
-            (self.connection, responseTime) = (connection, now)
+            self.connection = connection
+            responseTime = now
             if breaker.close() { Log.write(.info, category: .store, message: "Redis at \(server) responds again") }
         case .failure(let error): open(after: error, at: now)
         }
@@ -121,7 +123,10 @@ final class RedisLink {
     /// Closes the connection, and fails all requests.
     func fail(with error: EideticError) {
         for request in sent.removeAll() + waiting.removeAll() { request.waiter.resume(returning: .failure(error)) }
-        (connection, wantsToWrite, replies, expiredCount) = (nil, false, [], 0)
+        connection = nil
+        wantsToWrite = false
+        replies = []
+        expiredCount = 0
     }
 
     private func open(after error: EideticError, at now: Duration) {

@@ -66,7 +66,8 @@ final class KeptDecoder {
             guard let nextPreview else { throw EideticError(.decoderFailed, message: "no image was opened") }
             return try previews.preview(of: nextPreview)
         }
-        let pixels = try animation.frame(at: index, context: JobContext()), info = animation.info
+        let pixels = try animation.frame(at: index, context: JobContext())
+        let info = animation.info
         return Image(
             frames: [Image.Frame(pixels: pixels, duration: info.durations[index])],
             loopCount: info.loopCount,

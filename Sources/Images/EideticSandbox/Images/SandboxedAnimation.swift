@@ -64,8 +64,13 @@ package final class SandboxedAnimation: FrameSource, @unchecked Sendable {
         }
         guard let opened, opened.info.frameCount > 0 else { return nil }
         decoder.recordMemory(workingMemory: Self.workingMemory(of: opened.info))
-        (self.decoder, self.limits, self.transform, self.threads) = (decoder, limits, transform, threads)
-        (self.maximumCopyBytes, info, usage) = (maximumCopyBytes, opened.info, opened.usage)
+        self.decoder = decoder
+        self.limits = limits
+        self.transform = transform
+        self.threads = threads
+        self.maximumCopyBytes = maximumCopyBytes
+        info = opened.info
+        usage = opened.usage
         decodedSize = opened.info.size
         info.isComplete = info.isComplete || isComplete
     }
@@ -119,7 +124,9 @@ extension SandboxedAnimation {
             next.info.format == info.format, next.info.frameCount >= info.frameCount,
             next.info.size.pixelCount <= max(decodedSize.pixelCount, info.sourceSize.pixelCount)
         else { throw call.session.unexpectedReply() }
-        (info, usage, decodedSize) = (next.info, next.usage, next.info.size)
+        info = next.info
+        usage = next.usage
+        decodedSize = next.info.size
         // The application knows whether bytes follow.
         info.isComplete = info.isComplete || decoder.isComplete
         if let deliveredSize { info.size = deliveredSize }

@@ -37,7 +37,10 @@ package final class SandboxedPreview: @unchecked Sendable {
         pausing threads: WorkPool? = nil
     ) {
         self.options = PreviewDecoder.options(for: options)
-        (self.limits, self.pool, self.context, self.threads) = (limits, pool, context, threads)
+        self.limits = limits
+        self.pool = pool
+        self.context = context
+        self.threads = threads
     }
 
     deinit { release() }

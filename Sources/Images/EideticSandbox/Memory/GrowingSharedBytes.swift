@@ -33,7 +33,8 @@ struct GrowingSharedBytes {
     ///
     /// - Returns: `false` if the memory was replaced by a larger one, which is to be passed on.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> Bool {
-        let needed = count + bytes.count, isEnough = needed <= capacity
+        let needed = count + bytes.count
+        let isEnough = needed <= capacity
         if !isEnough { try move(toCapacity: 2 * needed) }
         if let start = bytes.baseAddress { (mapped.base + count).copyMemory(from: start, byteCount: bytes.count) }
         count = needed
@@ -55,6 +56,7 @@ struct GrowingSharedBytes {
     private mutating func move(toCapacity capacity: Int) throws(EideticError) {
         let (larger, memory) = try Self.makeMemory(byteCount: capacity)
         larger.base.copyMemory(from: mapped.base, byteCount: count)
-        (mapped, descriptor) = (larger, memory)
+        mapped = larger
+        descriptor = memory
     }
 }

@@ -36,10 +36,14 @@ final class ResultMemory: Sendable {
             let mapped = try? MappedMemory(descriptor: reader.rawValue, byteCount: memory.byteCount, access: .read),
             memory.forbidSeals()
         else {
-            (self.memory, kind, place) = (memory, .sealed, nil)
+            self.memory = memory
+            kind = .sealed
+            place = nil
             return
         }
-        (self.memory, kind, self.place) = (reader, .reusable(mapped), place)
+        self.memory = reader
+        kind = .reusable(mapped)
+        self.place = place
     }
 
     /// A Boolean value indicating whether other images can use the memory afterwards.

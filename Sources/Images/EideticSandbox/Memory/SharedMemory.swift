@@ -99,7 +99,8 @@ package final class MappedMemory: @unchecked Sendable {
         else {
             throw EideticError(.outOfMemory, message: "cannot map \(byteCount) bytes of shared memory")
         }
-        (base, self.byteCount) = (memory, byteCount)
+        base = memory
+        self.byteCount = byteCount
         if access == .sealed { madvise(base, byteCount, Self.populateRead) }
     }
 

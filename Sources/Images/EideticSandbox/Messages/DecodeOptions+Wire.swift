@@ -5,8 +5,7 @@ extension DecodeOptions: WireRecord {
     package static let layout = Layout(
         make,
         Field(\.size),
-        Field(\.contentMode, .name),
-        Field(\.cropFocus),
+        Field(\.contentMode),
         Field(\.appliesOrientation),
         Field(\.convertsToSRGB),
         Field(\.premultipliesAlpha),
@@ -19,7 +18,6 @@ extension DecodeOptions: WireRecord {
     private static func make(
         size: PixelSize?,
         contentMode: ContentMode,
-        cropFocus: CropFocus,
         appliesOrientation: Bool,
         convertsToSRGB: Bool,
         premultipliesAlpha: Bool,
@@ -31,7 +29,6 @@ extension DecodeOptions: WireRecord {
         var options = DecodeOptions()
         options.size = size
         options.contentMode = contentMode
-        options.cropFocus = cropFocus
         options.appliesOrientation = appliesOrientation
         options.convertsToSRGB = convertsToSRGB
         options.premultipliesAlpha = premultipliesAlpha
@@ -41,6 +38,16 @@ extension DecodeOptions: WireRecord {
         options.scale = scale
         return options
     }
+}
+
+extension ContentMode: WireRecord {
+    @usableFromInline
+    package static let layout = Layout<Self>(
+        Case(0, fit),
+        Case(1, fill),
+        Case(2, { fillCropped(focus: $0) }) { if case .fillCropped(let focus) = $0 { focus } else { nil } },
+        Case(3, stretch)
+    )
 }
 
 extension CropFocus: WireRecord {
@@ -97,11 +104,5 @@ extension Layout<PixelSize> {
 extension Layout<ImageFormat> {
     static var name: Self {
         Layout<String>.text(limit: 32).compactMap(to: { ImageFormat(rawValue: $0) }, from: \.rawValue)
-    }
-}
-
-extension Layout<ContentMode> {
-    fileprivate static var name: Self {
-        Layout<String>.text(limit: 16).compactMap(to: { ContentMode(rawValue: $0) }, from: \.rawValue)
     }
 }

@@ -12,7 +12,7 @@ package struct HelperDescription: Sendable, Hashable {
     package var addressSpace: Int
 
     /// The version of the messages of this build.
-    package static let currentVersion: UInt32 = 3
+    package static let currentVersion: UInt32 = 4
 }
 
 extension HelperDescription: WireRecord {

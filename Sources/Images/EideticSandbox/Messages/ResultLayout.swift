@@ -19,7 +19,8 @@ package struct ResultLayout: Sendable, Hashable {
         guard size.width > 0, size.height > 0, size.width <= 1 << 30, size.height <= 1 << 30,
             size.pixelCount <= 1 << 44, (1...Self.maximumFrameCount).contains(frameCount)
         else { return nil }
-        (self.size, self.frameCount) = (size, frameCount)
+        self.size = size
+        self.frameCount = frameCount
     }
 
     /// The bytes of a frame.
@@ -41,7 +42,9 @@ package struct FrameRecord: Sendable, Hashable {
     package var alpha: PixelBuffer.Alpha
 
     package init(duration: Duration, part: Int, alpha: PixelBuffer.Alpha) {
-        (self.duration, self.part, self.alpha) = (duration, part, alpha)
+        self.duration = duration
+        self.part = part
+        self.alpha = alpha
     }
 
     private static let alphas: [PixelBuffer.Alpha] = [.opaque, .straight, .premultiplied]

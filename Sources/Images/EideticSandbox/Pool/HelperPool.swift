@@ -1,4 +1,4 @@
-package import EideticCodecs
+import EideticCodecs
 package import EideticCore
 import Glibc
 
@@ -13,16 +13,16 @@ package final class HelperPool: Sendable {
         package var idleLimit = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         /// The largest number of images that are decoded at a time, besides slow ones and those of kept decoders.
         package var useLimit = max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        /// The images in progress, and their memory.
+        package var turns = DecodeTurns.Settings()
         /// The time after which a process that waits for an image ends.
         package var idleTime = Duration.seconds(30)
         /// The number of images after which a process is replaced.
         package var imageLimit = 500
         /// The time after which an image counts as slow: it then keeps no other one waiting.
         package var slowTime = Duration.milliseconds(50)
-        /// The largest number of slow images at a time.
+        /// The largest number of slow images at a time, besides those that have a turn.
         package var slowLimit = 32
-        /// The memory of all slow images that others do not wait for.
-        package var slowMemory = ByteCount.mebibytes(1_024)
         /// The largest number of processes that animations and previews have to themselves, because they are slow.
         package var aloneLimit = 16
         /// The largest number of memories of large results that serve several images, if the system allows that; each
@@ -30,6 +30,8 @@ package final class HelperPool: Sendable {
         package var reusableLimit = 64
         /// The number of times that a process is started that dies while it starts.
         package var startLimit = 3
+        /// The longest time until a process that is started is ready.
+        package var startTime = Duration.seconds(10)
         /// The time for which it is remembered that no program works on this machine.
         package var retryTime = Duration.seconds(5)
         /// The programs to try, the first one first.
@@ -52,7 +54,6 @@ package final class HelperPool: Sendable {
         /// The process that started the first one; a copy of it, by `fork`, cannot use them.
         var owner: Int32?
         var slowCount = 0
-        var slowMemory = 0
         var startedCount = 0
         var requestCount = 0
         /// The number of restarts; processes of an earlier one are ended.
@@ -80,8 +81,8 @@ package final class HelperPool: Sendable {
     /// The pool of this process.
     package static let shared = HelperPool()
 
-    /// The memory of images that are decoded in the sandbox, apart from that of images in this process: 512 MiB.
-    package let budget = DecodeMemoryBudget(capacity: .mebibytes(512))
+    /// The order of images that threads of Eidetic decode, and the memory of large ones.
+    package let turns: DecodeTurns
     /// The shared memory of large results.
     let memories: ResultMemoryPool
     package let settings: Settings
@@ -95,6 +96,7 @@ package final class HelperPool: Sendable {
 
     package init(settings: Settings = Settings()) {
         self.settings = settings
+        turns = DecodeTurns(settings: settings.turns)
         memories = ResultMemoryPool(reusableLimit: settings.reusableLimit)
         idleProcesses = IdleProcesses(interval: settings.idleTime / 2)
     }
@@ -121,7 +123,8 @@ package final class HelperPool: Sendable {
         guard isOwner else { return }
         let isFirst = state.withLock { state in
             guard !state.isPrepared, state.failure == nil else { return false }
-            (state.isPrepared, state.preparingCount) = (true, state.preparingCount + 1)
+            state.isPrepared = true
+            state.preparingCount = state.preparingCount + 1
             return true
         }
         guard isFirst else { return }
@@ -263,7 +266,7 @@ package final class HelperPool: Sendable {
         var count = 1
         while true {
             do throws(HelperStartFailure) {
-                return try HelperProcess(starting: program, generation: generation)
+                return try HelperProcess(starting: program, generation: generation, within: settings.startTime)
             } catch {
                 guard error.kind == .momentary, count < settings.startLimit else { throw error }
                 count += 1
@@ -276,7 +279,8 @@ package final class HelperPool: Sendable {
             state.startedCount += 1
             // A process that was started before a restart says nothing about the programs of now.
             guard state.generation == helper.generation else { return }
-            (state.description, state.failure) = (helper.description, nil)
+            state.description = helper.description
+            state.failure = nil
         }
     }
 
@@ -344,7 +348,9 @@ package final class HelperPool: Sendable {
         state.withLock { state in
             state.generation += 1
             state.missingFormats = []
-            (state.failure, state.description, state.isPrepared) = (nil, nil, false)
+            state.failure = nil
+            state.description = nil
+            state.isPrepared = false
         }
         for helper in state.withLock({ state in
             defer { state.idle = [] }
@@ -359,17 +365,14 @@ extension HelperPool {
     /// Counts a request.
     func countRequest() { state.withLock { $0.requestCount += 1 } }
 
-    /// Counts an image as slow; returns `false` if too many are.
-    func beginSlow(memory: Int) -> Bool {
+    /// Counts an image as slow; returns `false` if too many are, unless their number is limited by turns.
+    func beginSlow(hasTurn: Bool) -> Bool {
         state.withLock { state in
-            let isAllowed =
-                state.slowCount < settings.slowLimit && state.slowMemory + memory <= settings.slowMemory.bytes
-            if isAllowed { (state.slowCount, state.slowMemory) = (state.slowCount + 1, state.slowMemory + memory) }
+            let isAllowed = hasTurn || state.slowCount < settings.slowLimit
+            if isAllowed { state.slowCount += 1 }
             return isAllowed
         }
     }
 
-    func endSlow(memory: Int) {
-        state.withLock { ($0.slowCount, $0.slowMemory) = ($0.slowCount - 1, $0.slowMemory - memory) }
-    }
+    func endSlow() { state.withLock { $0.slowCount -= 1 } }
 }

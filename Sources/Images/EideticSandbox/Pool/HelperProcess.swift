@@ -40,7 +40,7 @@ package final class HelperProcess: @unchecked Sendable {
     init(
         starting program: HelperProgram,
         generation: Int = 0,
-        within duration: Duration = .seconds(10)
+        within duration: Duration
     ) throws(HelperStartFailure) {
         self.generation = generation
         do throws(SystemError) {
@@ -66,9 +66,13 @@ package final class HelperProcess: @unchecked Sendable {
         } catch {
             throw HelperStartFailure(kind(of: error), of: program, reason: error.message)
         }
-        guard description.version == HelperDescription.currentVersion else {
-            let reason = "it belongs to another version of Eidetic"
-            throw HelperStartFailure(.permanent, of: program, reason: reason)
+        if let mismatch = VersionMismatch(
+            of: "this program",
+            version: HelperDescription.currentVersion,
+            and: "it",
+            version: description.version
+        ) {
+            throw HelperStartFailure(.permanent, of: program, reason: mismatch.description)
         }
         do throws(EideticError) {
             try send(.window(byteCount: memory.byteCount), descriptors: [memory.rawValue])

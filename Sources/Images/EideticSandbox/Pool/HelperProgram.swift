@@ -10,7 +10,8 @@ package struct HelperProgram: Sendable, Hashable {
     package let arguments: [String]
 
     package init(path: String, arguments: [String] = [DecodeHelper.argument]) {
-        (self.path, self.arguments) = (path, arguments)
+        self.path = path
+        self.arguments = arguments
     }
 
     /// Returns the program with the formats whose libraries it is to load; another program as it is.

@@ -19,25 +19,33 @@ final class HelperSession {
     var slowed: () -> Void = {}
     private let context: JobContext?
     private let threads: WorkPool?
-    /// The memory that is reserved in the budget of the pool, and that which is counted as slow instead.
-    private var reservedMemory = 0, slowMemory = 0
-    private var isSlow = false, isReportedSlow = false
+    /// The memory that is reserved for a decode without a turn.
+    private var reservedMemory = 0
+    private var isSlow = false
+    private var isReportedSlow = false
     /// The time of the requests so far.
     private var spentTime = Duration.zero
 
     init(pool: HelperPool, helper: HelperProcess, limits: DecodeLimits, context: JobContext?, threads: WorkPool?) {
-        (self.pool, self.helper, self.limits, self.context, self.threads) = (pool, helper, limits, context, threads)
+        self.pool = pool
+        self.helper = helper
+        self.limits = limits
+        self.context = context
+        self.threads = threads
     }
 
     /// Releases what the session has reserved.
     func end() {
-        pool.budget.release(reservedMemory)
+        pool.turns.release(reservedMemory, origin: ownOrigin)
         reservedMemory = 0
         guard isSlow else { return }
         isSlow = false
         threads?.endPause()
-        pool.endSlow(memory: slowMemory)
+        pool.endSlow()
     }
+
+    /// The share of a decode without a turn: each process has one of its own.
+    private var ownOrigin: String { "process \(helper.identifier)" }
 
     /// The memory of a process beyond its idle state while it parses, and beyond what it has announced while it
     /// decodes: libraries keep tables, and the allocator reserves address space for each thread.
@@ -60,7 +68,8 @@ final class HelperSession {
     func metadata(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> ImageMetadata {
         try prepare(bytes)
         // Only what is written takes memory.
-        let memory = try SharedMemory(byteCount: bytes.count + Self.inflatedMetadataSize), mapped = try memory.map()
+        let memory = try SharedMemory(byteCount: bytes.count + Self.inflatedMetadataSize)
+        let mapped = try memory.map()
         defer { withExtendedLifetime(memory) {} }
         let request = HelperRequest.metadata(byteCount: bytes.count, capacity: memory.byteCount)
         guard case .metadata(let layout) = try reply(to: request, descriptors: [memory.rawValue]),
@@ -81,7 +90,6 @@ final class HelperSession {
         _ bytes: UnsafeRawBufferPointer,
         options: DecodeOptions
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
-        reservedMemory = try pool.budget.reserve(Self.immediateMemory, context: context) { place?.end() }
         switch try opening(bytes, options: options, immediateMemory: Self.immediateMemory) {
         case .decodedAtOnce(let header, let layout, let result):
             let opened = try opened(header, workingMemory: 0, layout: layout, options: options)
@@ -90,14 +98,12 @@ final class HelperSession {
             return (try image(result, by: plan, in: nil), opened.header)
         case .opened(let header, let memory, let layout):
             let opened = try opened(header, workingMemory: memory.working, layout: layout, options: options)
-            pool.budget.release(reservedMemory)
-            reservedMemory = 0
             return (try decode(opened, options: options), opened.header)
         default: throw unexpectedReply()
         }
     }
 
-    /// The memory of a decode for which the application is not asked a second time: 32 MiB.
+    /// The memory of a decode for which the application is not asked a second time, and which waits for none: 32 MiB.
     private static let immediateMemory = 32 << 20
 
     private func opening(
@@ -237,9 +243,14 @@ extension HelperSession {
 
     /// Reserves memory; those who share the process do not wait with this thread.
     private func reserve(_ memory: Int) throws(EideticError) {
-        reservedMemory = try pool.budget.reserve(memory, context: context) {
+        if let turn = DecodeTurn.current { return try turn.reserve(memory) }
+        var isPausing = false
+        defer { if isPausing { threads?.endPause() } }
+        reservedMemory = try pool.turns.reserveBlocking(memory, origin: ownOrigin, context: context) {
             reportSlow()
             place?.end()
+            threads?.beginPause()
+            isPausing = true
         }
     }
 
@@ -366,13 +377,11 @@ extension HelperSession {
         isReportedSlow = true
     }
 
-    /// Lets other images pass: on this thread's pool, in memory, and on the processors.
+    /// Lets other images pass: on this thread's pool, and on the processors.
     private func beginSlow() {
         reportSlow()
-        guard !isSlow, pool.beginSlow(memory: reservedMemory) else { return }
+        guard !isSlow, pool.beginSlow(hasTurn: DecodeTurn.current != nil) else { return }
         isSlow = true
-        (slowMemory, reservedMemory) = (reservedMemory, 0)
-        pool.budget.release(slowMemory)
         place?.end()
         helper.setLowered(true)
         threads?.beginPause()

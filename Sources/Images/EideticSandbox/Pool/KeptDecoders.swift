@@ -92,7 +92,8 @@ struct KeptDecoders {
     private mutating func use(_ process: Int, isKept: Bool) -> Step? {
         guard var host = hosts[process] else { return nil }
         useCount += 1
-        (host.isTaken, host.lastUse) = (true, useCount)
+        host.isTaken = true
+        host.lastUse = useCount
         hosts[process] = host
         return .use(process: process, host.helper, isKept: isKept)
     }

@@ -81,7 +81,8 @@ final class RemoteDecoder: @unchecked Sendable {
 
     /// Appends bytes, which the next call passes on.
     func append(_ new: UnsafeRawBufferPointer, isComplete: Bool) throws(EideticError) {
-        let count = bytes.count + new.count, limit = options.limits.encodedBytes.bytes
+        let count = bytes.count + new.count
+        let limit = options.limits.encodedBytes.bytes
         guard count <= limit else {
             throw EideticError(.limitExceeded, message: "the file has \(count) bytes; the limit is \(limit)")
         }
@@ -127,7 +128,9 @@ final class RemoteDecoder: @unchecked Sendable {
                     if error.code != .cancelled { removeUnparsedBytes() }
                     throw error
                 }
-                (hasRestarted, isAlone, fastCallCount) = (true, true, 0)
+                hasRestarted = true
+                isAlone = true
+                fastCallCount = 0
             }
         }
     }
@@ -146,7 +149,8 @@ final class RemoteDecoder: @unchecked Sendable {
             threads: threads
         )
         session.slowed = { [self] in
-            (isAlone, fastCallCount) = (true, 0)
+            isAlone = true
+            fastCallCount = 0
             pool.setAlone(owner, in: process.number)
         }
         defer { session.end() }
@@ -200,7 +204,8 @@ final class RemoteDecoder: @unchecked Sendable {
             )
         let place = DecoderPlace(process: process.number, decoder: options.number)
         pool.keptDecoders.withLock { $0.insert(place, memory: bytes.capacity + options.maximumCopyBytes) }
-        (self.place, sent) = (place, (bytes.count, isComplete))
+        self.place = place
+        sent = (bytes.count, isComplete)
         defer { withExtendedLifetime(memory) {} }
         return try session.reply(to: request, descriptors: [memory.rawValue])
     }

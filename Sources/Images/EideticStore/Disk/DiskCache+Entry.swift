@@ -13,7 +13,9 @@ extension DiskCache {
 
         /// Creates an entry.
         public init(key: String, bytes: [UInt8], metadata: Metadata = Metadata()) {
-            (self.key, self.bytes, self.metadata) = (key, bytes, metadata)
+            self.key = key
+            self.bytes = bytes
+            self.metadata = metadata
         }
     }
 

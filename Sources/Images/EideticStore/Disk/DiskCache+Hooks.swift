@@ -30,7 +30,12 @@ extension DiskCache {
 
     /// Replaces all hooks.
     public func setHooks(_ hooks: Hooks) {
-        self.hooks.withLock { $0 = hooks }
+        // Those that were there are released without the lock.
+        let replaced = self.hooks.withLock { current in
+            defer { current = hooks }
+            return current
+        }
+        withExtendedLifetime(replaced) {}
         recordEvictedKeys(hooks.didEvict != nil)
     }
 
@@ -62,7 +67,8 @@ extension Ledger {
 
     /// Returns the entries to evict until the remaining ones use at most `size` bytes.
     func victims(downTo size: Int, derivedFirst: Bool = false) -> [IndexEntry] {
-        var index = index, victims: [IndexEntry] = []
+        var index = index
+        var victims: [IndexEntry] = []
         while index.allocatedSize > size {
             let isOverBudget = index.allocatedSizeByKind.derived > limits.derivedSize
             guard let entry = index.evict(derivedFirst: derivedFirst || isOverBudget) else { break }

@@ -15,7 +15,7 @@ extension DiskCache {
     /// Returns all entries, in no order.
     ///
     /// - Complexity: O(*n*) file reads in the number of entries.
-    public func entries() async throws(EideticError) -> [EntryInfo] {
+    nonisolated(nonsending) public func entries() async throws(EideticError) -> [EntryInfo] {
         try await pool.run { _ throws(EideticError) in try self.listEntries() }
     }
 

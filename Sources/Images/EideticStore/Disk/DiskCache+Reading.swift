@@ -13,7 +13,10 @@ extension DiskCache {
     /// - Returns: The entry, or `nil` if there is none or it has expired.
     /// - Throws: `cancelled` if the task is cancelled before the read starts, `permissionDenied`, or `fileFailure` if
     ///   the device fails; no error for a damaged entry.
-    public func read(_ key: String, allowingExpired: Bool = false) async throws(EideticError) -> Entry? {
+    nonisolated(nonsending) public func read(
+        _ key: String,
+        allowingExpired: Bool = false
+    ) async throws(EideticError) -> Entry? {
         try await pool.run { _ throws(EideticError) in try self.blocking.read(key, allowingExpired: allowingExpired) }
     }
 
@@ -24,15 +27,10 @@ extension DiskCache {
         try await pool.run { _ throws(EideticError) in try body(self.blocking) }
     }
 
-    /// Reads an entry with the priority of `context`, and returns the reason for a miss.
-    package func lookUp(_ key: String, context: JobContext) async throws(EideticError) -> LookupResult {
-        try await pool.run(in: context) { _ throws(EideticError) in try self.blocking.lookUp(key) }
-    }
-
     /// Returns `true` if `read` would find an entry.
     ///
     /// The entry's bytes are not read, so damage to them is not detected.
-    public func contains(_ key: String) async throws(EideticError) -> Bool {
+    nonisolated(nonsending) public func contains(_ key: String) async throws(EideticError) -> Bool {
         try await pool.run { _ throws(EideticError) in try self.blocking.contains(key) }
     }
 
@@ -78,6 +76,13 @@ extension DiskCache {
             return .entry(Entry(key: key, bytes: entry.bytes, metadata: entry.metadata))
         }
         return try findFurtherEntry(for: key, allowingExpired: allowingExpired) ?? result
+    }
+
+    /// Finds the part of a resource, which no tier or bundle has.
+    func findPart(of key: String) throws(EideticError) -> Entry? {
+        let key = storedKeyForReading(Self.partKey(of: key))
+        guard case .entry(let entry) = try findOwnEntry(for: key, allowingExpired: false) else { return nil }
+        return entry
     }
 
     private func findOwnEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {

@@ -47,10 +47,13 @@ extension DiskCache {
         guard Self.isValidKey(key) else { return nil }
         removeFromTiers(key)
         let key = storedKeyForReading(key)
-        let hash = CacheKey(key)
+        let hash = CacheKey(key), part = CacheKey(Self.partKey(of: key))
         let hooks = currentHooks
         hooks.willRemove?(key)
-        let existed = try inWriteTransaction { ledger throws(SystemError) in try ledger.remove(hash) }
+        let existed = try inWriteTransaction { ledger throws(SystemError) in
+            if ledger.index.entry(for: part) != nil { _ = try ledger.remove(part) }
+            return try ledger.remove(hash)
+        }
         guard existed else { return nil }
         hooks.didRemove?(key)
         return URL(filePath: layout.path(of: hash), directoryHint: .notDirectory)

@@ -10,7 +10,8 @@ extension DiskCache {
 
         /// Creates a result.
         package init(expiredCount: Int = 0, evictedCount: Int = 0) {
-            (self.expiredCount, self.evictedCount) = (expiredCount, evictedCount)
+            self.expiredCount = expiredCount
+            self.evictedCount = evictedCount
         }
     }
 

@@ -22,7 +22,9 @@ final class DiskCacheOpening: Sendable {
     private let state = Monitor(State())
 
     init(_ configuration: DiskCache.Configuration, files: FileSystem, workGroup: BackgroundWorkGroup) {
-        (self.configuration, self.files, self.workGroup) = (configuration, files, workGroup)
+        self.configuration = configuration
+        self.files = files
+        self.workGroup = workGroup
     }
 
     /// The directory; blocks until it was opened.

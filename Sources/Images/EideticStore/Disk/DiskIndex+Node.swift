@@ -16,7 +16,8 @@ extension DiskIndex {
         private var flags: UInt8
 
         init(_ entry: IndexEntry) {
-            (high, low) = (entry.key.high, entry.key.low)
+            high = entry.key.high
+            low = entry.key.low
             size = entry.size
             expirationSeconds = entry.expirationSeconds
             accessCount = max(1, entry.accessCount)
@@ -34,8 +35,12 @@ extension DiskIndex {
 
         var entry: IndexEntry {
             var entry = IndexEntry()
-            (entry.key, entry.size, entry.expirationSeconds) = (key, size, expirationSeconds)
-            (entry.accessCount, entry.kind, entry.importance) = (accessCount, kind, importance)
+            entry.key = key
+            entry.size = size
+            entry.expirationSeconds = expirationSeconds
+            entry.accessCount = accessCount
+            entry.kind = kind
+            entry.importance = importance
             return entry
         }
     }

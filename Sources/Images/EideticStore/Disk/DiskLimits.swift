@@ -44,7 +44,8 @@ struct DiskLimits: Sendable {
         derivedSize = Int(Double(self.totalSize) * configuration.derivedShare)
         self.minimumFreeSpace = min(minimumFreeSpace, Self.maximum)
         self.blockSize = blockSize
-        (maximumAge, ageBasis) = (configuration.maximumAge, configuration.ageBasis)
+        maximumAge = configuration.maximumAge
+        ageBasis = configuration.ageBasis
         lockTimeLimit = configuration.lockTimeLimit
     }
 
@@ -77,9 +78,11 @@ struct DiskLimits: Sendable {
         let (seconds, remainder) = expirationTime.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let roundedUp = seconds + (remainder > 0 ? 1 : 0)
         var entry = IndexEntry()
-        (entry.key, entry.size) = (key, UInt32(fileSize))
+        entry.key = key
+        entry.size = UInt32(fileSize)
         entry.expirationSeconds = UInt32(clamping: roundedUp)
-        (entry.kind, entry.importance) = (metadata.kind, metadata.importance)
+        entry.kind = metadata.kind
+        entry.importance = metadata.importance
         return entry
     }
 }

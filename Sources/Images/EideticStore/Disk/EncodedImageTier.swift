@@ -64,7 +64,9 @@ extension DiskCache {
         ///   - isWritten: Whether new entries are stored there as well, and all are removed with those before; `false`
         ///     by default. A single entry is removed from each tier, as it would be found again.
         public init(_ cache: any EncodedImageTier, isWritten: Bool = false) {
-            (self.cache, self.isWritten, identity) = (cache, isWritten, ObjectIdentifier(cache))
+            self.cache = cache
+            self.isWritten = isWritten
+            identity = ObjectIdentifier(cache)
         }
 
         /// Creates a place for another directory.
@@ -73,7 +75,9 @@ extension DiskCache {
         ///   - cache: The cache of the directory.
         ///   - isWritten: Whether new entries are stored there as well; `false` by default.
         public init(_ cache: DiskCache, isWritten: Bool = false) {
-            (self.cache, self.isWritten, identity) = (DirectoryTier(cache), isWritten, ObjectIdentifier(cache))
+            self.cache = DirectoryTier(cache)
+            self.isWritten = isWritten
+            identity = ObjectIdentifier(cache)
         }
 
         /// Returns `true` for the same cache in the same role.

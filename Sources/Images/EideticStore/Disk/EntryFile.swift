@@ -25,6 +25,7 @@ import Glibc
 /// | 56 | 8 | XXH3 of the key, the metadata and the trailer up to here |
 enum EntryFile {
     static let trailerSize = 64
+    /// The text EIDETIC, and the version of the format.
     static let magic: UInt64 = 0x02_43_49_54_45_44_49_45
     /// The largest size of a key, in bytes of UTF-8.
     static let keySizeLimit = 1 << 16
@@ -91,7 +92,8 @@ enum EntryFile {
     static func footerSize(trailer: UnsafeRawBufferPointer, fileSize: Int) throws(FormatError) -> Int {
         guard trailer.count >= trailerSize else { throw .tooShort(fileSize) }
         let start = trailer.count - trailerSize
-        let signature = trailer.number(UInt64.self, at: start), version = UInt8(signature >> 56)
+        let signature = trailer.number(UInt64.self, at: start)
+        let version = UInt8(signature >> 56)
         guard signature << 8 == magic << 8 else { throw .badMagic }
         guard signature == magic else { throw .otherVersion(version) }
         let body = trailer.number(UInt64.self, at: start + 8)
@@ -126,7 +128,8 @@ enum EntryFile {
         guard let kind = DiskCache.Metadata.Kind(rawValue: bytes[trailer + 40]),
             let importance = DiskCache.Metadata.Importance(rawValue: bytes[trailer + 41])
         else { throw .badMetadata }
-        (metadata.kind, metadata.importance) = (kind, importance)
+        metadata.kind = kind
+        metadata.importance = importance
         let key = UnsafeRawBufferPointer(rebasing: bytes[..<keySize])
         var expected = expected
         let matches = expected?.withUTF8 { isEqual($0, to: key) } ?? false
@@ -199,4 +202,9 @@ extension [UInt8] {
     mutating func append(_ number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
+}
+
+extension DiskCache.Entry {
+    /// The version of the format of files and of values in a shared tier; what has another one is not read.
+    package static let formatVersion = UInt8(EntryFile.magic >> 56)
 }

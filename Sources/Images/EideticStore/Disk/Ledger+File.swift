@@ -161,7 +161,8 @@ extension Ledger {
         index.forEach { LedgerRecord(.put, entry: $0).append(to: &bytes, salt: header.salt) }
         for (writer, reservation) in reservations {
             var entry = IndexEntry()
-            (entry.key, entry.size) = (reservation.key, UInt32(clamping: reservation.allocatedSize))
+            entry.key = reservation.key
+            entry.size = UInt32(clamping: reservation.allocatedSize)
             LedgerRecord(.reserve, writer: writer, entry: entry).append(to: &bytes, salt: header.salt)
         }
         let temporaryPath = "\(layout.ledgerPath).new"

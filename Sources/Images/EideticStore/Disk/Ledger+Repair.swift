@@ -119,7 +119,8 @@ extension Ledger {
         }
         // The file has the time of the last access, but not the access count.
         if let known = index.entry(for: key) {
-            (found.accessCount, found.importance) = (known.accessCount, known.importance)
+            found.accessCount = known.accessCount
+            found.importance = known.importance
         }
         index.put(found)
         appendOrRewrite([LedgerRecord(.put, entry: found)])

@@ -117,7 +117,8 @@ final class Ledger {
         let records = recordAccesses(accesses)
         let writer = try claimWriter(allocating: allocatedSize)
         var entry = IndexEntry()
-        (entry.key, entry.size) = (key, UInt32(size))
+        entry.key = key
+        entry.size = UInt32(size)
         try append(records + [LedgerRecord(.reserve, writer: writer, entry: entry)])
         add(Reservation(key: key, allocatedSize: allocatedSize), for: writer)
         return writer

@@ -61,7 +61,8 @@ struct LedgerRecord {
         entry.expirationSeconds = bytes.number(UInt32.self, at: 32)
         entry.clockOffset = Float(bitPattern: bytes.number(UInt32.self, at: 36))
         entry.accessCount = bytes[3]
-        (entry.kind, entry.importance) = (kind, importance)
+        entry.kind = kind
+        entry.importance = importance
     }
 
     /// Appends the record to `bytes`, which contains complete records.

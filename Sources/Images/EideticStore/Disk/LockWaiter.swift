@@ -24,7 +24,8 @@ final class LockWaiter: Sendable {
     private let state = Monitor(State())
 
     init(file: OpenFile, files: FileSystem) {
-        (self.file, self.files) = (file, files)
+        self.file = file
+        self.files = files
         Thread.start(name: "eidetic-lock") { [self] in run() }
     }
 

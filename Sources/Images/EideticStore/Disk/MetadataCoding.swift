@@ -99,7 +99,8 @@ enum MetadataCoding {
         }
 
         mutating func readRecord(_ flags: Flags) -> ResponseRecord? {
-            var record = ResponseRecord(), times: [Int64?] = []
+            var record = ResponseRecord()
+            var times: [Int64?] = []
             for flag in [Flags.requestTime, .responseTime, .redirectLifetime, .replacementTime] {
                 let time = flags.contains(flag) ? readNumber(Int64.self) : nil
                 guard flags.contains(flag) == (time != nil) else { return nil }
@@ -117,8 +118,10 @@ enum MetadataCoding {
             record.mustRevalidateRedirects = flags.contains(.mustRevalidateRedirects)
             record.dependsOnHooks = flags.contains(.dependsOnHooks)
             record.status = Int(status)
-            (record.effectiveURL, record.variants) = (effectiveURL, variants)
-            (record.selectingDigest, record.placeholder) = (digest, placeholder)
+            record.effectiveURL = effectiveURL
+            record.variants = variants
+            record.selectingDigest = digest
+            record.placeholder = placeholder
             return record
         }
     }

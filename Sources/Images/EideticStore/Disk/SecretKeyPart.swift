@@ -23,7 +23,8 @@ package enum SecretKeyPart {
         var bytes = Array(key.utf8)
         let ends = ends(of: marker, in: bytes)
         if ends.isEmpty { return key }
-        let original = bytes, secret = try directoryKey()
+        let original = bytes
+        let secret = try directoryKey()
         for end in ends {
             // The URL is digested as well, so that equal passwords are not seen to be equal.
             let digest = Digest(hmacSHA256: Array(original[..<end]), key: secret).hexadecimal
@@ -41,7 +42,8 @@ package enum SecretKeyPart {
     /// Returns the offsets behind each occurrence of a marker with its digits, up to the end of a line.
     private static func ends(of marker: [UInt8], in key: [UInt8]) -> [Int] {
         key.indices.compactMap { start in
-            let digits = start + marker.count, end = digits + digitCount
+            let digits = start + marker.count
+            let end = digits + digitCount
             guard key[start] == marker[0], end <= key.count, key[start..<digits].elementsEqual(marker),
                 key[digits..<end].allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
                 end == key.count || key[end] == marker[0]

@@ -80,7 +80,8 @@ public final class ImageMemoryCache: Sendable {
         watermark: ByteCount,
         availableMemory: AvailableMemory
     ) {
-        (self.images, self.tier) = (images, tier)
+        self.images = images
+        self.tier = tier
         self.watermark = watermark
         self.availableMemory = availableMemory
     }

@@ -93,8 +93,20 @@ public struct SharedLease: Sendable, Hashable {
     /// - Parameter duration: The time after which it expires unless it is renewed; more than zero.
     public init(duration: Duration) {
         var generator = SystemRandomNumberGenerator()
-        token = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
+        token = Self.mark + String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
         self.duration = duration
+    }
+
+    /// The beginning of each token.
+    private static let mark = "lease:"
+
+    /// Returns the token that bytes are; `nil` if they cannot be one.
+    package static func token(in bytes: [UInt8]) -> String? {
+        let digits = bytes.dropFirst(mark.utf8.count)
+        guard bytes.starts(with: mark.utf8), (2...32).contains(digits.count),
+            digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -88,7 +88,8 @@ package enum AppCommands {
             _ = try client.send(.install(identifier: identifier, program: program))
         }
         let (url, inBackground) = (arguments[url], arguments.contains(inBackground))
-        _ = try client.send(.launch(identifier: identifier, url: url, inBackground: inBackground))
+        let answer = try client.send(.launch(identifier: identifier, url: url, inBackground: inBackground))
+        for case .lines(let notes) in answer { notes.forEach(Diagnostics.report) }
     }
 
     private static let open = makeCommand(

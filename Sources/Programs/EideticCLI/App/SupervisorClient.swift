@@ -27,11 +27,17 @@ struct SupervisorClient {
     private static func failure(_ error: SystemError, path: String) -> EideticError {
         switch error.errorNumber {
         case ENOENT, ECONNREFUSED:
-            EideticError(.notFound, message: "no supervisor runs (\(path)): start eideticd, or give --runtime-dir")
+            EideticError(.notFound, message: "no supervisor runs (\(path)): \(remedy)")
         case EACCES: EideticError(.permissionDenied, message: "the supervisor at \(path) belongs to another user")
         case EAGAIN: EideticError(.timedOut, message: "the supervisor at \(path) is too busy")
         default: EideticError(.fileFailure, message: "cannot connect to the supervisor at \(path): \(error)")
         }
+    }
+
+    private static var remedy: String {
+        InstalledProgram.exists("eideticd")
+            ? "start eideticd, or give --runtime-dir"
+            : "eideticd is not installed; it is in the package \(InstalledProgram.backgroundPackage)"
     }
 
     /// Sends a request and returns its answer; throws if the supervisor refuses it.

@@ -1,6 +1,6 @@
 /// A command with its operands, options and implementation.
 ///
-/// Parsing, help, messages and shell completions are all derived from this description.
+/// Parsing, help, messages, manual pages and shell completions are all derived from this description.
 package struct Command: Sendable {
     /// The name on the command line.
     package let name: String
@@ -16,6 +16,10 @@ package struct Command: Sendable {
     package let commonOptions: [String]?
     /// The subcommands; a command that has any cannot be run itself.
     package let subcommands: [Command]
+    /// The section of the manual with the page of the program: 1 for commands, 8 for daemons.
+    package let manualSection: Int
+    /// The further lines of the program's `--version`.
+    package let versionDetails: @Sendable () -> [(name: String, value: String)]
     /// The implementation.
     package let run: @Sendable (Arguments) -> ExitStatus
 
@@ -27,11 +31,20 @@ package struct Command: Sendable {
         notes: [String] = [],
         commonOptions: [String]? = nil,
         subcommands: [Command] = [],
+        manualSection: Int = 1,
+        versionDetails: @escaping @Sendable () -> [(name: String, value: String)] = { [] },
         run: @escaping @Sendable (Arguments) -> ExitStatus = { _ in .usage }
     ) {
-        (self.name, self.summary, self.operands) = (name, summary, operands)
-        (self.options, self.notes, self.subcommands) = (options, notes, subcommands)
-        (self.commonOptions, self.run) = (commonOptions, run)
+        self.name = name
+        self.summary = summary
+        self.operands = operands
+        self.options = options
+        self.notes = notes
+        self.subcommands = subcommands
+        self.commonOptions = commonOptions
+        self.run = run
+        self.manualSection = manualSection
+        self.versionDetails = versionDetails
     }
 
     /// The options, including `--help`.

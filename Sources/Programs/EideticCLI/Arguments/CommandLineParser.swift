@@ -11,6 +11,8 @@ package struct CommandLineParser {
         case help(path: [Command])
         /// The version is to be shown.
         case version
+        /// The manual page is to be written.
+        case manualPage
         /// The command line is invalid; each problem is one line.
         case failure(path: [Command], problems: [String])
     }
@@ -41,13 +43,19 @@ package struct CommandLineParser {
                 return .failure(path: path, problems: ["missing command"])
             }
             if word == "--help" || word == "-h" { return .help(path: path) }
-            if word == "--version", path.count == 1 { return .version }
+            if let outcome = programOutcome(of: word) { return outcome }
             guard let next = command.subcommands.first(where: { $0.name == word }) else {
                 return .failure(path: path, problems: [unknownCommandMessage(for: word)])
             }
             path.append(next)
         }
         return nil
+    }
+
+    /// The outcome of an option that only the program itself has; `--man-page` is for packagers, and not in the help.
+    private func programOutcome(of word: String) -> Outcome? {
+        guard path.count == 1 else { return nil }
+        return word == "--version" ? .version : word == "--man-page" ? .manualPage : nil
     }
 
     private func unknownCommandMessage(for word: String) -> String {
@@ -67,7 +75,7 @@ package struct CommandLineParser {
                 arguments.operands += remainingWords
                 break
             }
-            if word == "--version", path.count == 1 { return .version }
+            if let outcome = programOutcome(of: word) { return outcome }
             if word.hasPrefix("--") {
                 parseOption(word)
             } else if word.hasPrefix("-"), word.count > 1 {

@@ -30,7 +30,7 @@ package enum Help {
             wrap($0.split(separator: " ").map(String.init), firstLinePrefix: "", linePrefix: "")
         }
         sections += tables(of: path)
-        sections.append("options:\n" + table(of: options(of: command, isRoot: path.count == 1) { _ in true }))
+        sections.append("options:\n" + table(of: options(of: command, isRoot: path.count == 1)))
         return (sections + examples(of: path)).joined(separator: "\n\n")
     }
 
@@ -59,13 +59,14 @@ package enum Help {
         return ["examples:\n" + examples.map { "  \($0)" }.joined(separator: "\n")]
     }
 
-    private static func options(
+    /// The options of a command, each with its help.
+    static func options(
         of command: Command,
         isRoot: Bool,
-        where isIncluded: (Option) -> Bool
+        where isIncluded: (Option) -> Bool = { _ in true }
     ) -> [(String, String)] {
-        let version = isRoot ? [Option(name: "version", help: "show the version")] : []
-        return (command.allOptions.filter(isIncluded) + version).map { option in
+        let version = Option(name: "version", help: "show the version, the commit, and what the program is built with")
+        return (command.allOptions.filter(isIncluded) + (isRoot ? [version] : [])).map { option in
             ((option.letter.map { "-\($0), " } ?? "    ") + option.synopsis, option.help)
         }
     }

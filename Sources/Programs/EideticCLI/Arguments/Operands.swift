@@ -10,7 +10,10 @@ package struct Operands: Sendable {
     package let completion: Completion
 
     package init(synopsis: String, help: String, count: ClosedRange<Int>, completion: Completion) {
-        (self.synopsis, self.help, self.count, self.completion) = (synopsis, help, count, completion)
+        self.synopsis = synopsis
+        self.help = help
+        self.count = count
+        self.completion = completion
     }
 
     /// The description of a command without operands.

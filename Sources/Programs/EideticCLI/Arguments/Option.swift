@@ -34,7 +34,11 @@ package struct Option: Sendable {
         help: String,
         value: Value? = nil
     ) {
-        (self.name, self.letter, self.otherName, self.help, self.value) = (name, letter, otherName, help, value)
+        self.name = name
+        self.letter = letter
+        self.otherName = otherName
+        self.help = help
+        self.value = value
     }
 
     /// The option `--help`, which every command has.

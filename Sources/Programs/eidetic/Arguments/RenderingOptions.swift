@@ -50,10 +50,15 @@ enum RenderingOptions {
         parse: { TransformArgument.transform($0) }
     )
 
+    static let partial = Option(
+        name: "partial",
+        help: "show damaged and truncated images as far as they go, and say so"
+    )
+
     /// All of these options, in the order of the help texts.
     static let all = [
         CommonOptions.size.definition, fill, stretch, focus.definition, crop.definition, transform.definition,
-        round.definition,
+        round.definition, partial,
     ]
 
     /// Returns the reason why options cannot be combined; `nil` if they can.
@@ -67,8 +72,8 @@ enum RenderingOptions {
     /// Returns the size and the changes on a command line.
     static func rendering(from arguments: Arguments) -> ImageRequest.Rendering {
         var rendering = ImageRequest.Rendering(size: arguments[CommonOptions.size])
-        rendering.contentMode = arguments.contains(fill) ? .fill : arguments.contains(stretch) ? .stretch : .fit
-        rendering.cropFocus = arguments[focus] ?? .center
+        if arguments.contains(stretch) { rendering.contentMode = .stretch }
+        if arguments.contains(fill) { rendering.contentMode = .fillCropped(focus: arguments[focus] ?? .center) }
         var transforms = arguments.values(of: transform)
         if let area = arguments[crop] {
             // The size is that of what was cut out.
@@ -82,6 +87,6 @@ enum RenderingOptions {
     }
 
     private static func resizing(to size: PixelSize, as rendering: ImageRequest.Rendering) -> any ImageTransform {
-        ImageTransforms.Resize(size, contentMode: rendering.contentMode, cropFocus: rendering.cropFocus)
+        ImageTransforms.Resize(size, contentMode: rendering.contentMode)
     }
 }

@@ -11,6 +11,10 @@ struct BatchConversion: Sendable {
         let size: PixelSize
         let format: ImageFormat
         let bytes: ByteCount
+        /// A Boolean value indicating whether a part of the image is missing, because its file is damaged.
+        let isPartial: Bool
+        /// The parts of the input that the file has not.
+        let losses: [String]
     }
 
     private struct Progress {
@@ -37,9 +41,11 @@ struct BatchConversion: Sendable {
             place = ConversionOutput.place(named: output, template: template, fileCount: files.count)
             self.files = files
         } else if arguments.contains(ConvertCommand.inPlace) {
-            (place, self.files) = (.inputs, files)
+            place = .inputs
+            self.files = files
         } else {
-            (place, self.files) = (.file(files.last?.path ?? "-"), files.dropLast())
+            place = .file(files.last?.path ?? "-")
+            self.files = files.dropLast()
         }
         output = ConversionOutput(
             to: place,
@@ -126,19 +132,29 @@ struct BatchConversion: Sendable {
                     ("input", .string(input)), ("output", .optional(result?.path)),
                     ("format", .optional(result?.format.rawValue)), ("width", .optional(result?.size.width)),
                     ("height", .optional(result?.size.height)), ("bytes", .optional(result?.bytes.bytes)),
+                    ("partial", result.map { .bool($0.isPartial) } ?? .null),
+                    ("lost", result.map { .array($0.losses.map { .string($0) }) } ?? .null),
                     ("error", .optional(error?.message)), ("code", .optional(error?.code.description)),
                 ]
                 TextStream.output.writeLine(JSON.object(members).text)
             }
         } else if let failure {
             Diagnostics.report(failure.message)
+        } else if let result = results.first {
+            if result.isPartial {
+                Diagnostics.report("\(input): a part of the image is missing: the file is damaged, or ends too early")
+            }
+            guard !result.losses.isEmpty else { return }
+            let losses = result.losses.joined(separator: ", ")
+            Diagnostics.report("\(input): not kept in \(result.format.displayName): \(losses)")
         }
     }
 
     /// Reads, decodes and changes the image in a file.
     private func source(of file: InputFiles.File) throws(EideticError) -> ImageConversion.Source {
         try ConvertCommand.named(file.path) { () throws(EideticError) in
-            try conversion.source(from: FileContents.read(file.path, limit: DecodeLimits.standard.encodedBytes))
+            let bytes = try FileContents.read(file.path, limit: DecodeLimits.standard.encodedBytes)
+            return try conversion.source(from: bytes, target: arguments[EncodingOptions.format] ?? output.format)
         }
     }
 
@@ -158,7 +174,14 @@ struct BatchConversion: Sendable {
         let values = OutputTemplate.Values(name: name, size: size, number: number, format: format)
         let path = output.path(for: file, values: values, frame: frame)
         try ConvertCommand.named(path) { () throws(EideticError) in try output.write(bytes, to: path, of: file.path) }
-        return Result(path: path, size: size, format: format, bytes: ByteCount(bytes.count))
+        return Result(
+            path: path,
+            size: size,
+            format: format,
+            bytes: ByteCount(bytes.count),
+            isPartial: image.image.isPartial,
+            losses: image.losses
+        )
     }
 
     private func format(of image: Image) throws(EideticError) -> ImageFormat {

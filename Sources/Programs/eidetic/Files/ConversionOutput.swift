@@ -19,7 +19,8 @@ final class ConversionOutput: Sendable {
 
         init?(_ path: String) {
             guard path != "-", let status = try? FileSystem().status(of: path) else { return nil }
-            (device, inode) = (status.device, status.inode)
+            device = status.device
+            inode = status.inode
         }
     }
 
@@ -31,7 +32,8 @@ final class ConversionOutput: Sendable {
 
     /// Finds out which files the inputs are; blocks.
     init(to place: Place, overwrites: Bool, inputs: [String]) {
-        (self.place, self.overwrites) = (place, overwrites)
+        self.place = place
+        self.overwrites = overwrites
         self.inputs = Set(inputs.compactMap(Identity.init))
     }
 
@@ -70,7 +72,8 @@ final class ConversionOutput: Sendable {
     /// Writes a result; blocks.
     func write(_ bytes: [UInt8], to path: String, of input: String) throws(EideticError) {
         if path == "-" { return try FileContents.write(bytes, to: path, overwrites: true) }
-        let target = Identity(path), isInput = target.map { inputs.contains($0) } ?? false
+        let target = Identity(path)
+        let isInput = target.map { inputs.contains($0) } ?? false
         var isItself = false
         if case .inputs = place { isItself = target == Identity(input) }
         guard !isInput || isItself else {

@@ -31,10 +31,11 @@ enum EncodingOptions {
 
     static let metadata = TypedOption<MetadataPolicy>(
         "metadata",
-        placeholder: "keep|strip",
-        expecting: "keep or strip",
+        placeholder: "keep|no-gps|color|strip",
+        expecting: "keep, no-gps, color or strip",
         help:
-            "keep EXIF, XMP and the colour profile of the image, or write none of them (default: strip; with --in-place keep)",
+            "keep EXIF, XMP and the colour profile of the image; all but the position; the profile alone; or none of them "
+            + "(default: strip; with --in-place keep). An unchanged JPEG is not encoded again for color and strip",
         completion: .words(MetadataPolicy.allCases.map(\.rawValue)),
         parse: { MetadataPolicy(rawValue: $0) }
     )
@@ -69,5 +70,22 @@ enum EncodingOptions {
 
 /// A choice of what happens to the metadata of a converted file.
 enum MetadataPolicy: String, CaseIterable {
-    case keep, strip
+    /// EXIF, XMP and the colour profile.
+    case keep
+    /// The same without the position where the image was taken.
+    case withoutPosition = "no-gps"
+    /// The colour profile alone.
+    case color
+    /// Neither metadata nor profile.
+    case strip
+
+    /// Returns what is kept of the metadata of a file; `nil` for none.
+    func applied(to metadata: ImageMetadata) -> ImageMetadata? {
+        switch self {
+        case .keep: metadata
+        case .withoutPosition: metadata.withoutPosition
+        case .color: ImageMetadata(iccProfile: metadata.iccProfile)
+        case .strip: nil
+        }
+    }
 }

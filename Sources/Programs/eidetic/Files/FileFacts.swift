@@ -1,11 +1,7 @@
 import EideticCore
 
-/// The samples and the end of a file, as its structure shows them without a decode.
+/// The end of a file, as its structure shows it without a decode.
 struct FileFacts {
-    /// The number of bits of a sample; `nil` if it is not known.
-    private(set) var bits: Int?
-    /// The kind of colours, such as "RGB"; `nil` if it is not known.
-    private(set) var color: String?
     /// The reason why the file ends too early; `nil` if it seems complete.
     private(set) var truncation: String?
 
@@ -20,9 +16,7 @@ struct FileFacts {
         case .jpeg: readJPEG()
         case .png: readPNG()
         case .gif: readGIF()
-        case .webp:
-            bits = 8
-            expect((reader.number(at: 4, count: 4) ?? 0) + 8)
+        case .webp: expect((reader.number(at: 4, count: 4) ?? 0) + 8)
         case .bmp: expect(reader.number(at: 2, count: 4) ?? 0)
         case .avif, .heic: readBoxes()
         case .jpegxl where reader.number(at: 0, count: 2) == 0: readBoxes()
@@ -45,10 +39,6 @@ struct FileFacts {
                 offset += 1
                 continue
             }
-            if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) {
-                bits = reader.number(at: offset + 4, count: 1)
-                color = reader.number(at: offset + 9, count: 1).flatMap { [1: "grey", 3: "YCbCr", 4: "CMYK"][$0] }
-            }
             if marker == 0xda { break }
             let isAlone = marker == 1 || (0xd0...0xd9).contains(marker)
             offset += 2 + (isAlone ? 0 : max(2, reader.number(at: offset + 2, count: 2) ?? 2))
@@ -60,9 +50,6 @@ struct FileFacts {
     }
 
     private mutating func readPNG() {
-        bits = reader.number(at: 24, count: 1)
-        let colors = [0: "grey", 2: "RGB", 3: "palette", 4: "grey", 6: "RGB"]
-        color = reader.number(at: 25, count: 1).flatMap { colors[$0] }
         var offset = 8
         while let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4) {
             offset += 12 + length
@@ -73,10 +60,31 @@ struct FileFacts {
     }
 
     private mutating func readGIF() {
-        (bits, color) = (8, "palette")
-        // Some programs write bytes behind the trailer.
-        guard !reader.bytes.suffix(1_024).contains(0x3b) else { return }
+        var offset = 13 + tableLength(of: reader.number(at: 10, count: 1) ?? 0)
+        while let introducer = reader.number(at: offset, count: 1) {
+            switch introducer {
+            case 0x21: offset = endOfBlocks(from: offset + 2)
+            case 0x2c:
+                let table = tableLength(of: reader.number(at: offset + 9, count: 1) ?? 0)
+                offset = endOfBlocks(from: offset + 11 + table)
+            // The trailer, or what decoders take for the end.
+            default: return
+            }
+        }
         truncation = "the file ends after \(count) bytes, without the trailer"
+    }
+
+    /// Returns the length of the colour table that the packed fields of a GIF announce.
+    private func tableLength(of fields: Int) -> Int { fields & 0x80 == 0 ? 0 : 3 << ((fields & 7) + 1) }
+
+    /// Returns the offset behind a row of blocks, each with its length before it, which an empty one ends.
+    private func endOfBlocks(from start: Int) -> Int {
+        var offset = start
+        while let length = reader.number(at: offset, count: 1) {
+            offset += length + 1
+            if length == 0 { break }
+        }
+        return offset
     }
 
     /// Adds the sizes of the outermost boxes.

@@ -7,40 +7,80 @@ import EideticCore
 struct ImageConversion: Sendable {
     private let rendering: ImageRequest.Rendering
     private let options: EncodeOptions
-    private let keepsMetadata: Bool
+    private let metadataPolicy: MetadataPolicy
+    /// A Boolean value indicating whether the command line says what happens to metadata.
+    private let stripsByWord: Bool
+    /// A Boolean value indicating whether the command line asks for no change of the pixels, nor for a form of the
+    /// file.
+    private let isUnchanged: Bool
     private let frameNumber: Int?
     private let loopCount: Int?
     private let decodePolicy: DecodePolicy
+    private let acceptsPartial: Bool
 
     init(_ arguments: Arguments) {
         rendering = RenderingOptions.rendering(from: arguments)
         options = EncodingOptions.options(from: arguments)
         // A file that is replaced has them nowhere else.
         let standard = arguments.contains(ConvertCommand.inPlace) ? MetadataPolicy.keep : .strip
-        keepsMetadata = (arguments[EncodingOptions.metadata] ?? standard) == .keep
+        metadataPolicy = arguments[EncodingOptions.metadata] ?? standard
+        stripsByWord = arguments[EncodingOptions.metadata] != nil
+        let form: [Option] = [
+            CommonOptions.quality.definition, EncodingOptions.maximumByteCount.definition,
+            EncodingOptions.maximumSize.definition, EncodingOptions.background.definition, EncodingOptions.progressive,
+        ]
+        isUnchanged = rendering.size == nil && rendering.transform == nil && !form.contains(where: arguments.contains)
         frameNumber = arguments[FrameOptions.frame]
         decodePolicy = SandboxOption.policy(from: arguments)
         loopCount = arguments[FrameOptions.loop]
+        acceptsPartial = arguments.contains(RenderingOptions.partial)
     }
 
     /// An image and the metadata of its file.
     struct Source {
         var image: Image
         let metadata: ImageMetadata?
+        /// The file of the image without metadata; `nil` if its pixels were changed.
+        var original: [UInt8]?
+        /// The parts of the file that the converted one will not have.
+        var losses: [String] = []
     }
 
     /// Decodes and changes an image; all of its frames, or the chosen one.
-    func source(from bytes: [UInt8]) throws(EideticError) -> Source {
-        var options = DecodeOptions(), metadata = keepsMetadata ? try decodePolicy.metadata(of: bytes) : nil
+    ///
+    /// The target is the format of the converted file; `nil` for that of the image.
+    func source(from bytes: [UInt8], target: ImageFormat?) throws(EideticError) -> Source {
+        var options = DecodeOptions()
+        var metadata = metadataPolicy == .strip ? nil : metadataPolicy.applied(to: try decodePolicy.metadata(of: bytes))
         options.target = rendering.target ?? rendering.transform?.decodeTarget
         options.premultipliesAlpha = rendering.transform != nil
         options.frames = frameNumber == 1 ? .first : .all
+        options.acceptsPartial = acceptsPartial
         // Pixels keep their values with a profile; one of other channels than the file will have is converted.
-        options.convertsToSRGB = metadata?.hasProfileOfRGB != true
+        options.convertsToSRGB = metadata?.hasProfileOfRGB != true || target == .gif
         if options.convertsToSRGB { metadata?.iccProfile = nil }
         let image = try decodePolicy.decode(bytes, options: options).image.selecting(frame: frameNumber)
-        return Source(image: try rendering.transform?.apply(to: image) ?? image, metadata: metadata)
+        var source = Source(image: try rendering.transform?.apply(to: image) ?? image, metadata: metadata)
+        if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1 {
+            source.original = original(of: bytes, format: image.format)
+        }
+        if keepsMetadata {
+            source.losses = MetadataLosses(of: bytes, format: image.format, metadata: metadata, target: target).names
+        }
+        return source
     }
+
+    /// Returns the file without metadata, where they are not kept.
+    private func original(of bytes: [UInt8], format: ImageFormat) -> [UInt8]? {
+        guard !keepsMetadata else { return nil }
+        switch format {
+        case .jpeg: return stripsByWord ? OriginalFile.strippedJPEG(bytes) : nil
+        case .png: return OriginalFile.strippedPNG(bytes)
+        default: return nil
+        }
+    }
+
+    private var keepsMetadata: Bool { metadataPolicy == .keep || metadataPolicy == .withoutPosition }
 
     /// Encodes an image.
     ///
@@ -56,7 +96,11 @@ struct ImageConversion: Sendable {
                 message: "an animation cannot be written as \(format.displayName); use \(known), or --frame 1"
             )
         }
-        return try ImageEncoder.encode(image, as: format, options: options)
+        let original = source.image.format == format ? source.original : nil
+        // A JPEG loses by being encoded again.
+        if let original, format == .jpeg { return original }
+        let bytes = try ImageEncoder.encode(image, as: format, options: options)
+        return original.map { $0.count < bytes.count ? $0 : bytes } ?? bytes
     }
 
     /// Returns the frames of an image, each as an image of its own.

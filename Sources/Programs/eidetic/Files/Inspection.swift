@@ -13,8 +13,8 @@ struct Inspection {
     private(set) var header: ImageHeader?
     /// The reason why there is no header.
     private(set) var error: EideticError?
-    /// The samples and the end of the file, and its metadata.
-    private(set) var facts: FileFacts?, metadata: MetadataFacts?
+    /// The samples of the file, and its metadata.
+    private(set) var colours: ColourFacts?, metadata: MetadataFacts?
     /// The descriptions of the image; `nil` if they are not wanted, or it cannot be decoded.
     private(set) var placeholder: ImagePlaceholder?
     private let makesPlaceholder: Bool
@@ -25,13 +25,14 @@ struct Inspection {
     /// A file that ends too early is an error, as far as its header and its length show that; with `decodesAll` also
     /// any damage of its pixels.
     init(of path: String, makesPlaceholder: Bool, decodesAll: Bool, decodePolicy: DecodePolicy) {
-        (self.path, self.makesPlaceholder) = (path, makesPlaceholder)
+        self.path = path
+        self.makesPlaceholder = makesPlaceholder
         do throws(EideticError) {
             let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
             byteCount = ByteCount(bytes.count)
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
             let facts = format.map { FileFacts(of: bytes, format: $0) }
-            self.facts = facts
+            colours = format.map { ColourFacts(of: bytes, format: $0) }
             header = try Self.header(
                 of: bytes,
                 format: format,
@@ -85,8 +86,12 @@ struct Inspection {
             ("loop", .optional(header.map { $0.loopCount ?? 0 })),
             ("durations_ms", header.map { .array($0.durations.map { .number($0.inMilliseconds) }) } ?? .null),
             ("alpha", header.map { .bool($0.hasAlpha) } ?? .null),
-            ("bits", .optional(facts?.bits)),
+            ("bits", .optional(colours?.bits)),
             ("color_space", .optional(color)),
+            ("chroma", .optional(colours?.chroma)),
+            ("primaries", .optional(colours?.primaries)),
+            ("dynamic_range", .optional(colours?.dynamicRange)),
+            ("gain_map", colours.map { .bool($0.hasGainMap) } ?? .null),
             ("profile", .optional(metadata?.profile)),
             ("exif", metadata?.exif.map { .object($0.map { ($0.name, .string($0.value)) }) } ?? .null),
             ("xmp_bytes", .optional(metadata?.xmpByteCount)),
@@ -96,20 +101,22 @@ struct Inspection {
     }
 
     /// The kind of colours.
-    private var color: String? { facts?.color ?? metadata?.profileColors }
+    private var color: String? { colours?.color ?? metadata?.profileColors }
 
     /// The samples and the metadata as text.
     private var details: [String] {
-        let bits = facts?.bits.map { "\($0) bits" }
-        let samples = [bits, color].compactMap(\.self).joined(separator: " ")
+        let bits = colours?.bits.map { "\($0) bits" }
+        let samples = [bits, color, colours?.chroma].compactMap(\.self).joined(separator: " ")
+        let range = [colours?.primaries, colours?.dynamicRange.flatMap { $0 == "standard" ? nil : $0 }]
+        let meaning = range.compactMap(\.self).joined(separator: " ")
         let exif = metadata?.exif.map { exif in
             let values = exif.filter { ["make", "model", "taken"].contains($0.name) }.map(\.value)
             return "EXIF" + (values.isEmpty ? "" : " (\(values.joined(separator: " ")))")
         }
         let profile = metadata?.profile.map { "profile \"\($0)\"" }
-        return [samples.isEmpty ? nil : samples, profile, exif, metadata?.xmpByteCount.map { _ in "XMP" }].compactMap(
-            \.self
-        )
+        let xmp = metadata?.xmpByteCount.map { _ in "XMP" }
+        let words = [samples, meaning].filter { !$0.isEmpty }
+        return words + [colours?.hasGainMap == true ? "gain map" : nil, profile, exif, xmp].compactMap(\.self)
     }
 
     /// The descriptions as members of the JSON object; none if they are not wanted.

@@ -17,9 +17,9 @@ enum TransformArgument {
     static var synopses: [String] { kinds.map(\.synopsis) }
 
     private static let kinds: [Kind] = [
-        Kind(name: "resize", synopsis: "resize=WxH[,MODE]") { values in
+        Kind(name: "resize", synopsis: "resize=WxH[,fit|fill|fillCropped|stretch]") { values in
             guard (1...2).contains(values.count), let size = PixelSize(parsing: String(values[0])),
-                let mode = values.count == 1 ? .fit : ContentMode(rawValue: String(values[1]))
+                let mode = values.count == 1 ? .fit : ContentMode(named: values[1])
             else { return nil }
             return ImageTransforms.Resize(size, contentMode: mode)
         },

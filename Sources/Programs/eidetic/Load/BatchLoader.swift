@@ -58,12 +58,12 @@ final class BatchLoader: Sendable {
 
     private var isStopped: Bool { Task.isCancelled || TextStream.output.failure != nil }
 
-    /// Creates the queue of all items; one host has one more than its concurrent downloads, as far as that keeps the
+    /// Creates the queue of all items; one origin has one more than its concurrent downloads, as far as that keeps the
     /// order.
-    private func makeQueue() -> HostQueue {
+    private func makeQueue() -> OriginQueue {
         let limit = maximumPerHost + (arguments.network.isLastInFirstOut ? 0 : 1)
-        return HostQueue(count: arguments.items.count, limit: limit) { [self] position in
-            HostQueue.host(in: arguments.items[index(ofPosition: position)].url)
+        return OriginQueue(count: arguments.items.count, limit: limit) { [self] position in
+            (try? FetchRequest(url: arguments.items[index(ofPosition: position)].url))?.origin
         }
     }
 
@@ -125,14 +125,20 @@ final class BatchLoader: Sendable {
         isFirst: Bool
     ) async throws(EideticError) -> ImageResponse {
         let url = item.url
-        var options = ((isFirst ? writer?.requestOptions : nil) ?? .waitStoreCache).union(arguments.options)
+        var options = arguments.options
+        var cachePolicy = arguments.cachePolicy
+        if isFirst, let writer {
+            options.formUnion(writer.requestOptions)
+            cachePolicy.includesBytes = writer.needsBytes
+        }
         // What other machines get, and what is loaded again from memory, has proved to be an image.
         if arguments.writesBytesOnly, item.count == 1, pipeline.configuration.sharedTier == nil {
             options.insert(.avoidDecode)
         }
         let resource = arguments.network.applied(to: ImageRequest.Resource(url: url))
-        let request = ImageRequest(resource, rendering: rendering, options: options)
-        var meter = DownloadMeter(display: display), previews = 0
+        let request = ImageRequest(resource, rendering: rendering, options: options, cachePolicy: cachePolicy)
+        var meter = DownloadMeter(display: display)
+        var previews = 0
         for await event in pipeline.task(for: request).events {
             if case .progress(let progress) = event {
                 meter.update(progress)
@@ -181,6 +187,7 @@ final class BatchLoader: Sendable {
             format: response.image.format,
             size: arguments.isChanged ? response.image.size : response.image.sourceSize,
             bytes: response.byteCount,
+            isPartial: response.image.isPartial,
             file: file
         )
     }
@@ -189,7 +196,8 @@ final class BatchLoader: Sendable {
     ///
     /// - Returns: The file, and the bytes that display the image on the terminal.
     private func deliver(_ response: ImageResponse, at index: Int) async -> (file: String?, graphics: [UInt8]) {
-        let item = arguments.items[index], name = TerminalText.abbreviated(item.url)
+        let item = arguments.items[index]
+        let name = TerminalText.abbreviated(item.url)
         // A cache that is only read stores nothing, which is no failure.
         if let error = response.storeError, error.code != .permissionDenied || !isReadOnly {
             reportPartialFailure("\(name) was not stored: \(error.message)")

@@ -18,7 +18,7 @@ struct ContentDisposition {
             let value = Self.unquoted(part[part.index(after: sign)...].trimmingWhitespace)
             if values[name] == nil { values[name] = value }
         }
-        let name = values["filename*"].flatMap(Self.extended) ?? values["filename"]
+        let name = values["filename*"].flatMap(Self.extended) ?? values["filename"].map(Self.plain)
         // Some servers send a path of their own.
         let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init)
         fileName = last?.isEmpty == false ? last : nil
@@ -26,7 +26,10 @@ struct ContentDisposition {
 
     /// Splits at the semicolons outside quotes.
     private static func parts(of field: String) -> [Substring] {
-        var parts: [Substring] = [], start = field.startIndex, isQuoted = false, isEscaped = false
+        var parts: [Substring] = []
+        var start = field.startIndex
+        var isQuoted = false
+        var isEscaped = false
         for index in field.indices {
             let character = field[index]
             if isEscaped {
@@ -45,7 +48,8 @@ struct ContentDisposition {
 
     private static func unquoted(_ text: Substring) -> String {
         guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
-        var result = "", isEscaped = false
+        var result = ""
+        var isEscaped = false
         for character in text.dropFirst().dropLast() {
             if character == "\\", !isEscaped {
                 isEscaped = true
@@ -57,6 +61,16 @@ struct ContentDisposition {
         return result
     }
 
+    /// Returns the text of a plain value, whose bytes are UTF-8 or else ISO 8859-1, as in browsers.
+    private static func plain(_ value: String) -> String {
+        let bytes = value.fieldBytes
+        return String(validating: bytes, as: UTF8.self) ?? latin1(bytes)
+    }
+
+    private static func latin1(_ bytes: [UInt8]) -> String {
+        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
     /// Returns the text of an extended value such as `UTF-8''%e2%82%ac.png`; `nil` for other character sets.
     private static func extended(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
@@ -64,7 +78,7 @@ struct ContentDisposition {
         let bytes = UniqueFileNames.percentDecodedBytes(parts[2])
         switch parts[0].lowercased() {
         case "utf-8": return String(validating: bytes, as: UTF8.self)
-        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        case "iso-8859-1": return latin1(bytes)
         default: return nil
         }
     }

@@ -43,12 +43,14 @@ final class ImageWriter: Sendable {
         remoteNames = Guarded(unique)
     }
 
-    /// The options that a request needs for the file: the encoded bytes, or all frames.
+    /// The options that a request needs for the file: all frames, if they are encoded.
     var requestOptions: ImageOptions {
-        let frames: ImageOptions = arguments.options.contains(.firstFrameOnly) ? [] : .preloadAllFrames
-        if arguments.encodesImages { return frames.union(.waitStoreCache) }
-        return (fileFormat == nil ? [] : frames).union([.waitStoreCache, .queryMemoryData])
+        let needsFrames = arguments.encodesImages || fileFormat != nil
+        return needsFrames && !arguments.options.contains(.firstFrameOnly) ? .preloadAllFrames : []
     }
+
+    /// A Boolean value indicating whether the encoded bytes of the image are needed.
+    var needsBytes: Bool { !arguments.encodesImages }
 
     /// The format that the name of a single file stands for.
     private var fileFormat: ImageFormat? {
@@ -69,11 +71,13 @@ final class ImageWriter: Sendable {
     /// - Returns: The path of the file.
     /// - Throws: `unsupportedFormat` for an animation that must be encoded in a format without animations.
     func write(_ response: ImageResponse, url: String) throws(EideticError) -> String {
-        let wanted = arguments.format ?? fileFormat, own = response.image.format
+        let wanted = arguments.format ?? fileFormat
+        let own = response.image.format
         if !arguments.encodesImages, let bytes = response.encodedBytes, wanted == nil || wanted == own {
             return try write(bytes, format: own, of: response, url: url)
         }
-        let image = try response.image.decodedSynchronously(), format = wanted ?? image.ownEncodableFormat
+        let image = try response.image.decodedSynchronously()
+        let format = wanted ?? image.ownEncodableFormat
         guard !image.isAnimated || ImageEncoder.animatedFormats.contains(format) else {
             throw EideticError(
                 .unsupportedFormat,
@@ -100,7 +104,8 @@ final class ImageWriter: Sendable {
             return path
         case .directory(let directory, let record):
             let name = "\(stem(for: response, url: url)).\(format.fileExtension)", path = "\(directory)/\(name)"
-            let owner = record.url(of: name), overwrites = arguments.overwrites || owner == url.withoutPasswords
+            let owner = record.url(of: name)
+            let overwrites = arguments.overwrites || owner == url.withoutPasswords
             try replacing(path, with: bytes, owner: owner) { () throws(EideticError) in
                 try FileContents.replace(path, with: bytes, overwrites: overwrites, modificationTime: modified)
             }

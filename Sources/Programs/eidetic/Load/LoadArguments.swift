@@ -52,6 +52,8 @@ struct LoadArguments: Sendable {
     let decodePolicy: DecodePolicy
     /// The options of the requests, without those that the command itself needs.
     let options: ImageOptions
+    /// The use of the caches.
+    let cachePolicy: ImageRequest.CachePolicy
 
     init(_ arguments: Arguments, urls: [String]) throws(EideticError) {
         items = Self.items(for: urls)
@@ -77,6 +79,7 @@ struct LoadArguments: Sendable {
         options = LoadCommand.imageOptions(from: arguments)
             .union(arguments.contains(LoadCommand.check) ? .refreshCached : [])
             .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
+        cachePolicy = LoadCommand.cachePolicy(from: arguments)
     }
 
     /// A Boolean value indicating whether images have another size or other pixels than their resource.

@@ -47,6 +47,17 @@ extension LoadCommand {
         parse: { text in Int(text).flatMap { $0 >= 0 ? $0 : nil } }
     )
 
+    /// The use of the caches.
+    static let cachePolicy = TypedOption<ImageRequest.CachePolicy>(
+        "cache",
+        placeholder: "POLICY",
+        expecting: ImageRequest.CachePolicy.names.map(\.name).joined(separator: ", "),
+        help: "use the caches as the policy says: reload ignores what they have, cachedOnly asks no server "
+            + "(default: standard)",
+        completion: .words(ImageRequest.CachePolicy.names.map(\.name)),
+        parse: { text in ImageRequest.CachePolicy.names.first { $0.name == text }?.policy }
+    )
+
     /// An option of the requests.
     static let imageOption = TypedOption<ImageOptions>(
         "option",
@@ -60,7 +71,15 @@ extension LoadCommand {
     /// Returns all options of the requests on a command line.
     static func imageOptions(from arguments: Arguments) -> ImageOptions {
         var options: ImageOptions = arguments.contains(progressive) ? .progressive : []
-        if arguments.contains(storesNothing) { options.insert(.cacheMemoryOnly) }
+        if arguments.contains(RenderingOptions.partial) { options.insert(.allowsPartial) }
         return arguments.values(of: imageOption).reduce(options) { $0.union($1) }
+    }
+
+    /// Returns the use of the caches on a command line; a load waits until its bytes are stored.
+    static func cachePolicy(from arguments: Arguments) -> ImageRequest.CachePolicy {
+        var policy = arguments[cachePolicy] ?? .standard
+        if arguments.contains(storesNothing) { policy.writes.formIntersection(.memory) }
+        policy.waitsForStorage = true
+        return policy
     }
 }

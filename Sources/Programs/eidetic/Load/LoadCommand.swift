@@ -47,7 +47,7 @@ enum LoadCommand {
             maximumAge.definition, contactSheet.definition, CommonOptions.jobs.definition,
             CommonOptions.timeout.definition,
             SharedOption.url.definition, SandboxOption.definition, SandboxOption.omission, show.definition, progressive,
-            explain, imageOption.definition, CommonOptions.quiet, CommonOptions.json,
+            explain, cachePolicy.definition, imageOption.definition, CommonOptions.quiet, CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
             "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "
@@ -58,7 +58,7 @@ enum LoadCommand {
             "With --json, \"width\" and \"height\" are those of the upright image after all changes, else its own.",
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
                 + "of each load with their times and results.",
-            "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
+            "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")).",
             "--sandbox with --json prints what restricts the processes of the sandbox first, and what the system lacks.",
             "The file \(OutputRecord.fileName) in DIR says which URL each file came from: a file is replaced by its own URL, and "
                 + "by others only with --overwrite; --continue sends no request for what is there and complete. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "

@@ -12,6 +12,8 @@ struct LoadOutcome: Sendable {
         let size: PixelSize
         /// The number of encoded bytes.
         let bytes: ByteCount
+        /// A Boolean value indicating whether a part of the image is missing, because its bytes are damaged.
+        var isPartial = false
         /// The file that was written, with `--out`.
         var file: String?
     }
@@ -36,6 +38,7 @@ struct LoadOutcome: Sendable {
             ("width", .optional(image?.size.width)),
             ("height", .optional(image?.size.height)),
             ("bytes", .optional(image?.bytes.bytes)),
+            ("partial", image.map { .bool($0.isPartial) } ?? .null),
             ("ms", .number(duration.inMilliseconds)),
             ("error", .optional(error?.description.withoutPasswords)),
             ("code", .optional(error?.code.description)),
@@ -56,7 +59,8 @@ struct LoadOutcome: Sendable {
                 Columns.right(TimeFormat.text(for: duration), width: 7),
             ]
             let steps = trace?.lines.map { "\n    \($0)" }.joined() ?? ""
-            return (columns + [TerminalText.abbreviated(url)]).joined(separator: "  ") + steps
+            let name = TerminalText.abbreviated(url) + (image.isPartial ? "  (a part is missing)" : "")
+            return (columns + [name]).joined(separator: "  ") + steps
         case .failure(let error):
             let name = TerminalText.abbreviated(url)
             let message = TerminalText.sanitized(error.message).replacing(TerminalText.sanitized(url), with: name)

@@ -47,7 +47,7 @@ struct LoadSession {
         canceller.runAndWait { [arguments] in
             if arguments.decodePolicy == .sandboxed { await SandboxOption.report(asJSON: arguments.writesJSON) }
             await loader.run()
-            await loader.pipeline.finishDerivedImages()
+            await loader.pipeline.finishWrites()
         }
         let hasSheet = canceller.exitStatus == nil && writeSheet()
         writeMetrics()

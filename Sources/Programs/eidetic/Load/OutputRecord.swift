@@ -31,7 +31,8 @@ final class OutputRecord: Sendable {
     ///
     /// Throws the error of the file system if it cannot be read or written.
     init(directory: String, changes: String) throws(EideticError) {
-        (self.directory, self.changes) = (directory, changes)
+        self.directory = directory
+        self.changes = changes
         let path = "\(directory)/\(Self.fileName)"
         do throws(SystemError) {
             let files = FileSystem()
@@ -54,7 +55,8 @@ final class OutputRecord: Sendable {
     private static func open(_ path: String, using files: FileSystem) throws(SystemError) -> FileDescriptor {
         let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         do throws(SystemError) {
-            let file = try files.open(path, flags: flags), status = try files.status(of: file)
+            let file = try files.open(path, flags: flags)
+            let status = try files.status(of: file)
             if status.kind == .regular, status.linkCount == 1 { return file }
         } catch  where [ENOENT, ELOOP, ENXIO].contains(error.errorNumber) {
             // It is made below.

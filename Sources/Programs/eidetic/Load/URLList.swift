@@ -53,7 +53,8 @@ extension URLList {
         let authority = text.prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@").last ?? ""
         let isHost = host == "localhost" || host.contains { ".:".contains($0) }
-        let isPath = "./~".contains(text.prefix(1)), isData = text.prefix(5).lowercased() == "data:"
+        let isPath = "./~".contains(text.prefix(1))
+        let isData = text.prefix(5).lowercased() == "data:"
         guard isHost, !isPath, !isData, !text.contains(where: \.isWhitespace) else { return text }
         if !authority.contains("@"), host.first != "[", let colon = host.firstIndex(of: ":") {
             // The port follows the colon, else it ends the scheme.

@@ -21,7 +21,8 @@ enum PrefetchCommand {
         ),
         options: [
             diskOnly, CommonOptions.jobs.definition,
-            CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.imageOption.definition,
+            CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.cachePolicy.definition,
+            LoadCommand.imageOption.definition,
             CommonOptions.quiet, CommonOptions.json,
         ] + CommonOptions.cacheOptions,
         notes: [

@@ -11,6 +11,7 @@ struct PrefetchSession {
     private let destination: ImagePrefetcher.Destination
     private let cache: DiskCache.Configuration
     private let options: ImageOptions
+    private let cachePolicy: ImageRequest.CachePolicy
     private let timeout: Duration?
     private let writesJSON: Bool
     private let isQuiet: Bool
@@ -26,7 +27,8 @@ struct PrefetchSession {
         concurrency = arguments[CommonOptions.jobs] ?? 6
         destination = arguments.contains(PrefetchCommand.diskOnly) ? .disk : .memory
         cache = CacheLocation.configuration(from: arguments)
-        options = LoadCommand.imageOptions(from: arguments).union(.waitStoreCache)
+        options = LoadCommand.imageOptions(from: arguments)
+        cachePolicy = LoadCommand.cachePolicy(from: arguments)
         timeout = arguments[CommonOptions.timeout]
         writesJSON = arguments.contains(CommonOptions.json)
         isQuiet = arguments.contains(CommonOptions.quiet)
@@ -50,7 +52,7 @@ struct PrefetchSession {
         let requests = makeRequests()
         canceller.runAndWait {
             await prefetch(requests, pipeline: pipeline)
-            await pipeline.finishDerivedImages()
+            await pipeline.finishWrites()
         }
         display.finish()
         return reportSummary(of: display.tally)
@@ -59,11 +61,11 @@ struct PrefetchSession {
     private func makeRequests() -> [(url: String, request: ImageRequest)] {
         urls.map { url in
             var resource = ImageRequest.Resource(url: url)
-            if let timeout, case .remote(var request) = resource {
+            if let timeout, var request = resource.remote {
                 request.timeout = timeout
                 resource = .remote(request)
             }
-            return (url, ImageRequest(resource, options: options))
+            return (url, ImageRequest(resource, options: options, cachePolicy: cachePolicy))
         }
     }
 
@@ -118,7 +120,7 @@ struct PrefetchSession {
 extension ImagePrefetcher.Result {
     /// Returns the reason why the image is not on disk; `nil` if it is.
     ///
-    /// The result must be that of a request with `waitStoreCache`.
+    /// The result must be that of a request that waits for storage.
     fileprivate func storeFailureReason(for destination: ImagePrefetcher.Destination) -> String? {
         if let storeError { return storeError.message }
         // With the destination disk, a success means that the image was stored.

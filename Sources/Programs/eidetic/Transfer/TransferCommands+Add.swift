@@ -75,7 +75,8 @@ extension TransferCommands {
         var configuration = TransferSessionConfiguration(identifier: session)
         if let limit = arguments[connectionsPerHost] { configuration.connectionsPerHost = limit }
         try await service.openSession(configuration)
-        var status = ExitStatus.success, places: Set<String> = []
+        var status = ExitStatus.success
+        var places: Set<String> = []
         for url in arguments.operands {
             do throws(EideticError) {
                 let request = try makeRequest(for: url, arguments: arguments)

@@ -144,7 +144,8 @@ extension TransferWatch {
     }
 
     private func show(_ progress: TransferProgress, of task: TransferTask) {
-        let completed = Int(clamping: progress.completed), total = progress.total.map { Int(clamping: $0) }
+        let completed = Int(clamping: progress.completed)
+        let total = progress.total.map { Int(clamping: $0) }
         let number = Int(clamping: task.transferNumber ?? 0)
         if writesJSON {
             let object: JSON = .object([

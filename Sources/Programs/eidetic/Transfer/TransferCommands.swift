@@ -60,7 +60,8 @@ enum TransferCommands {
             options: options,
             notes: notes,
             run: { arguments in
-                let status = Guarded(ExitStatus.failure), canceller = TaskCanceller()
+                let status = Guarded(ExitStatus.failure)
+                let canceller = TaskCanceller()
                 SignalHandler.install { canceller.cancel(exitStatus: $0) }
                 canceller.runAndWait {
                     do throws(EideticError) {
@@ -84,6 +85,7 @@ enum TransferCommands {
         throw EideticError(
             .notFound,
             message: "eidetic-transferd is not running, and not installed beside this program, in ../libexec or in PATH"
+                + "; it is in the package \(InstalledProgram.backgroundPackage)"
         )
     }
 }
@@ -117,7 +119,8 @@ extension TransferCommands {
             service,
             arguments throws(EideticError) in
             let known = Set(try await service.transfers(in: nil).filter { !$0.state.isTerminal }.map(\.identifier))
-            var transfers: [TransferIdentifier] = [], status = ExitStatus.success
+            var transfers: [TransferIdentifier] = []
+            var status = ExitStatus.success
             for word in arguments.operands {
                 if let number = UInt64(word), known.contains(TransferIdentifier(number)) {
                     transfers.append(TransferIdentifier(number))

@@ -21,7 +21,8 @@ package struct ServiceLocation: Sendable, Hashable {
     package var arguments: [String] = []
 
     package init(socketPath: String?, directory: String?) {
-        (self.socketPath, self.directory) = (socketPath, directory)
+        self.socketPath = socketPath
+        self.directory = directory
     }
 
     /// The places of this user.

@@ -18,16 +18,29 @@ struct ServiceStarter: Sendable {
     /// - Throws: `SystemError`; with `EAGAIN`, too many connections wait.
     func connect() throws(SystemError) -> PacketSocket? {
         guard let path = location.socketPath else { return nil }
-        if let socket = try connectToListener(at: path) { return socket }
+        if let socket = try connectToListener(at: path) ?? connectToOwner() { return socket }
         guard let program = location.programPath else { return nil }
         try files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         let lock = try files.open(TransferLocations.lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
         try files.lock(lock, operation: LOCK_EX)
-        if let socket = try connectToListener(at: path) { return socket }
+        if let socket = try connectToListener(at: path) ?? connectToOwner() { return socket }
         do throws(SystemError) { try files.unlink(path) } catch  where error.errorNumber == ENOENT {}
         let listener = try PacketSocket.listen(at: path)
         try start(program, with: listener)
         return try PacketSocket.connect(to: path)
+    }
+
+    /// Connects to the transfer process that has the directory, whose socket is another one; `nil` if there is none.
+    ///
+    /// It was started in an environment with another `XDG_RUNTIME_DIR`, or without one.
+    private func connectToOwner() -> PacketSocket? {
+        guard let directory = location.directory else { return nil }
+        let paths = ServiceOwner(of: directory).socketPaths
+        for path in paths where path != location.socketPath {
+            guard let socket = try? connectToListener(at: path), let user = socket.peer?.user else { continue }
+            if user == geteuid() || user == 0 { return socket }
+        }
+        return nil
     }
 
     private func connectToListener(at path: String) throws(SystemError) -> PacketSocket? {

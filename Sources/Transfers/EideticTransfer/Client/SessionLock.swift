@@ -11,8 +11,9 @@ final class SessionLock: Sendable {
     init(_ identifier: String, application: String, location: ServiceLocation) throws(EideticError) {
         let files = FileSystem()
         do throws(SystemError) {
-            let socket = location.socketPath ?? "\(location.directory ?? "/tmp")/transfer.socket"
-            let directory = "\(socket[..<(socket.lastIndex(of: "/") ?? socket.startIndex)])/sessions/\(application)"
+            // Beside the directory of transfers, which processes with different sockets may share.
+            let place = location.directory ?? location.socketPath ?? "/tmp/transfers"
+            let directory = "\(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])/sessions/\(application)"
             try files.makeDirectories(directory)
             let file = try files.open("\(directory)/\(identifier)", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
             try files.lockByte(at: 0, of: file)

@@ -21,7 +21,8 @@ extension TransferClient: TransferService {
     }
 
     package func transfers(in session: String?) async throws(EideticError) -> [TransferStatus] {
-        var all: [TransferStatus] = [], after = TransferIdentifier(0)
+        var all: [TransferStatus] = []
+        var after = TransferIdentifier(0)
         while true {
             guard
                 case .transfers(let page, let isLast) = try await reply(to: .list(session: session, after: after)).value
@@ -64,23 +65,34 @@ extension TransferClient: TransferService {
         _ session: String,
         handler: @escaping @Sendable (TransferNotification) -> Void
     ) async throws(EideticError) -> TransferObservation {
-        let number = state.withLock { state in
+        // The handler that was there is released without the lock.
+        let (number, replaced) = state.withLock { state in
             state.observerCount += 1
-            state.observers[session] = (state.observerCount, handler)
-            return state.observerCount
+            let observer = (number: state.observerCount, handler: handler)
+            return (observer.number, state.observers.updateValue(observer, forKey: session))
         }
-        _ = try await reply(to: .observe(session: session))
+        withExtendedLifetime(replaced) {}
+        do throws(EideticError) {
+            _ = try await reply(to: .observe(session: session))
+        } catch {
+            _ = removeObserver(of: session, number: number)
+            throw error
+        }
         return TransferObservation { [weak self] in self?.endObservation(of: session, number: number) }
     }
 
     private func endObservation(of session: String, number: UInt64) {
-        let isCurrent = state.withLock { state in
-            guard state.observers[session]?.number == number else { return false }
-            state.observers[session] = nil
-            return true
-        }
-        guard isCurrent else { return }
+        guard removeObserver(of: session, number: number) else { return }
         Task { _ = try? await reply(to: .endObservation(session: session)) }
+    }
+
+    /// Removes the observer with a number; returns `false` if there is another one, or none.
+    private func removeObserver(of session: String, number: UInt64) -> Bool {
+        // The handler is released without the lock, as what it holds may end another observation.
+        let removed = state.withLock { state in
+            state.observers[session]?.number == number ? state.observers.removeValue(forKey: session) : nil
+        }
+        return removed != nil
     }
 
     private static let unexpectedReply = EideticError(

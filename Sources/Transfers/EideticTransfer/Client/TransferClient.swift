@@ -108,7 +108,8 @@ package final class TransferClient: Sendable {
 extension TransferClient {
     private func run() {
         do throws(SystemError) {
-            while try sendPackets(), try receivePackets() { wait() }
+            // What arrived before the other end closed the connection may be the reason.
+            while case let isOpen = try sendPackets(), try receivePackets(), isOpen { wait() }
         } catch {
             Log.write(.warning, category: .background, message: "transfer process: \(error)")
         }
@@ -137,7 +138,7 @@ extension TransferClient {
             } catch  where error.errorNumber == EPIPE || error.errorNumber == ECONNRESET {
                 return false
             }
-            state.withLock { _ = $0.outgoing.removeFirst() }
+            _ = state.withLock { $0.outgoing.removeFirst() }
         }
     }
 
@@ -156,7 +157,7 @@ extension TransferClient {
         do throws(WireError) {
             let message = try WireReader.decode(NumberedMessage<TransferReply>.self, from: packet.bytes)
             if case .notification(let notification, let session) = message.message {
-                state.withLock { $0.observers[session]?.handler }?(notification)
+                state.withLock { $0.isClosed ? nil : $0.observers[session]?.handler }?(notification)
             } else {
                 let completion = state.withLock { $0.completions.removeValue(forKey: message.number) }
                 completion?(.success(Reply(value: message.message, packet: packet)))
@@ -169,12 +170,18 @@ extension TransferClient {
     }
 
     private func end() {
-        let (completions, error) = state.withLock { state in
+        // What it held is released without the lock: a handler may hold the last reference to its own observation.
+        let ended = state.withLock { state in
+            let ended = state
             state.isClosed = true
-            defer { (state.completions, state.observers, state.outgoing) = ([:], [:], []) }
-            return (state.completions, state.refusal ?? Self.lost)
+            state.completions = [:]
+            state.observers = [:]
+            state.outgoing = []
+            return ended
         }
-        for completion in completions.values { completion(.failure(error)) }
+        // The transfer process learns it now, however long somebody keeps this object.
+        shutdown(socket.rawValue, Int32(SHUT_RDWR))
+        for completion in ended.completions.values { completion(.failure(ended.refusal ?? Self.lost)) }
         onEnd()
     }
 }

@@ -22,6 +22,9 @@ package struct TransferEvent: Sendable, Hashable {
 
     /// A response whose body is in a file.
     package struct Response: Sendable, Hashable {
+        /// The header field of a response to the question for an upload that the server had completely.
+        package static let lostAnswerField = "Eidetic-Answer-Lost"
+
         /// The path of the file, with mode 0600; the application may rename it, and it is removed when the event is
         /// acknowledged.
         package var path: String

@@ -25,6 +25,14 @@ package struct TransferRequest: Sendable, Hashable {
         case upload = 2
     }
 
+    /// The redirects that are followed; the response of any other one is the result.
+    package enum Redirects: UInt8, WireValue, Hashable {
+        case all = 1
+        /// The redirects within scheme, host and port.
+        case sameOrigin = 2
+        case none = 3
+    }
+
     package var kind: Kind
     /// The URL, of at most 32,768 bytes; its user and password are sent as credentials.
     package var url: String
@@ -46,9 +54,17 @@ package struct TransferRequest: Sendable, Hashable {
     package var earliestBegin: Timestamp?
     /// The absolute path of the file to upload; `nil` for a download.
     package var filePath: String?
+    /// The redirects that are followed; all by default.
+    package var redirects = Redirects.all
 }
 
 extension TransferRequest {
+    /// Creates a request with its redirects.
+    init(_ request: TransferRequest, redirects: Redirects) {
+        self = request
+        self.redirects = redirects
+    }
+
     /// Creates a download.
     package init(download url: String) { self.init(kind: .download, url: url, method: "GET") }
 

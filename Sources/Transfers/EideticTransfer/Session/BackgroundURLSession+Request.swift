@@ -1,10 +1,13 @@
-public import EideticCore
+import EideticCore
 import EideticFetch
 public import EideticHTTP
+public import struct FoundationEssentials.URL
 
 extension BackgroundURLSession {
     /// A request of a transfer.
-    public struct Request: Sendable, Hashable {
+    ///
+    /// Creating one never fails: a task for a text that is no URL cannot be made.
+    public struct Request: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The URL in normal form, with the scheme `http` or `https`, without user and password.
         public let url: String
 
@@ -14,16 +17,52 @@ extension BackgroundURLSession {
         /// The header fields; empty by default.
         public var headers = HTTPHeaders()
 
-        /// Creates a request.
+        /// The redirects that a transfer follows; all by default.
         ///
-        /// - Parameter url: An absolute URL. A user and a password in it become the field `Authorization`.
-        /// - Throws: `invalidURL`; its message has the reason.
-        public init(url: String) throws(EideticError) {
-            let parsed = try FetchRequest(url: url)
+        /// It is decided beforehand, because the application may not run when the redirect arrives.
+        public var redirects = RedirectPolicy.followed
+
+        /// The reason why the text is no URL; `nil` for a URL.
+        private let invalidity: String?
+
+        /// Creates a request for a URL given as text.
+        ///
+        /// - Parameter url: An absolute URL. A user and a password in it become the field `Authorization`. A task for
+        ///   any other text is refused with `invalidURL`.
+        public init(_ url: String) {
+            let parsed = FetchRequest(url)
             self.url = parsed.url
+            invalidity = parsed.invalidity
             guard case .basic(let user, let password)? = parsed.credentials else { return }
             headers["Authorization"] = Credentials.basicField(user: user, password: password)
         }
+
+        /// Creates a request for a URL.
+        public init(url: URL) { self.init(url.absoluteString) }
+
+        /// Creates the request for a URL that a string literal stands for.
+        public init(stringLiteral url: String) { self.init(url) }
+
+        /// Creates a request for a URL given as text.
+        ///
+        /// - Throws: `invalidURL`; its message has the reason.
+        package init(url: String) throws(EideticError) {
+            self.init(url)
+            if let invalidity { throw EideticError(.invalidURL, message: invalidity) }
+        }
+    }
+
+    /// The redirects that a transfer follows.
+    ///
+    /// The response of a redirect that is not followed is the result of the transfer, with its status, as 302, and its
+    /// field `Location`: the application sees where it leads, and can make another task for that.
+    public enum RedirectPolicy: Sendable, Hashable {
+        /// All valid redirects: at most 20, none from https to http, and none from a public to a private address.
+        case followed
+        /// The valid redirects that stay within scheme, host and port.
+        case followedWithinOrigin
+        /// No redirect.
+        case delivered
     }
 
     /// The head of the response to a transfer.
@@ -37,15 +76,25 @@ extension BackgroundURLSession {
         /// The header fields.
         public let headers: HTTPHeaders
 
+        /// A Boolean value indicating whether the server has received the whole upload, and its answer was lost.
+        ///
+        /// The connection, or the transfer process, had ended before the answer arrived. Status and header fields are
+        /// then those of a later `HEAD` request, in which the server states that it has all (`Upload-Complete: ?1`);
+        /// the body is empty.
+        public var isAnswerLost: Bool { headers[TransferEvent.Response.lostAnswerField] != nil }
+
         /// Creates a response.
         public init(url: String, statusCode: Int, headers: HTTPHeaders) {
-            (self.url, self.statusCode, self.headers) = (url, statusCode, headers)
+            self.url = url
+            self.statusCode = statusCode
+            self.headers = headers
         }
     }
 }
 
 extension BackgroundURLSession.Request {
     func validate() throws(EideticError) {
+        if let invalidity { throw EideticError(.invalidURL, message: invalidity) }
         guard !httpMethod.isEmpty, httpMethod.utf8.allSatisfy({ (0x41...0x5a).contains($0) || $0 == 0x2d }),
             httpMethod != "CONNECT"
         else {

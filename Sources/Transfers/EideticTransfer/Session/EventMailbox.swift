@@ -30,7 +30,9 @@ final class EventMailbox: Sendable {
         let delivery = Waiter<Bool>()
         let (isFinished, consumer) = state.withLock { state -> (Bool, Consumer?) in
             if state.isFinished { return (true, nil) }
-            (state.event, state.delivery, state.holder) = (event, delivery, nil)
+            state.event = event
+            state.delivery = delivery
+            state.holder = nil
             return (false, state.takeConsumer())
         }
         if isFinished { return false }

@@ -13,6 +13,10 @@ struct ResumableRequest: WireRecord {
 
     /// Creates resume data from the bytes that an application has kept.
     init(_ bytes: [UInt8]) throws(EideticError) {
+        // Those of earlier builds, which end before the redirects.
+        let isFormer = bytes.starts(with: Array("EDR1".utf8))
+        let redirects = TransferRequest.Redirects.all
+        let bytes = isFormer ? Array("EDR2".utf8) + bytes.dropFirst(4) + [redirects.rawValue] : bytes
         do throws(WireError) {
             self = try WireReader.decode(ResumableRequest.self, from: bytes)
         } catch {
@@ -23,19 +27,27 @@ struct ResumableRequest: WireRecord {
     /// The bytes for the application.
     var bytes: [UInt8] { WireWriter.encode(self) }
 
-    private init?(url: String, method: String, headers: HTTPHeaders, data: [UInt8]) {
+    private init?(
+        url: String,
+        method: String,
+        headers: HTTPHeaders,
+        data: [UInt8],
+        redirects: TransferRequest.Redirects
+    ) {
         guard var request = try? BackgroundURLSession.Request(url: url) else { return nil }
         request.httpMethod = method
         request.headers = headers
+        request.redirects = .init(redirects)
         self.init(request: request, data: data)
     }
 
     static let layout = Layout<Self>(
-        validating: Self.init(url:method:headers:data:),
+        validating: Self.init(url:method:headers:data:redirects:),
         Field(\.request.url),
         Field(\.request.httpMethod, .text(limit: 64)),
         Field(\.request.headers),
-        Field(\.data)
+        Field(\.data),
+        Field(\.request.redirects.value)
     )
-    .preceded(by: 0x3152_4445 as UInt32)
+    .preceded(by: 0x3252_4445 as UInt32)
 }

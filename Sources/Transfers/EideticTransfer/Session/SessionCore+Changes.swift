@@ -40,13 +40,17 @@ extension SessionCore {
     }
 
     func addMissing(among tasks: [TransferTask], to service: any TransferService) async throws(EideticError) {
-        var chunk: [Addition] = [], size = 0, fileCount = 0
+        var chunk: [Addition] = []
+        var size = 0
+        var fileCount = 0
         for task in tasks where task.record.current.confirmed == .absent {
             guard let (addition, length) = prepare(task) else { continue }
             let isUpload = !task.record.isDownload
             if size + length > Self.messageLimit.bytes || (isUpload && fileCount == Self.messageLimit.files) {
                 try await add(chunk, to: service)
-                (chunk, size, fileCount) = ([], 0, 0)
+                chunk = []
+                size = 0
+                fileCount = 0
             }
             chunk.append(addition)
             size += length
@@ -57,8 +61,13 @@ extension SessionCore {
 
     /// Returns the request of a task, and the number of its bytes; ends a task that cannot be sent.
     private func prepare(_ task: TransferTask) -> (Addition, length: Int)? {
-        if task.record.current.goal.isCancelled || !task.record.current.isOwn {
+        if task.record.current.goal.isCancelled {
             fail(task, error: .cancelled)
+            return nil
+        }
+        guard task.record.current.isOwn else {
+            // What an earlier process has added cannot be added again: its file is not known here.
+            fail(task, error: EideticError(.notFound, message: "the transfer process does not have the transfer"))
             return nil
         }
         var request = task.record.descriptor.transferRequest(adding: configuration.httpAdditionalHeaders)
@@ -151,7 +160,28 @@ extension TaskDescriptor {
         transfer.note = WireWriter.encode(TaskNote(identifier: identifier, text: text))
         transfer.priority = priority
         transfer.resumeData = resumeData
+        transfer.redirects = request.redirects.value
         return transfer
+    }
+}
+
+extension BackgroundURLSession.RedirectPolicy {
+    /// The policy as the transfer process knows it.
+    var value: TransferRequest.Redirects {
+        switch self {
+        case .followed: .all
+        case .followedWithinOrigin: .sameOrigin
+        case .delivered: .none
+        }
+    }
+
+    init(_ value: TransferRequest.Redirects) {
+        self =
+            switch value {
+            case .all: .followed
+            case .sameOrigin: .followedWithinOrigin
+            case .none: .delivered
+            }
     }
 }
 

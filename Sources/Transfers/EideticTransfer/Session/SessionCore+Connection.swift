@@ -4,7 +4,8 @@ import EideticCore
 extension SessionCore {
     /// Connects, and connects again when the transfer process has ended, until the session is invalid.
     func run(with provider: any TransferServiceProvider) async {
-        let wakes = BackgroundSessionWakes.shared, identifier = configuration.identifier
+        let wakes = BackgroundSessionWakes.shared
+        let identifier = configuration.identifier
         let observer = wakes.addObserver(of: identifier) { [signal] in signal.send() }
         defer { wakes.removeObserver(observer, of: identifier) }
         var backOff = ReconnectionDelay()
@@ -25,7 +26,8 @@ extension SessionCore {
     private func serve(_ connection: TransferConnection, onOpen: () -> Void) async throws(EideticError) {
         connection.onLoss { [signal] in signal.send() }
         defer { connection.close() }
-        let service = connection.service, identifier = configuration.identifier
+        let service = connection.service
+        let identifier = configuration.identifier
         try await service.openSession(configuration.transferConfiguration)
         reconcile(with: try await service.transfers(in: identifier))
         let observation = try await service.observe(identifier) { [weak self] in self?.receive($0) }
@@ -57,7 +59,8 @@ extension SessionCore {
     /// It announces an end after events only, and an earlier process may have acknowledged them, or this one before it
     /// was told of the wake.
     private func finishWake(on service: any TransferService) async throws(EideticError) {
-        let wakes = BackgroundSessionWakes.shared, identifier = configuration.identifier
+        let wakes = BackgroundSessionWakes.shared
+        let identifier = configuration.identifier
         guard wakes.isHolding(identifier), withState({ !$0.awaitsEvent }) else { return }
         guard try await !service.transfers(in: identifier).contains(where: \.state.isTerminal) else { return }
         // An end that was announced came before the reply, and has ended the wake when the queue is empty.
@@ -130,7 +133,9 @@ extension SessionCore {
         descriptor.text = note.text
         if kind == .upload { descriptor.uploadedFile = "" }
         var state = TaskRecord.State()
-        (state.isOwn, state.goal, state.confirmed) = (false, .running, .running)
+        state.isOwn = false
+        state.goal = .running
+        state.confirmed = .running
         let record = TaskRecord(descriptor: descriptor, state: state, session: self)
         return kind == .upload ? UploadTask(record: record) : DownloadTask(record: record)
     }

@@ -126,7 +126,8 @@ extension SessionCore {
 
     /// Reports the end of all events, which is handled also if nobody hears it.
     private func deliverFinish() async -> Delivery {
-        let wakes = BackgroundSessionWakes.shared, identifier = configuration.identifier
+        let wakes = BackgroundSessionWakes.shared
+        let identifier = configuration.identifier
         // A wake that begins later has an end of its own. The main actor may not run, as in a command that waits.
         let wake = wakes.last(of: identifier)
         await pass(.didFinishEvents) { $0.urlSessionDidFinishEvents(forBackgroundURLSession: $1) }

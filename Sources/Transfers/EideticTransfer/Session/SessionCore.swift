@@ -59,7 +59,9 @@ final class SessionCore: Sendable {
         time: any TimeSource,
         onInvalidation: @escaping @Sendable (SessionCore) -> Void
     ) {
-        (self.configuration, self.delegate, self.time) = (configuration, delegate, time)
+        self.configuration = configuration
+        self.delegate = delegate
+        self.time = time
         self.onInvalidation = onInvalidation
     }
 
@@ -82,13 +84,14 @@ final class SessionCore: Sendable {
 extension SessionCore {
     /// Adds a task, which does nothing until it is resumed.
     func add<Task: TransferTask>(_ task: Task) throws(EideticError) -> Task {
-        let isAdded = withState { state in
-            guard !state.isClosing else { return false }
+        let (isAdded, failure) = withState { state in
+            guard !state.isClosing else { return (false, state.failure) }
             state.tasks[task.taskIdentifier] = task
-            return true
+            return (true, nil)
         }
         guard isAdded else {
-            throw EideticError(.refused, message: "the session \(configuration.identifier) is invalidated")
+            let name = configuration.identifier
+            throw failure ?? EideticError(.refused, message: "the session \(name) is invalidated")
         }
         return task
     }
@@ -137,7 +140,8 @@ extension SessionCore {
     /// Makes the session invalid because the transfer process refuses it; its tasks stay as they are.
     func fail(_ error: EideticError) {
         withState { state in
-            (state.isClosing, state.failure) = (true, error)
+            state.isClosing = true
+            state.failure = error
         }
         opened.fulfil(.failure(error))
         for task in tasks {
@@ -151,7 +155,8 @@ extension SessionCore {
     /// Ends the connection without a word to the transfer process; all that was not acknowledged stays there.
     func disconnect() {
         let connection = withState { state in
-            (state.isInvalid, state.failure) = (true, .cancelled)
+            state.isInvalid = true
+            state.failure = .cancelled
             state.acknowledgements = []
             return state.connection
         }

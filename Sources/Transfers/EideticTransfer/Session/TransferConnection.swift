@@ -17,7 +17,8 @@ package final class TransferConnection: Sendable {
     ///   - service: The service.
     ///   - close: Ends the connection.
     package init(service: any TransferService, close: @escaping @Sendable () -> Void = {}) {
-        (self.service, closeService) = (service, close)
+        self.service = service
+        closeService = close
     }
 
     /// Creates the connection to a transfer process at the other end of a socket.
@@ -50,7 +51,10 @@ package final class TransferConnection: Sendable {
     /// Records that the service cannot be reached any more.
     package func markLost() {
         let handler = state.withLock { state in
-            defer { (state.isLost, state.handler) = (true, nil) }
+            defer {
+                state.isLost = true
+                state.handler = nil
+            }
             return state.isLost ? nil : state.handler
         }
         handler?()
@@ -71,7 +75,7 @@ private final class LossRelay: Sendable {
 
     func connect(to connection: TransferConnection) {
         let isLost = state.withLock { state in
-            state.connection = connection
+            if !state.isLost { state.connection = connection }
             return state.isLost
         }
         if isLost { connection.markLost() }
@@ -80,6 +84,8 @@ private final class LossRelay: Sendable {
     func markLost() {
         let connection = state.withLock { state in
             state.isLost = true
+            // Otherwise the connection, its client and this relay would hold each other, and the socket, for ever.
+            defer { state.connection = nil }
             return state.connection
         }
         connection?.markLost()

@@ -1,3 +1,5 @@
+import EideticCore
+
 /// A message of a client to the transfer process.
 ///
 /// The packet is a ``NumberedMessage``, whose number the client chooses, not zero. The service replies to each command
@@ -24,7 +26,30 @@ package enum TransferCommand: Sendable, Hashable {
     case endObservation(session: String)
 
     /// The version of the messages of this build.
-    package static let version: UInt32 = 3
+    package static let version: UInt32 = 4
+}
+
+extension TransferCommand {
+    /// Returns the number and the version of a `hello`, whatever else is in it, if it is another version than this.
+    package static func otherVersion(ofGreeting bytes: [UInt8]) -> (number: UInt32, version: UInt32)? {
+        var reader = WireReader(bytes)
+        // The kind of `hello` is 1 in all versions.
+        guard let number = try? reader.integer(UInt32.self), number != 0,
+            let kind = try? reader.integer(UInt8.self), kind == 1,
+            let version = try? reader.integer(UInt32.self), version != Self.version
+        else { return nil }
+        return (number, version)
+    }
+
+    /// Returns the sentence about an application with another version than this transfer process.
+    package static func mismatch(application: UInt32) -> String? {
+        VersionMismatch(
+            of: "the transfer process (package eidetic-background)",
+            version: version,
+            and: "the application",
+            version: application
+        )?.description
+    }
 }
 
 /// A reply of the transfer process; the packet begins with the number of the command.

@@ -2,8 +2,11 @@ public import EideticCore
 public import EideticHTTP
 
 extension TransferRequest: WireRecord {
-    package static let layout = Layout(
-        Self.init,
+    package static let layout = Layout(Self.init, Field(\.self, formerLayout), Field(\.redirects))
+
+    /// The layout of journals of earlier builds, whose transfers follow all redirects.
+    package static let formerLayout = Layout(
+        Self.init(kind:url:method:headers:note:expectedLength:priority:resumeData:earliestBegin:filePath:),
         Field(\.kind),
         Field(\.url, .text(limit: TransferLimits.urlLength)),
         Field(\.method, .text(limit: 32)),
@@ -16,6 +19,25 @@ extension TransferRequest: WireRecord {
         // The file of an upload comes as a descriptor.
         Field(\.filePath, .constant(nil))
     )
+
+    private init(
+        kind: Kind,
+        url: String,
+        method: String,
+        headers: HTTPHeaders,
+        note: [UInt8],
+        expectedLength: Int?,
+        priority: Int8,
+        resumeData: [UInt8]?,
+        earliestBegin: Timestamp?,
+        filePath: String?
+    ) {
+        self.init(kind: kind, url: url, method: method, headers: headers, note: note, filePath: filePath)
+        self.expectedLength = expectedLength
+        self.priority = priority
+        self.resumeData = resumeData
+        self.earliestBegin = earliestBegin
+    }
 }
 
 extension TransferSessionConfiguration: WireRecord {

@@ -24,13 +24,17 @@ final class BodySink {
 
     /// Creates a sink for a new body.
     init(path: String, fileSystem: FileSystem, willWrite: @escaping () throws(SystemError) -> Void) {
-        (self.path, self.fileSystem, self.willWrite) = (path, fileSystem, willWrite)
+        self.path = path
+        self.fileSystem = fileSystem
+        self.willWrite = willWrite
         length = 0
     }
 
     /// Creates a sink that appends to a part file.
     init(appendingTo path: String, fileSystem: FileSystem) throws(SystemError) {
-        (self.path, self.fileSystem, willWrite) = (path, fileSystem, { () throws(SystemError) in })
+        self.path = path
+        self.fileSystem = fileSystem
+        willWrite = { () throws(SystemError) in }
         let descriptor = try fileSystem.open(path, flags: O_WRONLY)
         length = try fileSystem.size(of: descriptor)
         file = File(descriptor)

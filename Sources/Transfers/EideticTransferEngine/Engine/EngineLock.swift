@@ -63,7 +63,8 @@ package enum EngineLock {
                 guard time.uptime - start < limit else { throw SystemError(.flock, errorNumber: EWOULDBLOCK) }
                 let found = eidetic_find_lock_owner(file.rawValue)
                 if found != owner {
-                    (owner, killTime) = (found, time.uptime + killDelay)
+                    owner = found
+                    killTime = time.uptime + killDelay
                     signal(owner, with: [SIGTERM, SIGCONT], file: file)
                 } else if time.uptime >= killTime {
                     signal(owner, with: [SIGKILL], file: file)
@@ -91,5 +92,5 @@ package enum EngineLock {
         for signal in signals { eidetic_signal_process(process.rawValue, signal) }
     }
 
-    private static func path(in directory: String) -> String { "\(directory)/lock" }
+    private static func path(in directory: String) -> String { ServiceOwner.lockPath(in: directory) }
 }

@@ -103,7 +103,9 @@ final class RunningDownload: RunningTransfer {
     /// A server that understands `If-Range` repeats the ETag with status 206; it may leave out the date.
     private func isProven(_ response: FileResponse, since stored: PartDescription) -> Bool {
         let isTag = stored.validator?.hasPrefix("\"") ?? false
+        let coding = response.headers["Content-Encoding"]
         return isUnchanged(response, since: stored) && (!isTag || response.headers["ETag"] != nil)
+            && (coding == nil || coding == stored.headers["Content-Encoding"])
     }
 
     /// Requests the whole body, after this response.

@@ -20,6 +20,8 @@ class RunningTransfer: FileExchangeDelegate {
     var sink: BodySink?
     /// The description of the body.
     var part: PartDescription?
+    /// The decoding of the complete body; `nil` before, and for a body without a content coding.
+    private(set) var decoding: BodyDecoding?
     /// The URL and the header fields of the current exchange, after redirects.
     var target: TransferURL
     var fields: HTTPHeaders
@@ -63,7 +65,9 @@ class RunningTransfer: FileExchangeDelegate {
 
     init(engine: TransferEngine, added: AddedTransfer, session: TransferSession, row: TransferRow) throws(EideticError)
     {
-        (self.engine, self.added, self.session) = (engine, added, session)
+        self.engine = engine
+        self.added = added
+        self.session = session
         connection = TransferQueue.Connection(
             application: session.application.index,
             host: row.host,
@@ -110,7 +114,7 @@ class RunningTransfer: FileExchangeDelegate {
 
     func receive(_ response: FileResponse) throws(EideticError) {
         headTime = engine.clock.now
-        if response.isRedirect {
+        if response.isRedirect, isFollowed(response) {
             try redirect(response)
         } else if configuration.retriesUnavailable, response.status == 429 || response.status == 503 {
             let error = EideticError(
@@ -124,7 +128,7 @@ class RunningTransfer: FileExchangeDelegate {
         }
     }
 
-    /// Decides about the body of a response that is no redirect.
+    /// Decides about the body of a response that is no redirect, or one that is not followed.
     func accept(_ response: FileResponse) throws(EideticError) { beginBody(of: response) }
 
     /// Begins a new body, which replaces an earlier part when its first byte is written.
@@ -184,7 +188,7 @@ class RunningTransfer: FileExchangeDelegate {
         }
     }
 
-    /// Checks the complete body, and ends the transfer.
+    /// Checks the complete body, and ends the transfer, or begins to decode the body.
     func complete() throws(EideticError) {
         guard let part, let sink else {
             throw EideticError(.badResponse, message: "\(target.text): the server sent no response")
@@ -195,10 +199,37 @@ class RunningTransfer: FileExchangeDelegate {
                 message: "\(target.text): \(total) bytes were announced, but \(sink.length) arrived"
             )
         }
-        engine.complete(self, part: part, sink: sink)
+        let path = application.outboxPath(number)
+        decoding = try BodyDecoding(of: sink, part: part, to: path, fileSystem: engine.fileSystem)
+        if decoding == nil { engine.complete(self, part: part, sink: sink) }
+    }
+
+    /// Decodes a piece of the complete body, and ends the transfer after the last one.
+    func decodePiece() {
+        guard let decoding, let part, let sink else { return }
+        do throws(EideticError) {
+            let isComplete = try decoding.decodePiece { count throws(EideticError) in
+                try engine.checkSpace(for: count, of: self)
+            }
+            if added.request.kind == .download {
+                engine.store.setDiskBytes(sink.length + decoding.result.length, of: number)
+            }
+            if isComplete { engine.complete(self, part: part, sink: decoding.result) }
+        } catch {
+            engine.decodingFailed(self, with: error)
+        }
     }
 
     // MARK: Redirects
+    /// Returns whether the request follows a redirect, whose response is its result otherwise.
+    private func isFollowed(_ response: FileResponse) -> Bool {
+        switch added.request.redirects {
+        case .all: true
+        case .none: false
+        case .sameOrigin: (try? target.redirected(to: response.redirectTarget))?.origin == target.origin
+        }
+    }
+
     private func redirect(_ response: FileResponse) throws(EideticError) {
         let limit = Downloader.Configuration.standardMaximumRedirects
         guard redirectCount < limit else {

@@ -48,7 +48,8 @@ final class RunningUpload: RunningTransfer {
 
     private func create() throws(EideticError) {
         step = .create
-        (bodyStart, position) = (0, 0)
+        bodyStart = 0
+        position = 0
         var headers = fields
         headers["Upload-Draft-Interop-Version"] = Self.version
         headers["Upload-Complete"] = "?1"
@@ -83,7 +84,8 @@ final class RunningUpload: RunningTransfer {
 
     private func append(from offset: Int) throws(EideticError) {
         step = .append
-        (bodyStart, position) = (offset, offset)
+        bodyStart = offset
+        position = offset
         var headers = try headersForLocation()
         headers["Upload-Draft-Interop-Version"] = Self.version
         headers["Upload-Complete"] = "?1"
@@ -139,7 +141,9 @@ final class RunningUpload: RunningTransfer {
         if (200..<300).contains(response.status), response.headers["Upload-Complete"] == "?1" {
             // The server has all; its response to the upload was lost, and this is the one that there is.
             position = added.uploadLength
-            return beginBody(of: response)
+            beginBody(of: response)
+            part?.headers[TransferEvent.Response.lostAnswerField] = "?1"
+            return
         }
         followUp = .next { [unowned self] () throws(EideticError) in
             if (200..<300).contains(response.status), let offset, (0...added.uploadLength).contains(offset) {

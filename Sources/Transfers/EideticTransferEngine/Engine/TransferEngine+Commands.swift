@@ -43,7 +43,11 @@ extension TransferEngine {
             if case .openFile(let transfer) = command {
                 return reply(.file, try openFile(of: transfer, for: application))
             }
-            guard command.isChange else { return reply(result, nil) }
+            guard command.isChange else {
+                // A transfer that is not safe yet may be unknown after a kill; nobody must have been told of it.
+                guard hasUnsafeChanges else { return reply(result, nil) }
+                return afterNextAttempt { reply(result, nil) }
+            }
             afterNextCommit { _, failure in
                 let failed = failure.map { TransferReply.failed(code: $0.code.description, message: $0.message) }
                 reply(failed ?? result, nil)

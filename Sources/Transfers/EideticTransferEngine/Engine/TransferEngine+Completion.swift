@@ -67,6 +67,21 @@ extension TransferEngine {
         try? store.record(mark: offset, of: number)
     }
 
+    /// Decodes a piece of each complete body with a content coding.
+    func decodeBodies() {
+        for transfer in Array(running.values) where transfer.decoding != nil { transfer.decodePiece() }
+    }
+
+    /// Ends a transfer whose body cannot be decoded; one without space is attempted again when there is some.
+    func decodingFailed(_ transfer: RunningTransfer, with error: EideticError) {
+        let number = transfer.number
+        let isAlone = store.rows[number]?.diskBytes == transfer.application.diskBytes
+        guard error.code == .badResponse || error.code == .limitExceeded && isAlone else {
+            return attemptFailed(transfer, with: error, retryAfter: nil)
+        }
+        end(number, with: .failed(code: error.code.description, message: error.message))
+    }
+
     /// Makes a complete body safe, and ends its transfer.
     func complete(_ transfer: RunningTransfer, part: PartDescription, sink: BodySink) {
         let number = transfer.number
@@ -155,13 +170,9 @@ extension TransferEngine {
         body: [UInt8],
         after error: SystemError?
     ) {
-        let row = store.rows[number], session = row.flatMap { store.sessions[$0.session] }
         // Its session may have been removed meanwhile, and its files with it.
-        if row == nil { fileSystem.removeIfPresent(response.path) }
+        if store.rows[number] == nil { fileSystem.removeIfPresent(response.path) }
         didHandOver(number, with: response, body: body, after: error)
-        // Until the end is safe, the part shows that the file is not the one that it describes.
-        guard error == nil, row?.detail != nil, let application = session?.application else { return }
-        removeAfterCommit([application.partPath(number)])
     }
 }
 
@@ -185,9 +196,9 @@ extension TransferEngine {
         }
         changedSessions.insert(session.number)
         let application = session.application
-        let paths = row.kind == .upload ? [application.uploadPath(number), application.partPath(number)] : []
-        let failed = outcome.state == .finished ? [] : [application.partPath(number)]
-        removeAfterCommit(paths + failed)
+        let uploads = row.kind == .upload ? [application.uploadPath(number)] : []
+        // Until the end is safe, a part shows that the file is not the one that it describes.
+        removeAfterCommit(uploads + [application.partPath(number)])
     }
 
     /// Tries again to record an end if the journal cannot be written.

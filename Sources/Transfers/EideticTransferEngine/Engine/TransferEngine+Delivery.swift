@@ -14,7 +14,8 @@ extension TransferEngine {
         var finishedEvent: UInt64 = 0
 
         init(handler: @escaping (TransferNotification) -> Void, canReceive: @escaping () -> Bool) {
-            (self.handler, self.canReceive) = (handler, canReceive)
+            self.handler = handler
+            self.canReceive = canReceive
         }
     }
 

@@ -162,7 +162,7 @@ extension TransferEngine {
         updateKeptBytes(of: transfer)
         let number = transfer.number
         let attempts = transfer.hasProgress ? 0 : Int(store.rows[number]?.attempts ?? 0) + 1
-        guard error.mayPass, error.code != .badResponse || attempts < 8 else {
+        guard FailureConsequences(of: error).isAttemptedLater, error.code != .badResponse || attempts < 8 else {
             return end(number, with: .failed(code: error.code.description, message: error.message))
         }
         let backoff = configuration.backoff.delay(afterAttempts: attempts)
@@ -203,13 +203,6 @@ extension TransferEngine {
 }
 
 extension EideticError {
-    /// A Boolean value indicating whether another attempt may succeed, hours later: after a failure that passes, a
-    /// response that is broken or asks for patience, or when this machine has room again.
-    fileprivate var mayPass: Bool {
-        let patient: [Code] = [.httpStatus, .badResponse, .diskFull, .limitExceeded, .outOfMemory, .fileFailure]
-        return isTransient || patient.contains(code)
-    }
-
     /// The reason for which a transfer waits after this failure.
     var waitReason: WaitReason.Code {
         switch code {

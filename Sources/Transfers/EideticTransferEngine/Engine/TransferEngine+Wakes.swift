@@ -34,7 +34,8 @@ extension TransferEngine {
     /// Ends the pauses of an application that handles events.
     func resetWakePauses(of application: TransferApplication) {
         for session in application.sessions.values where session.wakeFailures > 0 {
-            (session.wakeFailures, session.wakeNotBefore) = (0, .zero)
+            session.wakeFailures = 0
+            session.wakeNotBefore = .zero
         }
     }
 }

@@ -56,6 +56,9 @@ package final class TransferEngine {
     /// The bytes that may be written before the free space is looked at again.
     var freeSpace: (bytes: Int, checked: Duration)?
     var lastCopy: UInt64 = 0
+    /// The functions that are called after the next attempt to write the journal, and after the current one.
+    private var afterAttempt: [() -> Void] = []
+    private var afterCurrentAttempt: [() -> Void] = []
     private var isCommitting = false
     /// The uptime of the next attempt to write the journal, after a failure.
     private var commitNotBefore: Duration = .zero
@@ -69,7 +72,8 @@ package final class TransferEngine {
     ///
     /// - Throws: `refused` if another process has it; an error of the file system.
     package init(_ configuration: TransferEngineConfiguration, inbox: EngineInbox) throws(EideticError) {
-        (self.configuration, self.inbox) = (configuration, inbox)
+        self.configuration = configuration
+        self.inbox = inbox
         lock = try EngineLock.take(
             of: configuration.directory,
             isReplaceable: configuration.isReplaceable,
@@ -116,11 +120,24 @@ extension TransferEngine {
         while !isStopping { turn(host) }
         for work in inbox.close() { work(self) }
         stopTransfers()
-        cancelCopies()
+        abandonCopies()
         commitAtEnd()
         syncWorker.stop()
         fileWorker.stop()
         try? fileSystem.lock(lock, operation: LOCK_UN)
+    }
+
+    /// The reply to commands that are not carried out because the engine stops: the client repeats them over the next
+    /// connection, as after the loss of this one.
+    static let stopping = EideticError(.connectionLost, message: "the transfer process is being stopped")
+
+    /// Records the sockets at which clients reach this process, for clients that know the directory only.
+    package func publish(socketPaths: [String]) {
+        do throws(SystemError) {
+            try ServiceOwner.record(socketPaths, in: lock, with: fileSystem)
+        } catch {
+            Log.write(.warning, category: .fetch, message: "the sockets of transfers cannot be recorded: \(error)")
+        }
     }
 
     /// Ends ``run(host:)``; what has arrived is kept.
@@ -137,6 +154,7 @@ extension TransferEngine {
         // After the work, which may have been the last: the host then measures how long nothing is to be done.
         host?.handle(Array(descriptors[ownCount...]), for: self)
         loop.run()
+        decodeBodies()
         retryEnds()
         wakeDueTransfers()
         retryWakes()
@@ -148,6 +166,7 @@ extension TransferEngine {
     }
 
     private func timeout(_ hostDeadline: Duration?) -> Duration? {
+        if running.values.contains(where: { $0.decoding != nil }) { return .zero }
         if !running.isEmpty || !unrecordedEnds.isEmpty { return ActiveClock.maximumWait }
         let conditionCheck = held.isEmpty ? nil : nextConditionCheck
         let next = [deadlines.first?.time, conditionCheck, hostDeadline].compactMap { $0 }.min()
@@ -176,19 +195,32 @@ extension TransferEngine {
                 try fileSystem.synchronizeData(store.journal.file.descriptor)
             }
         } catch {
-            failure = EideticError(error)
+            Log.write(.error, category: .fetch, message: "the journal of transfers cannot be written: \(error)")
+            failure = Self.stopping
         }
         for body in afterCurrentCommit + afterCommit { body(self, failure) }
-        (afterCurrentCommit, afterCommit) = ([], [])
+        afterCurrentCommit = []
+        afterCommit = []
+        for body in afterCurrentAttempt + afterAttempt { body() }
+        afterCurrentAttempt = []
+        afterAttempt = []
     }
+
+    /// A Boolean value indicating whether a change waits for the journal, which can be written.
+    var hasUnsafeChanges: Bool { (isCommitting || !afterCommit.isEmpty) && time.uptime >= commitNotBefore }
+
+    /// Calls a function on this thread after the changes so far are safe, or could not be written for now.
+    func afterNextAttempt(_ body: @escaping () -> Void) { afterAttempt.append(body) }
 
     /// Synchronises the journal for all that waits, unless that is already under way.
     private func commit() {
-        guard !isCommitting, !afterCommit.isEmpty || committedEvent + 1 < store.nextEvent,
+        guard !isCommitting, !afterCommit.isEmpty || !afterAttempt.isEmpty || committedEvent + 1 < store.nextEvent,
             time.uptime >= commitNotBefore
         else { return }
         afterCurrentCommit = afterCommit
+        afterCurrentAttempt = afterAttempt
         afterCommit = []
+        afterAttempt = []
         let lastEvent = store.nextEvent - 1
         do throws(SystemError) {
             _ = try store.compactIfNeeded()
@@ -198,7 +230,8 @@ extension TransferEngine {
             return retryCommit(after: error)
         }
         isCommitting = true
-        let file = store.journal.file, invalid = store.takeInvalidPlaces()
+        let file = store.journal.file
+        let invalid = store.takeInvalidPlaces()
         syncWorker.add(
             .journal(file) { [inbox, fileSystem] error in
                 // Before those who wait are told; what a failure leaves is erased at the next start.
@@ -223,7 +256,14 @@ extension TransferEngine {
         let work = afterCurrentCommit
         afterCurrentCommit = []
         for body in work { body(self, nil) }
+        endAttempt()
         deliver()
+    }
+
+    private func endAttempt() {
+        let work = afterCurrentAttempt
+        afterCurrentAttempt = []
+        for body in work { body() }
     }
 
     /// Keeps what waits for a journal that cannot be written, and tries again in a second.
@@ -231,6 +271,7 @@ extension TransferEngine {
         Log.write(.error, category: .fetch, message: "the journal of transfers cannot be written: \(error)")
         afterCommit = afterCurrentCommit + afterCommit
         afterCurrentCommit = []
+        endAttempt()
         deadlines.insert(0, at: time.uptime + .seconds(1))
         commitNotBefore = time.uptime + .seconds(1)
     }

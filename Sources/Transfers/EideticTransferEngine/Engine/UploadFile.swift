@@ -91,11 +91,11 @@ extension TransferEngine {
         pending.completion(error == nil ? copies : [], error)
     }
 
-    /// Ends the additions whose files are being copied, because the engine stops.
-    func cancelCopies() {
+    /// Ends the additions whose files are being copied, because the engine stops; their clients add them again.
+    func abandonCopies() {
         let pending = pendingCopies.values
         pendingCopies = [:]
-        for entry in pending { entry.completion([], .cancelled) }
+        for entry in pending { entry.completion([], Self.stopping) }
         copyWorkers.stop()
     }
 }

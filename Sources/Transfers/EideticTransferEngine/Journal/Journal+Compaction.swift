@@ -4,11 +4,13 @@ import Glibc
 
 // A compaction writes a new file beside the journal and renames it. What it replaces has secrets, and is erased.
 extension Journal {
-    /// Replaces the file by one with the records at the places, in this order, between `first` and `last`.
+    /// Replaces the file by one with the records at the places, in this order, between `first` and `last`; those at
+    /// `repeated` are written once more before them.
     ///
     /// - Returns: The new places. The file is synchronised; ``takeReplacedFile()`` returns the earlier one.
     func compact(
         first: [JournalRecord],
+        repeating repeated: [JournalPlace],
         keeping places: [JournalPlace],
         last: [JournalRecord]
     ) throws(SystemError) -> [JournalPlace] {
@@ -16,14 +18,21 @@ extension Journal {
         let temporary = Self.newPath(of: path)
         fileSystem.removeIfPresent(temporary)
         let target = try fileSystem.open(temporary, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        let (moved, written) = try write(first: first, places: places, last: last, to: target)
+        let (moved, written) = try write(
+            first: first,
+            repeated: repeated,
+            places: places,
+            last: last,
+            to: target
+        )
         try fileSystem.synchronize(target)
         // A name for the earlier file, by which the next start finds what a kill leaves of it.
         fileSystem.removeIfPresent(Self.oldPath(of: path))
         try? fileSystem.link(path, to: Self.oldPath(of: path))
         try fileSystem.rename(temporary, to: path)
         // From here on the name is that of the new file, whatever fails; the next flush tries again.
-        (replacedFile, file) = (file, File(target))
+        replacedFile = file
+        file = File(target)
         length = UInt64(written)
         needsDirectorySynchronization = true
         try? synchronizeDirectory()
@@ -33,12 +42,14 @@ extension Journal {
     /// Writes the records of a compaction; returns the new places, and the length of the file.
     private func write(
         first: [JournalRecord],
+        repeated: [JournalPlace],
         places: [JournalPlace],
         last: [JournalRecord],
         to target: borrowing FileDescriptor
     ) throws(SystemError) -> (moved: [JournalPlace], written: Int) {
         var (buffer, written) = (Self.magic, 0)
         for record in first { buffer += Self.encode(record, secret: []) }
+        for place in repeated { buffer += try bytes(at: place) }
         var moved: [JournalPlace] = []
         moved.reserveCapacity(places.count)
         for place in places {
@@ -89,7 +100,8 @@ extension Journal.File {
 
     /// Overwrites the whole file with zeros, and makes that safe.
     fileprivate func eraseAll(with fileSystem: FileSystem) throws(SystemError) {
-        let size = try fileSystem.size(of: descriptor), zeros = [UInt8](repeating: 0, count: Self.blockSize)
+        let size = try fileSystem.size(of: descriptor)
+        let zeros = [UInt8](repeating: 0, count: Self.blockSize)
         for offset in stride(from: 0, to: size, by: zeros.count) {
             try fileSystem.write(Array(zeros.prefix(size - offset)), to: descriptor, at: offset)
         }

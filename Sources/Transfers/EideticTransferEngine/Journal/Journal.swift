@@ -37,20 +37,23 @@ final class Journal {
 
     /// The size of the lengths and the checksum before a record.
     static let headSize = 16
-    static let magic = Array("eidetic-transfers 1\n".utf8)
+    static let magic = Array("eidetic-transfers \(version)\n".utf8)
+    /// The version of the format; an increase of it makes earlier programs leave the file alone.
+    static let version = 1
     /// The largest number of bytes in memory before they are written.
     static let flushThreshold = 1 << 20
 
     /// Opens the journal at `path`, and calls `body` for each record.
     ///
-    /// A record that does not match its checksum, and all that follows, is removed: a loss of power may have truncated
-    /// it before it was synchronised.
+    /// A record that does not match its checksum is set aside, in a file beside the journal. At the end it is removed:
+    /// a loss of power may have truncated it before it was synchronised.
     init(
         path: String,
         fileSystem: FileSystem,
         replay body: (JournalRecord, JournalPlace) -> Void
     ) throws(SystemError) {
-        (self.path, self.fileSystem) = (path, fileSystem)
+        self.path = path
+        self.fileSystem = fileSystem
         try Self.eraseCopies(of: path, with: fileSystem)
         let descriptor = try fileSystem.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
         let size = try fileSystem.size(of: descriptor)
@@ -66,11 +69,28 @@ final class Journal {
             try fileSystem.truncate(descriptor, to: Int(length))
         }
         file = File(descriptor)
+        try setAside(reader.damages)
         try file.erase(unfinished, with: fileSystem)
         guard length == 0 else { return }
         pending = Self.magic
         length = UInt64(pending.count)
         try flush()
+    }
+
+    /// Returns the version of the journal at `path`, if it is a later one: such a journal is left as it is.
+    static func laterVersion(at path: String, fileSystem: FileSystem) throws(SystemError) -> Int? {
+        let head: [UInt8]
+        do throws(SystemError) {
+            let file = try fileSystem.open(path, flags: O_RDONLY)
+            head = try fileSystem.bytes(of: file, at: 0, count: 64)
+        } catch {
+            guard error.errorNumber == ENOENT else { throw error }
+            return nil
+        }
+        guard head.starts(with: magic.prefix { $0 != UInt8(ascii: " ") }), let end = head.firstIndex(of: 10),
+            let last = String(decoding: head[..<end], as: UTF8.self).split(separator: " ").last, let found = Int(last)
+        else { return nil }
+        return found > version ? found : nil
     }
 
     /// Appends a record; it is written with the next ``flush()``.

@@ -11,6 +11,8 @@ struct JournalReader {
 
     /// The records that are marked as invalid and have bytes still.
     private(set) var unfinishedErasures: [JournalPlace] = []
+    /// The bytes before the last valid record that are none.
+    private(set) var damages: [Range<UInt64>] = []
 
     /// The last byte of the length of a payload that is not valid any more.
     static let invalidMark: UInt8 = 0x80
@@ -20,26 +22,96 @@ struct JournalReader {
     init(fileSystem: FileSystem, size: UInt64) { (self.fileSystem, self.size) = (fileSystem, size) }
 
     /// Calls `body` for each valid record, and returns the position behind the last one; 0 for a file without any.
+    ///
+    /// A damaged record does not take with it those that follow.
     mutating func readAll(
         from file: borrowing FileDescriptor,
         apply body: (JournalRecord, JournalPlace) -> Void
     ) throws(SystemError) -> UInt64 {
-        var offset = UInt64(Journal.magic.count)
-        guard try bytes(at: 0, count: Journal.magic.count, of: file) == Journal.magic else { return 0 }
-        while let head = try bytes(at: offset, count: Journal.headSize, of: file), let lengths = Self.lengths(head) {
-            let count = Journal.headSize + lengths.payload + lengths.secret
-            let place = JournalPlace(offset: offset, length: UInt32(count))
-            guard let bytes = try bytes(at: offset, count: count, of: file) else { break }
-            if lengths.isInvalid {
-                if bytes[Journal.headSize...].contains(where: { $0 != 0 }) { unfinishedErasures.append(place) }
-            } else if let decoded = Self.decode(bytes) {
-                body(decoded.record, place)
+        guard let magic = try bytes(at: 0, count: Journal.magic.count, of: file) else { return 0 }
+        let start = UInt64(Journal.magic.count)
+        var (offset, end) = (start, magic == Journal.magic ? start : 0)
+        while offset < size {
+            if let count = try readRecord(at: offset, of: file, apply: body) {
+                offset += count
+                end = offset
             } else {
-                break
+                guard let next = try validRecord(after: offset, of: file) else { break }
+                damages.append(offset..<next)
+                offset = next
             }
-            offset += UInt64(count)
         }
-        return offset
+        // What is behind the last record is removed with the end of the file.
+        damages.removeAll { $0.lowerBound >= end }
+        if magic != Journal.magic, end > 0 { damages.append(0..<start) }
+        return end
+    }
+
+    /// Reads the record at a position; returns its length, or `nil` if it is damaged.
+    private mutating func readRecord(
+        at offset: UInt64,
+        of file: borrowing FileDescriptor,
+        apply body: (JournalRecord, JournalPlace) -> Void
+    ) throws(SystemError) -> UInt64? {
+        guard let head = try bytes(at: offset, count: Journal.headSize, of: file), let lengths = Self.lengths(head),
+            case let count = Journal.headSize + lengths.payload + lengths.secret,
+            let bytes = try bytes(at: offset, count: count, of: file)
+        else { return nil }
+        let place = JournalPlace(offset: offset, length: UInt32(count))
+        if lengths.isInvalid {
+            if bytes[Journal.headSize...].contains(where: { $0 != 0 }) {
+                // The lengths have no checksum: what they reach over is erased only if another record follows.
+                guard try isBoundary(at: offset + UInt64(count), of: file) else { return nil }
+                unfinishedErasures.append(place)
+            }
+        } else if let decoded = Self.decode(bytes) {
+            body(decoded.record, place)
+        } else {
+            return nil
+        }
+        return UInt64(count)
+    }
+
+    /// Returns the position of the first record with a right checksum behind a damaged one, as far as that may reach.
+    private mutating func validRecord(
+        after damage: UInt64,
+        of file: borrowing FileDescriptor
+    ) throws(SystemError) -> UInt64? {
+        // A body of a server is in a record: its bytes are taken for no record while the length before it is right.
+        let head = try bytes(at: damage, count: Journal.headSize, of: file)
+        if let lengths = head.flatMap({ Self.lengths($0) }) {
+            let next = damage + UInt64(Journal.headSize + lengths.payload + lengths.secret)
+            if try isBoundary(at: next, of: file) { return next }
+        }
+        let last = min(size, damage + UInt64(2 * Self.maximumRecordSize + Journal.headSize))
+        var next = damage + 1
+        while next < last {
+            if try isValid(at: next, of: file) { return next }
+            next += 1
+        }
+        return nil
+    }
+
+    /// Returns whether the file ends at a position, or a valid or an erased record begins there.
+    private mutating func isBoundary(
+        at offset: UInt64,
+        of file: borrowing FileDescriptor
+    ) throws(SystemError) -> Bool {
+        if offset == size { return true }
+        let head = try bytes(at: offset, count: Journal.headSize, of: file)
+        if head.flatMap({ Self.lengths($0) })?.isInvalid == true { return true }
+        return try isValid(at: offset, of: file)
+    }
+
+    private mutating func isValid(at offset: UInt64, of file: borrowing FileDescriptor) throws(SystemError) -> Bool {
+        guard let head = try bytes(at: offset, count: Journal.headSize, of: file), let lengths = Self.lengths(head),
+            let bytes = try bytes(
+                at: offset,
+                count: Journal.headSize + lengths.payload + lengths.secret,
+                of: file
+            )
+        else { return false }
+        return Self.decode(bytes) != nil
     }
 
     /// Decodes the bytes of one record; `nil` if they are not valid.

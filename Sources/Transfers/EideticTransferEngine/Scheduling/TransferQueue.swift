@@ -179,7 +179,9 @@ extension TransferQueue {
         package let session: UInt32
 
         package init(application: Int, host: UInt32, session: UInt32 = 0) {
-            (self.application, self.host, self.session) = (application, host, session)
+            self.application = application
+            self.host = host
+            self.session = session
         }
     }
 

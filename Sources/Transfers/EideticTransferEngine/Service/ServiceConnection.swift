@@ -20,7 +20,9 @@ final class ServiceConnection {
     private static let turnLimit = 32
 
     init(_ socket: PacketSocket, application: String?) {
-        (self.socket, self.application, isIdentityFixed) = (socket, application, application != nil)
+        self.socket = socket
+        self.application = application
+        isIdentityFixed = application != nil
     }
 
     deinit { for packet in outgoing { if let file = packet.file { close(file) } } }
@@ -56,12 +58,16 @@ final class ServiceConnection {
     }
 
     private func receive(_ packet: PacketSocket.Packet, for engine: TransferEngine) {
+        if !hasGreeted, let (number, version) = TransferCommand.otherVersion(ofGreeting: packet.bytes) {
+            let message = TransferCommand.mismatch(application: version) ?? ""
+            return send(.failed(code: EideticError.Code.refused.description, message: message), number: number)
+        }
         guard let received = try? WireReader.decode(NumberedMessage<TransferCommand>.self, from: packet.bytes),
             case let number = received.number, number != 0
         else { return isClosed = true }
         let command = received.message
-        if case .hello(let version, let name, let secret) = command {
-            return greet(version: version, name: name, secret: secret, number: number, store: engine.store)
+        if case .hello(_, let name, let secret) = command {
+            return greet(name: name, secret: secret, number: number, store: engine.store)
         }
         guard let application, hasGreeted else { return isClosed = true }
         switch command {
@@ -79,11 +85,7 @@ final class ServiceConnection {
         }
     }
 
-    private func greet(version: UInt32, name: String, secret: [UInt8], number: UInt32, store: TransferStore) {
-        guard version == TransferCommand.version else {
-            let message = "the transfer process has version \(TransferCommand.version) of the messages, not \(version)"
-            return send(.failed(code: EideticError.Code.refused.description, message: message), number: number)
-        }
+    private func greet(name: String, secret: [UInt8], number: UInt32, store: TransferStore) {
         if !isIdentityFixed {
             guard !hasGreeted, (1...255).contains(name.utf8.count) else { return isClosed = true }
             guard store.application(named: name).admits(secret: secret) else { return refuse(name, number: number) }

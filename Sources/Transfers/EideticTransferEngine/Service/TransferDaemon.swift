@@ -8,6 +8,14 @@ package enum TransferDaemon {
     /// - Throws: `refused` if another process has the directory, or the kernel refuses the sandbox; an error of the
     ///   file system.
     package static func run(_ options: ServiceOptions) throws(EideticError) {
+        do throws(EideticError) { try serve(options) } catch {
+            var refusal = Refusal(options, because: error)
+            refusal.perform()
+            throw error
+        }
+    }
+
+    private static func serve(_ options: ServiceOptions) throws(EideticError) {
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         do throws(SystemError) {
@@ -15,6 +23,8 @@ package enum TransferDaemon {
         } catch {
             throw EideticError(error)
         }
+        // Before the process that has the directory is ended: it may be the only one that can read it.
+        try TransferStore.checkVersion(of: options.directory)
         // A sandbox forbids signals to others.
         if options.replacesOther { try EngineLock.endOwner(of: options.directory) }
         let code = CodePages()

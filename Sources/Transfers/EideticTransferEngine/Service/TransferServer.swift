@@ -40,7 +40,9 @@ package final class TransferServer: TransferEngineHost {
     ) {
         self.listeners = listeners.map { PacketSocket(adopting: $0) }
         self.supervisor = supervisor.map { PacketSocket(adopting: $0) }
-        (self.idleLimit, self.time, self.releaseCode) = (idleLimit, time, releaseCode)
+        self.idleLimit = idleLimit
+        self.time = time
+        self.releaseCode = releaseCode
         for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) { Self.makeNonblocking(socket) }
     }
 
@@ -54,8 +56,11 @@ package final class TransferServer: TransferEngineHost {
             waitingWakes.append(.wake(application: application, session: session))
             sendWakes()
         }
+        publishSockets(engine)
         engine.run(host: self)
     }
+
+    private func publishSockets(_ engine: TransferEngine) { engine.publish(socketPaths: listeners.compactMap(\.path)) }
 
     package var descriptors: [PollDescriptor] {
         // A listener that cannot be served would be ready at once, again and again.
@@ -138,7 +143,9 @@ extension TransferServer {
             for socket in sockets(of: packet) {
                 connections.append(ServiceConnection(socket, application: application))
             }
-        case .listener: listeners += sockets(of: packet)
+        case .listener:
+            listeners += sockets(of: packet)
+            publishSockets(engine)
         case .hold(let application, let isHeld): engine.setHeld(isHeld, application: application)
         case .forceQuit(let application): engine.forceQuit(application)
         case .network(let isMetered): engine.setMetered(isMetered)

@@ -39,7 +39,8 @@ final class StoreReplay {
     func apply(_ record: JournalRecord, at place: JournalPlace) {
         switch record {
         case .counters(let nextTransfer, let nextEvent):
-            (self.nextTransfer, self.nextEvent) = (nextTransfer, nextEvent)
+            self.nextTransfer = nextTransfer
+            self.nextEvent = nextEvent
         case .boot(let boot): self.boot = boot
         case .session(let number, let application, let identity, let configuration):
             sessions[number] = Session(

@@ -49,8 +49,12 @@ struct TransferRow {
         added: JournalPlace,
         deadline: Duration
     ) {
-        (self.number, self.session, self.host, self.kind) = (number, session, host, kind)
-        (self.priority, self.added) = (priority, added)
+        self.number = number
+        self.session = session
+        self.host = host
+        self.kind = kind
+        self.priority = priority
+        self.added = added
         self.deadline = deadline
     }
 
@@ -94,8 +98,10 @@ final class TransferSession {
         configuration: TransferSessionConfiguration,
         place: JournalPlace
     ) {
-        (self.number, self.application) = (number, application)
-        (self.configuration, self.place) = (configuration, place)
+        self.number = number
+        self.application = application
+        self.configuration = configuration
+        self.place = place
     }
 
     /// Inserts an event; events are numbered in order, so it is nearly always the last one.
@@ -123,7 +129,8 @@ final class TransferApplication {
     var isHeld = false
 
     init(name: String, index: Int, root: String) {
-        (self.name, self.index) = (name, index)
+        self.name = name
+        self.index = index
         // A name may contain any character; the directory's name is a part of its digest.
         directory = "\(root)/\(Digest(sha256: Array(name.utf8)).hexadecimal.prefix(32))"
     }
@@ -143,4 +150,12 @@ final class TransferApplication {
     func keptPath(_ token: String) -> String { "\(directory)/kept/\(token)" }
 
     static let subdirectories = ["parts", "uploads", "outbox", "deliveries", "kept"]
+}
+
+extension TransferRow {
+    /// Records that all was transferred: the body of the response, or the file of the upload.
+    mutating func complete(with response: TransferEvent.Response) {
+        if kind == .download { total = response.length }
+        completed = total ?? response.length
+    }
 }

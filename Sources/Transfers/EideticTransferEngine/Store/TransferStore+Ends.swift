@@ -13,7 +13,10 @@ extension TransferStore {
         guard var row = rows[number], !row.state.isTerminal, let session = sessions[row.session] else { return }
         let ended = EndedTransfer(transfer: number, event: nextEvent, outcome: outcome, body: body)
         let place = try append(.ended(ended))
-        (row.event, row.ended, row.state) = (nextEvent, place, outcome.state)
+        row.event = nextEvent
+        row.ended = place
+        row.state = outcome.state
+        if case .finished(let response) = outcome { row.complete(with: response) }
         nextEvent += 1
         session.application.diskBytes += diskBytes - row.diskBytes
         row.diskBytes = diskBytes

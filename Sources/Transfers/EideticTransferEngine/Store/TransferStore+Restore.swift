@@ -1,11 +1,14 @@
 import EideticCore
+import EideticFetch
 import EideticTransfer
 import Glibc
 
 extension TransferStore {
     /// Builds the state from the journal, and makes the files agree with it.
     func restore(_ replay: StoreReplay) throws(SystemError) {
-        (nextTransfer, nextEvent, nextSession) = (replay.nextTransfer, replay.nextEvent, replay.nextSession)
+        nextTransfer = replay.nextTransfer
+        nextEvent = replay.nextEvent
+        nextSession = replay.nextSession
         for (number, session) in replay.sessions { restore(session, number: number) }
         let isSameBoot = replay.boot == boot
         for number in replay.transfers.keys.sorted() {
@@ -55,7 +58,10 @@ extension TransferStore {
             added: transfer.place,
             deadline: deadline(of: added, in: session)
         )
-        (row.detail, row.ended, row.event, row.mark) = (transfer.detail, transfer.ended, transfer.event, transfer.mark)
+        row.detail = transfer.detail
+        row.ended = transfer.ended
+        row.event = transfer.event
+        row.mark = transfer.mark
         if !transfer.superseded.isEmpty { supersededPlaces[added.number] = transfer.superseded }
         row.earliestBegin = added.request.earliestBegin
         row.state = transfer.outcome?.state ?? (transfer.isPaused ? .paused : .waiting)
@@ -97,19 +103,21 @@ extension TransferStore {
 
     /// Makes the file of a complete download its part again, if its end was not recorded any more.
     ///
-    /// A part is moved to the outbox when it is complete and safe, so its length is that of the body.
+    /// A part is moved to the outbox when it is complete and safe, so its length is that of the body. The file of a
+    /// body with a content coding is another one.
     private func takeBack(_ row: inout TransferRow, of application: TransferApplication) throws(SystemError) {
         let (source, target) = (application.outboxPath(row.number), application.partPath(row.number))
         guard (try? fileSystem.status(of: target)) == nil, let size = try? fileSystem.status(of: source).size,
             let place = row.detail, case .response(_, var part) = try journal.record(at: place).record,
-            part.totalLength == nil || part.totalLength == size
+            part.totalLength == nil || part.totalLength == size, BodyDecoder.codings(of: part.headers).isEmpty
         else { return }
         part.totalLength = size
         row.detail = try journal.append(.response(transfer: row.number, part))
         try journal.append(.mark(transfer: row.number, offset: size))
         try journal.flush()
         try fileSystem.rename(source, to: target)
-        (row.mark, row.total) = (size, size)
+        row.mark = size
+        row.total = size
     }
 
     /// Makes the file of a transfer that has finished agree with its event.
@@ -123,7 +131,8 @@ extension TransferStore {
         if row.kind == .upload { fileSystem.removeIfPresent(application.uploadPath(row.number)) }
         try journal.eraseSecret(of: row.added)
         guard case .finished(let response) = transfer.outcome else { return }
-        (row.completed, row.total, row.diskBytes) = (response.length, response.length, response.length)
+        row.complete(with: response)
+        row.diskBytes = response.length
         guard !isSameBoot, transfer.hasBody, let place = row.ended,
             case .ended(let ended) = try journal.record(at: place).record, let body = ended.body
         else { return }

@@ -26,10 +26,15 @@ extension TransferStore {
             identity: application.identity,
             configuration
         )
-        let place = try change { () throws(SystemError) in try append(record) }
+        let place = try change { () throws(SystemError) in
+            // Twice: with a damaged record all transfers of the session would be lost.
+            try journal.append(record)
+            return try append(record)
+        }
         release(existing?.place)
         if let existing {
-            (existing.configuration, existing.place) = (configuration, place)
+            existing.configuration = configuration
+            existing.place = place
             existing.identity = application.identity
         } else {
             nextSession += 1

@@ -41,17 +41,37 @@ final class TransferStore {
         time: any TimeSource,
         boot: String? = nil
     ) throws(EideticError) {
-        (self.directory, self.fileSystem, self.time) = (directory, fileSystem, time)
+        self.directory = directory
+        self.fileSystem = fileSystem
+        self.time = time
         self.boot = boot ?? BootIdentifier.current(fileSystem)
         bootNumber = Array(self.boot.utf8).withUnsafeBytes { Checksum.value(of: $0) }
+        try Self.checkVersion(of: directory, fileSystem: fileSystem)
         let replay = StoreReplay()
+        let path = "\(directory)/journal"
         do throws(SystemError) {
             try fileSystem.makeDirectories(directory)
-            journal = try Journal(path: "\(directory)/journal", fileSystem: fileSystem, replay: replay.apply)
+            journal = try Journal(path: path, fileSystem: fileSystem, replay: replay.apply)
             try restore(replay)
         } catch {
             throw EideticError(error)
         }
+    }
+
+    /// Throws `cacheUnavailable` if the journal of a directory is one of a later version of this program.
+    static func checkVersion(of directory: String, fileSystem: FileSystem = FileSystem()) throws(EideticError) {
+        let path = "\(directory)/journal"
+        let later: Int?
+        do throws(SystemError) {
+            later = try Journal.laterVersion(at: path, fileSystem: fileSystem)
+        } catch {
+            throw EideticError(error)
+        }
+        guard let later else { return }
+        let message =
+            "\(path) has version \(later) of the format, and this program reads up to \(Journal.version): it is too old "
+            + "and must be updated; nothing is changed"
+        throw EideticError(.cacheUnavailable, message: message)
     }
 
     /// Returns an application, which is created if it is missing.
@@ -138,7 +158,8 @@ final class TransferStore {
 extension TransferStore {
     func compact() throws(SystemError) {
         let numbers = rows.keys.sorted()
-        var places = sessions.values.sorted { $0.number < $1.number }.map(\.place)
+        let sessionPlaces = sessions.values.sorted { $0.number < $1.number }.map(\.place)
+        var places = sessionPlaces
         for number in numbers { places += rows[number]?.places ?? [] }
         let first: [JournalRecord] = [
             .counters(nextTransfer: nextTransfer, nextEvent: nextEvent), .boot(boot),
@@ -149,14 +170,20 @@ extension TransferStore {
             if row.mark > 0 { last.append(.mark(transfer: number, offset: row.mark)) }
             if row.state == .paused { last.append(.paused(transfer: number, true)) }
         }
-        var moved = try journal.compact(first: first, keeping: places, last: last)[...]
+        var moved = try journal.compact(
+            first: first,
+            repeating: sessionPlaces,
+            keeping: places,
+            last: last
+        )[...]
         for session in sessions.values.sorted(by: { $0.number < $1.number }) {
             if let place = moved.popFirst() { session.place = place }
         }
         for number in numbers { rows[number]?.move(to: &moved) }
         liveBytes = journal.length
         // They were left out.
-        (supersededPlaces, invalidPlaces) = ([:], [])
+        supersededPlaces = [:]
+        invalidPlaces = []
     }
 }
 

@@ -28,7 +28,7 @@ struct DayTests {
             for index in schedules.indices where schedules[index].nextTime.map({ $0 <= now.steady }) ?? false {
                 let bucket = schedules[index].bucket(at: now)
                 let admitted = schedules[index].quota.admits(in: bucket, at: now.steady)
-                let started = schedules[index].startDueWakes(at: now, conditions: SystemConditions())
+                let started = schedules[index].startDueWakes(at: now, conditions: TaskConditions())
                 #expect(started.isEmpty || admitted)
                 #expect(now.steady % 60 == 0)
                 for wake in started {
@@ -46,7 +46,7 @@ struct DayTests {
         for index in schedules.indices {
             let count = wakes.filter { $0.index == index }.count
             if schedules[index].bucket(at: end) == .restricted { #expect(count <= 1, "application \(index): \(count)") }
-            let lines = schedules[index].explanation(at: end, conditions: SystemConditions())
+            let lines = schedules[index].explanation(at: end, conditions: TaskConditions())
             #expect(lines.contains { $0.hasPrefix("background fetch: next chance ") }, "\(lines)")
         }
     }
@@ -56,7 +56,7 @@ struct DayTests {
         let start = SyntheticUser.monday
         var schedule = WakeSchedule(at: start)
         schedule.setFetchInterval(.minimum, at: start)
-        let lines = schedule.explanation(at: start, conditions: SystemConditions())
+        let lines = schedule.explanation(at: start, conditions: TaskConditions())
         #expect(
             lines == [
                 "bucket: active, 20 min of 20 min left in 1 h",

@@ -104,7 +104,7 @@ struct LearningTests {
         let planned = schedule.nextTime
         // The user has travelled three hours to the east.
         let moved = ScheduleTime(steady: end.steady, local: end.local + 3 * .hour, offset: 3 * .hour)
-        let result1 = schedule.startDueWakes(at: moved, conditions: SystemConditions())
+        let result1 = schedule.startDueWakes(at: moved, conditions: TaskConditions())
         #expect(result1.isEmpty)
         #expect(schedule.nextTime == planned.map { $0 - 3 * .hour })
     }

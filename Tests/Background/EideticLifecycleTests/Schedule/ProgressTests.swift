@@ -8,7 +8,7 @@ struct ProgressTests {
         arguments: [0, 10, 1_000_000] as [UInt64]
     )
     func throttled(total: UInt64) {
-        var throttle = ProgressThrottle(interval: .seconds(1)), sent: [UInt64] = [], delayed: Duration?
+        var throttle = WorkProgressThrottle(interval: .seconds(1)), sent: [UInt64] = [], delayed: Duration?
         for step in 0..<1_000 as Range<UInt64> {
             let now: Duration = .milliseconds(10 * step)
             if let time = delayed, time <= now, let report = throttle.takeDelayed(at: now) {
@@ -27,7 +27,7 @@ struct ProgressTests {
 
     @Test("B10 the same report, and one after the end, is not sent")
     func ignored() {
-        var throttle = ProgressThrottle(interval: .seconds(1))
+        var throttle = WorkProgressThrottle(interval: .seconds(1))
         let done = WorkProgress(completed: 10, total: 10)
         #expect(throttle.record(done, at: .zero) == .send)
         #expect(throttle.record(done, at: .seconds(5)) == .ignore)

@@ -43,9 +43,9 @@ struct RequestTests {
         try schedule.submit(request, at: start)
         // On the grid of minutes.
         #expect(schedule.nextTime == start.steady + 120)
-        let result1 = schedule.startDueWakes(at: start.advanced(by: 119), conditions: SystemConditions())
+        let result1 = schedule.startDueWakes(at: start.advanced(by: 119), conditions: TaskConditions())
         #expect(result1.isEmpty)
-        let result2 = schedule.startDueWakes(at: start.advanced(by: 120), conditions: SystemConditions())
+        let result2 = schedule.startDueWakes(at: start.advanced(by: 120), conditions: TaskConditions())
         #expect(result2 == [.task(request)])
     }
 
@@ -56,7 +56,7 @@ struct RequestTests {
         (request.constraints.needsNetwork, request.constraints.needsExternalPower) = (true, true)
         request.constraints.needsIdle = true
         try schedule.submit(request, at: start)
-        var conditions = SystemConditions()
+        var conditions = TaskConditions()
         (conditions.isOnExternalPower, conditions.isIdle) = (false, false)
         let result3 = schedule.startDueWakes(at: start, conditions: conditions)
         #expect(result3.isEmpty)
@@ -64,7 +64,7 @@ struct RequestTests {
         #expect(lines.contains { $0.contains("there is no external power and the machine is in use") }, "\(lines)")
         let later = start.advanced(by: .quarterHour)
         #expect(schedule.nextTime == later.steady)
-        let result4 = schedule.startDueWakes(at: later, conditions: SystemConditions())
+        let result4 = schedule.startDueWakes(at: later, conditions: TaskConditions())
         #expect(result4 == [.task(request)])
     }
 
@@ -75,14 +75,14 @@ struct RequestTests {
         try schedule.submit(request, at: start)
         var (now, pauses): (ScheduleTime, [Int64]) = (start, [])
         for _ in 0..<12 {
-            _ = schedule.startDueWakes(at: now, conditions: SystemConditions(), liftsQuota: true)
+            _ = schedule.startDueWakes(at: now, conditions: TaskConditions(), liftsQuota: true)
             schedule.complete(.task(request), result: .failed, seconds: 0, at: now)
             let next = try #require(schedule.nextTime)
             pauses.append(next - now.steady)
             now = now.advanced(by: next - now.steady)
         }
         #expect(pauses == [60, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680, 15_360, 18_000, 18_000])
-        _ = schedule.startDueWakes(at: now, conditions: SystemConditions(), liftsQuota: true)
+        _ = schedule.startDueWakes(at: now, conditions: TaskConditions(), liftsQuota: true)
         schedule.complete(.task(request), result: .newData, seconds: 1, at: now)
         #expect(schedule.nextTime == nil)
     }

@@ -27,7 +27,7 @@ struct SyntheticUser {
                 schedule.recordEndOfUse(at: now.advanced(by: 120))
                 continue
             }
-            for wake in schedule.startDueWakes(at: now, conditions: SystemConditions()) {
+            for wake in schedule.startDueWakes(at: now, conditions: TaskConditions()) {
                 if wake == .fetch { times.append(next) }
                 schedule.complete(wake, result: result(now), seconds: 5, at: now.advanced(by: 5))
             }

@@ -63,20 +63,33 @@ struct RequestComponentTests {
         #expect(answers.texts.count == 2)
     }
 
-    @Test("B01 a launch is answered when the program has started, or after a limit that it has not")
+    @Test("B01 a launch is answered when the program has connected, or after a limit that it has not")
     func launches() {
-        let answers = Answers()
+        var answers: [LaunchRequests.Answer] = []
         var (launches, starting) = (LaunchRequests(limit: .seconds(5)), view)
-        let isRefused = !launches.expect(in: view, at: .zero, answer: answers.add)
+        let isRefused = !launches.expect(in: view, at: .zero) { answers.append($0) }
         starting.process?.slowStart = "process 7 has not started its program yet"
-        let isKept = [1, 2].map { launches.expect(in: starting, at: .seconds($0), answer: answers.add) }
+        starting.process?.isWelcomed = false
+        let isKept = [1, 2].map { time in launches.expect(in: starting, at: .seconds(time)) { answers.append($0) } }
         #expect(isRefused && isKept == [true, true] && launches.deadline == .seconds(6))
         launches.handle(.deadline, in: starting, at: .seconds(6)).answer()
-        #expect(answers.texts == Array(repeating: "process 7 has not started its program yet", count: 2))
-        _ = launches.expect(in: starting, at: .seconds(7), answer: answers.add)
-        launches.complete(failure: nil).answer()
-        #expect(answers.texts.last == "done" && launches.deadline == nil)
-        launches.complete(failure: nil).answer()
-        #expect(answers.texts.count == 3)
+        #expect(answers == Array(repeating: .failed("process 7 has not started its program yet"), count: 2))
+        for isPlain in [false, true] {
+            starting.process?.slowStart = nil
+            starting.isPlain = false
+            _ = launches.expect(in: starting, at: .seconds(7)) { answers.append($0) }
+            #expect(launches.handle(.settled, in: starting, at: .seconds(8)).isEmpty)
+            starting.isPlain = isPlain
+            starting.process?.isWelcomed = !isPlain
+            launches.handle(.settled, in: starting, at: .seconds(9)).answer()
+            #expect(answers.count == (isPlain ? 4 : 3) && launches.deadline == nil)
+            starting.process?.isWelcomed = false
+        }
+        #expect(answers[2] == .started)
+        guard case .note(let note) = answers[3] else {
+            Issue.record("\(answers)")
+            return
+        }
+        #expect(note.contains("does not connect"))
     }
 }

@@ -25,6 +25,34 @@ struct StateComponentTests {
         #expect(open.events == [.processFrozen(identity, openTasks: 2, blocksOthers: false)])
     }
 
+    @Test("B01 a program that does not connect is treated as one that knows no supervisor, unless an entry declares it")
+    func declared() {
+        var lifecycle = Lifecycle()
+        _ = lifecycle.handle(.launch(.user), at: start)
+        var process = ApplicationView.Process(lifecycle.process)
+        process.isWelcomed = false
+        var view = ApplicationView(lifecycle, process: process)
+        var plain = PlainProgram(limit: .seconds(2))
+        _ = plain.handle(.settled, in: view, at: start)
+        #expect(plain.deadline == start + .seconds(2))
+        view.isDeclared = true
+        _ = plain.handle(.settled, in: view, at: start)
+        #expect(plain.deadline == nil)
+    }
+
+    @Test("B19 a suspended program that ignores the request to end is killed once, when its time is over")
+    func ignoredEnd() {
+        var plain = PlainProgram(limit: .seconds(2))
+        let view = ApplicationView.running(.suspended)
+        plain.adopt()
+        let isRequested = plain.beginEnd(at: start, limit: .seconds(25))
+        #expect(isRequested && plain.isEnding && plain.deadline == start + .seconds(25))
+        #expect(plain.handle(.deadline, in: view, at: start + .seconds(25)).names == ["kill"])
+        // The kill is no second request.
+        let isRepeated = plain.beginEnd(at: start + .seconds(25), limit: .seconds(25))
+        #expect(!isRepeated && plain.deadline == nil)
+    }
+
     @Test("B02 a suspended job continues when it is in the foreground of its terminal")
     func terminal() {
         var (suspension, view) = (Suspension(terminalInterval: .seconds(10)), ApplicationView.running(.suspended))

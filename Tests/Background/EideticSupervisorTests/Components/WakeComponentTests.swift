@@ -28,7 +28,8 @@ struct WakeComponentTests {
         var wakes = wakes()
         let effects = wakes.start(.location, session: "s", payload: [1], in: view(), at: now)
         let reason = WakeReason(.location, id: 101, session: "s", payload: [1])
-        #expect(effects.lines == ["location wake 101 for s begins"])
+        // That it begins is logged when it is accepted.
+        #expect(effects.lines.isEmpty)
         #expect(effects.requests == [.wake(reason, allowance: view().lifecycle.rules.limit(of: .location))])
         #expect(wakes.isActive(.location) && !wakes.isActive(.push))
         wakes.complete(reason, result: .newData, at: now.advanced(by: 3))
@@ -46,7 +47,7 @@ struct WakeComponentTests {
             let effects = wakes.begin(.task(request), in: view, at: now)
             if hasProgram {
                 let reason = WakeReason(.fetch, id: 101, session: "a")
-                #expect(effects.names == ["log", "request"])
+                #expect(effects.names == ["request"])
                 wakes.refuse(reason, because: .repeatedWakeCrashes, at: now)
             } else {
                 #expect(effects.names == ["recordObstacle"])
@@ -80,14 +81,14 @@ struct WakeComponentTests {
         let effects = wakes.handle(.settled, in: view, at: start)
         #expect(effects.names == ["watchConditions"] && wakes.deadline == start + .seconds(10))
         view.conditions = {
-            var conditions = SystemConditions()
+            var conditions = TaskConditions()
             conditions.isOnExternalPower = true
             return conditions
         }
         let met = wakes.handle(.deadline, in: view, at: start + .seconds(10))
         #expect(met.isEmpty && wakes.deadline == start + .seconds(20))
         view.conditions = {
-            var conditions = SystemConditions()
+            var conditions = TaskConditions()
             conditions.isOnExternalPower = false
             return conditions
         }

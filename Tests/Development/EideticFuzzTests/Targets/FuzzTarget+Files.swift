@@ -39,13 +39,23 @@ extension FuzzTarget {
             guard let program = manifest.programName else { return require(manifest.isBusActivatable, "no program") }
             require(program.hasPrefix("/") || !program.contains("/"), "\(program) is relative to a directory")
         },
-        FuzzTarget(name: "journal", maximumLength: 2_048, seeds: { [Journal.magic] }) { bytes in
+        FuzzTarget(name: "journal", maximumLength: 2_048, seeds: { journals }) { bytes in
             guard let file = try? Place.file(with: bytes) else { return }
             var reader = JournalReader(fileSystem: FileSystem(), size: UInt64(bytes.count))
             guard let end = try? reader.readAll(from: file, apply: { _, _ in }) else { return }
             require(end <= UInt64(bytes.count), "records end behind the file")
+            require(reader.damages.allSatisfy { $0.upperBound <= end }, "damage behind the last record")
         },
     ]
+
+    /// A journal with two records, and one whose first is damaged.
+    private static var journals: [[UInt8]] {
+        let records = ["a", "b"].map { Journal.encode(.boot($0), secret: [1, 2]) }
+        let whole = Journal.magic + records[0] + records[1]
+        var damaged = whole
+        damaged[Journal.magic.count] ^= 0xff
+        return [Journal.magic, whole, damaged]
+    }
 
     private static let desktopEntries = [
         """
@@ -129,8 +139,11 @@ extension FuzzTarget {
 
     /// The file of a partial body as it is written, and its path.
     private static func partialFile() throws -> (path: String, bytes: [UInt8]) {
-        let body = PartialBody(bytes: Array(repeating: 7, count: 65_536), validator: "\"a\"", totalLength: 131_072)
-        guard let store = partialBodies else { throw SystemError(.open, errorNumber: EINVAL, path: "partial") }
+        let headers: HTTPHeaders = ["ETag": "\"a\"", "Content-Length": "131072"]
+        let body = PartialBody(bytes: Array(repeating: 7, count: 65_536), headers: headers, target: 1, exactTarget: 1)
+        guard let body, let store = partialBodies else {
+            throw SystemError(.open, errorNumber: EINVAL, path: "partial")
+        }
         try store.insert(body, for: partialRequest())
         let files = FileSystem()
         let name = try files.entryNames(in: store.directory).first { $0.hasSuffix(".partial") } ?? ""

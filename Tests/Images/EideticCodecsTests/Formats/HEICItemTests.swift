@@ -40,6 +40,32 @@ struct HEICItemTests {
         return file
     }
 
+    /// A gain map beside the image, as today's phones write it: the image that both make (`tmap`), metadata that belong
+    /// to several items, and further auxiliary images.
+    @Test("F02 the image beside a gain map is shown", arguments: ["heic", "MiHB"])
+    func gainMap(brand: String) throws {
+        func file(hasGainMap: Bool) -> HEIFContainer {
+            var file = HEIFContainer(brand: hasGainMap ? brand : "heic")
+            file.add(Self.tile, as: 1)
+            guard hasGainMap else { return file }
+            for (number, type) in [(2, "urn:com:apple:photo:2020:aux:hdrgainmap"), (3, "urn:mpeg:hevc:2015:auxid:2")] {
+                var part = Self.tile
+                part.properties.append(HEIFContainer.auxiliary(type))
+                file.add(part, as: number)
+            }
+            file.add(HEIFContainer.Item(type: "tmap", data: [UInt8](repeating: 0, count: 62)), as: 4)
+            file.add(HEIFContainer.Item(type: "Exif", data: [0, 0, 0, 0] + Array("MM\0*\0\0\0\u{8}\0\0".utf8)), as: 5)
+            file.refer("dimg", from: 4, to: [1, 2])
+            file.refer("auxl", from: 2, to: [1, 4])
+            file.refer("auxl", from: 3, to: [1])
+            file.refer("cdsc", from: 5, to: [1, 4])
+            file.refer("thmb", from: 3, to: [4])
+            return file
+        }
+        #expect(try decode(file(hasGainMap: true)).bytes == decode(file(hasGainMap: false)).bytes)
+        #expect(try ImageMetadata(of: file(hasGainMap: true).finished).exif?.isEmpty == false)
+    }
+
     /// The decoded tile.
     private func original() throws -> PixelBuffer { try decode(file()) }
 

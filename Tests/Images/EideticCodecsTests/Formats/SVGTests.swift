@@ -29,6 +29,65 @@ struct SVGTests {
         #expect(header.size == PixelSize(width: width, height: height))
     }
 
+    /// Documents of 2 x 2 green pixels in Chromium 156.
+    static let documents: [(name: String, bytes: [UInt8])] = {
+        let root = "xmlns='http://www.w3.org/2000/svg' width='2' height='2'"
+        let green = "<rect width='2' height='2' fill='#0f0'/>"
+        let plain = "<svg \(root)>\(green)</svg>"
+        func styled(_ sheet: String) -> String {
+            "<svg \(root)><style>\(sheet) rect{fill:#0f0}</style><rect width='2' height='2' fill='#f00'/></svg>"
+        }
+        let entities = (0..<200).map { "<!ENTITY e\($0) 'http://ns.adobe.com/\($0)/'>" }.joined()
+        let prefixed =
+            "<n:svg xmlns:n='http://www.w3.org/2000/svg' width='2' height='2'>"
+            + "<n:rect width='2' height='2' fill='#0f0'/></n:svg>"
+        let custom =
+            "<svg \(root)><style>:root{--c:#0f0} .a{fill:var(--c);stroke:var( --d , none)}</style>"
+            + "<rect class='a' width='2' height='2'/></svg>"
+        let nested =
+            "<svg \(root)><style>:root{--a:var(--b);--b:var(--c, #0f0)} rect{fill:var(--a)}</style>"
+            + "<rect width='2' height='2'/></svg>"
+        let texts: [(String, String)] = [
+            ("import", styled("@import url('https://fonts.example/css?family=Inter');")),
+            ("import of a file", styled("@import 'other.css';")),
+            ("font", styled("@font-face{font-family:A;src:url(https://fonts.example/a.woff2)}")),
+            ("escapes", styled(".\\31 a{fill:#00f} .b\\:c{fill:#00f} @font-face{font-family:'\\66oo'}")),
+            ("CDATA", styled("<![CDATA[@import url(https://fonts.example/);]]>")),
+            ("external image", "<svg \(root)>\(green)<use href='other.svg#a'/></svg>"),
+            ("custom property", custom),
+            ("nested property", nested),
+            ("long comment", "<!--\(String(repeating: "x", count: 100_000))-->\(plain)"),
+            ("long document type", "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'a.dtd' [\(entities)]>\(plain)"),
+            ("prefix", prefixed),
+            ("prefix and prologue", "<?xml version='1.0'?><!DOCTYPE n:svg><?xml-stylesheet href='a.css'?>\(prefixed)"),
+        ]
+        let text = "<?xml version='1.0' encoding='UTF-16'?>\(plain)"
+        let wide: [(String, [UInt8])] = [
+            ("UTF-16, little-endian", [0xff, 0xfe] + text.utf16.flatMap { [UInt8($0), 0] as [UInt8] }),
+            ("UTF-16, big-endian", [0xfe, 0xff] + text.utf16.flatMap { [0, UInt8($0)] as [UInt8] }),
+        ]
+        let narrow: [(String, [UInt8])] = texts.map { ($0.0, Array($0.1.utf8)) }
+        return narrow + wide
+    }()
+
+    @Test("F02 an SVG of the web is drawn without what is external", arguments: documents.indices)
+    func web(_ index: Int) throws {
+        let (name, bytes) = Self.documents[index]
+        let image = try ImageDecoder.decode(bytes)
+        #expect(image.format == .svg && image.size == PixelSize(width: 2, height: 2), "\(name)")
+        #expect(image.pixels[1, 1] == [0, 255, 0, 255], "\(name): \(image.pixels[1, 1])")
+    }
+
+    @Test("F07 custom properties that name each other more often than can be replaced are left as they are")
+    func propertyBomb() throws {
+        let levels = (0..<7).map { level in
+            "--p\(level):" + String(repeating: "var(--p\(level + 1))", count: 50)
+        }
+        let style = "*{" + (levels + ["--p7:"]).joined(separator: ";") + "} rect{stroke:var(--p0)}"
+        let bytes = document(attributes: "width='2' height='2'", content: "<style>\(style)</style><rect/>")
+        #expect(try ImageDecoder.decode(bytes).size == PixelSize(width: 2, height: 2))
+    }
+
     @Test("F04 an SVG is sharp at any size, even larger than its own")
     func sharp() throws {
         var options = DecodeOptions()

@@ -26,7 +26,7 @@ struct ContentFocusTests {
     private static func colours(_ x: Int, _ y: Int) -> [UInt8] { [230, 60, 200, 255] }
 
     private func crop(_ pixels: PixelBuffer, to size: PixelSize) throws -> PixelBuffer {
-        try ImageTransforms.Resize(size, contentMode: .fill, cropFocus: .content).apply(to: pixels)
+        try ImageTransforms.Resize(size, contentMode: .fillCropped(focus: .content)).apply(to: pixels)
     }
 
     @Test("F09 edges, saturated colours and skin stay in view, wherever they are", arguments: [0, 40, 130, 230, 260])
@@ -98,7 +98,7 @@ struct ContentFocusTests {
             as: .gif
         )
         let options = DecodeOptions.with {
-            $0.size = PixelSize(width: 100, height: 100); $0.contentMode = .fill; $0.cropFocus = .content;
+            $0.size = PixelSize(width: 100, height: 100); $0.contentMode = .fillCropped(focus: .content);
             $0.frames = .all
         }
         let image = try ImageDecoder.decode(gif, options: options)

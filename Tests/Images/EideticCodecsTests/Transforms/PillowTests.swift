@@ -90,12 +90,12 @@ struct PillowTests {
             ratio: 24
         ),
         Pair(
-            .resize(PixelSize(width: 100, height: 100), contentMode: .fill),
+            .resize(PixelSize(width: 100, height: 100), contentMode: .fillCropped()),
             "ImageOps.fit(image, (100, 100), Image.LANCZOS)",
             ratio: 34
         ),
         Pair(
-            .resize(PixelSize(width: 100, height: 100), contentMode: .fill, cropFocus: .point(x: 0, y: 0)),
+            .resize(PixelSize(width: 100, height: 100), contentMode: .fillCropped(focus: .point(x: 0, y: 0))),
             "image.resize((133, 100), Image.LANCZOS).crop((0, 0, 100, 100))",
             ratio: 40
         ),

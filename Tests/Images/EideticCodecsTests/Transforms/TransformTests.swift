@@ -9,7 +9,7 @@ struct TransformTests {
     }
 
     private static let all: [any ImageTransform] = [
-        .resize(PixelSize(width: 20, height: 20), contentMode: .fill),
+        .resize(PixelSize(width: 20, height: 20), contentMode: .fillCropped()),
         .resize(PixelSize(width: 90, height: 90), upscales: true),
         .crop(PixelRect(x: 3, y: 4, width: 17, height: 9)),
         .roundedCorners(radius: 7.5, corners: [.topLeft, .bottomRight]),
@@ -31,7 +31,7 @@ struct TransformTests {
             .flip(horizontal: true, vertical: true), .roundedCorners(radius: 7.5),
             .rotation(degrees: 17, expandsCanvas: false),
             .resize(PixelSize(width: 20, height: 20)), .resize(PixelSize(width: 20, height: 20), contentMode: .stretch),
-            .resize(PixelSize(width: 20, height: 20), contentMode: .fill, cropFocus: .point(x: 0, y: 0)),
+            .resize(PixelSize(width: 20, height: 20), contentMode: .fillCropped(focus: .point(x: 0, y: 0))),
             TransformChain([.circle(), .grayscale]), .rotation(degrees: 17, background: .white),
         ]
         #expect(Set((Self.all + more).map(\.key)).count == Self.all.count + more.count)
@@ -131,7 +131,7 @@ struct TransformTests {
     @Test("F06 points that crop alike have one key")
     func focusKeys() {
         func key(_ x: Double, _ y: Double) -> String {
-            ImageTransforms.Resize(PixelSize(width: 9, height: 9), contentMode: .fill, cropFocus: .point(x: x, y: y))
+            ImageTransforms.Resize(PixelSize(width: 9, height: 9), contentMode: .fillCropped(focus: .point(x: x, y: y)))
                 .key
         }
         #expect(key(-3, 0.5) == key(0, 0.5) && key(7, 2) == key(1, 1) && key(0, 0.5) != key(0.5, 0.5))

@@ -15,6 +15,23 @@ struct PacketSocketTests {
         #expect(try far.receivePacket() == nil)
     }
 
+    @Test("what an end sent before it closed arrives, although it had not read all itself")
+    func packetsBeforeReset() throws {
+        let near = try socketAfterReset(sending: [2])
+        #expect(try near.receivePacket()?.bytes == [2])
+        guard case .end = try near.receive() else {
+            Issue.record("the end is not reported")
+            return
+        }
+    }
+
+    /// Returns a socket whose other end was closed after it had sent a packet, and had not read one.
+    private func socketAfterReset(sending bytes: [UInt8]) throws -> PacketSocket {
+        let (near, far) = try PacketSocket.makePair()
+        #expect(try near.send([1]) && far.send(bytes))
+        return near
+    }
+
     @Test("a packet of 64 KiB arrives, a longer one is refused", arguments: [-1, 0, 1])
     func length(excess: Int) throws {
         let (near, far) = try PacketSocket.makePair()

@@ -34,15 +34,18 @@ struct DiskCacheTests {
         #expect(entry.metadata == metadata)
     }
 
-    @Test("C18 an entry of another version of the format is a miss and is replaced; it does not count as damaged")
-    func otherVersion() throws {
+    @Test(
+        "C18 an entry of an earlier or later format is a miss and is replaced; it does not count as damaged",
+        arguments: [1, 3, 255] as [UInt8]
+    )
+    func otherVersion(version: UInt8) throws {
         let fixture = try DiskFixture()
         try fixture.cache.blocking.insert(pattern(100), for: "k")
         let file = try FileSystem().open(fixture.cache.path(for: "k"), flags: O_WRONLY)
         let size = try FileSystem().size(of: file)
         // The eighth byte of the trailer of 64 bytes is the version.
         let number = file.rawValue
-        #expect(pwrite(number, [UInt8(1)], 1, size - 57) == 1)
+        #expect(pwrite(number, [version], 1, size - 57) == 1)
         #expect(try fixture.cache.blocking.lookUp("k") == .absent)
         #expect(try fixture.measuredUsage() == DiskCache.Usage())
         try fixture.cache.blocking.insert(pattern(200), for: "k")

@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCodecs
 import EideticTestSupport
+import EideticViews
 import Testing
 
 @MainActor

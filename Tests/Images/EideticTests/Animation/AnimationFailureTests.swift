@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// Animations whose frames cannot be decoded.

@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
+import EideticViews
 
 /// Animations in a file, with frames of 20 ms.
 enum AnimationFixtures {

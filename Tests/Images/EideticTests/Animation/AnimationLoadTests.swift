@@ -1,5 +1,7 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// Animations that are decoded more slowly than they play, or for several views with little room.

@@ -1,6 +1,8 @@
 import Eidetic
 import EideticCodecs
+import EideticCore
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// A display that counts frames.

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticViews
 import Testing
 
 @Suite("Playback timeline")

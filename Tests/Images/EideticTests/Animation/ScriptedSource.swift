@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 
 /// A source of plain frames that records what is decoded, and fails when it is told to.

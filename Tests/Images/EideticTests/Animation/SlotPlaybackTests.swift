@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTestSupport
+import EideticViews
 import Testing
 
 /// Playback in slots, with a clock that the tests advance.

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Glibc
 import Testing
@@ -160,7 +161,7 @@ struct ImageCachePipelineTests {
     @Test("C07 L09 the cache finds an image that a pipeline has stored, in memory and on disk")
     func fromPipeline() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.serve(options: .waitStoreCache)
+        let request = try fixture.serve(cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
         let cache = fixture.pipeline.cache
         #expect(cache[.init(request)] != nil)

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -41,7 +42,7 @@ struct ImageCacheExpiryTests {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(10) }
         let png = try TestImage.png(width: 60, height: 40)
         let resource = ImageRequest.Resource.provider(name: "chart") { () throws(EideticError) in png }
-        let request = ImageRequest(resource, options: .waitStoreCache)
+        let request = ImageRequest(resource, cachePolicy: .afterStorage)
         let small = ImageRequest(resource, rendering: .init(size: PixelSize(width: 30, height: 20)))
         for isFromSource in [true, false] {
             var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)

@@ -1,4 +1,6 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
 import Glibc
 import Testing

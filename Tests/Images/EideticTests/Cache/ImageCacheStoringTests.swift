@@ -1,4 +1,6 @@
 import Eidetic
+import EideticCodecs
+import EideticCore
 import EideticTestSupport
 import Glibc
 import Testing
@@ -106,7 +108,7 @@ struct ImageCacheStoringTests {
         let cropped = try TestImage.image(width: 50, height: 50, sourceSize: size)
         #expect(throws: EideticError.self) { try fixture.cache.blocking.insert(cropped, for: "a") }
         #expect(try fixture.cache.blocking.tiers(containing: "a") == .none)
-        let key = ImageCache.Key("a", rendering: .init(size: cropped.size, contentMode: .fill))
+        let key = ImageCache.Key("a", rendering: .init(size: cropped.size, contentMode: .fillCropped()))
         try await fixture.cache.insert(cropped, for: key)
         #expect(fixture.cache[key]?.size == cropped.size)
         // Rounded sides are no crop, whichever of them was rounded.

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Glibc
 import Testing
@@ -20,7 +21,7 @@ struct ImageCacheThreadTests {
             { _ = try await $0.cache.contains("b") },
             { _ = try await $0.cache.metadata(for: "b") },
             { _ = try await $0.cache.diskUsage },
-            { _ = try await $0.image(for: ImageRequest(resource, options: .waitStoreCache)) },
+            { _ = try await $0.image(for: ImageRequest(resource, cachePolicy: .afterStorage)) },
             { _ = $0.cachedImage(for: ImageRequest(resource)) },
             { $0.cache.disk?.setHooks(.init()) },
             { try await $0.cache.remove("a") },

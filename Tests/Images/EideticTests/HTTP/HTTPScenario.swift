@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -154,7 +155,7 @@ final class HTTPScenarioContext {
         let url = (path.hasPrefix("/o") ? origins[1].url : origins[0].url) + path
         var fetchRequest = try FetchRequest(url: url)
         fetchRequest.headers = fields
-        let request = ImageRequest(.remote(fetchRequest), options: options.union(.waitStoreCache))
+        let request = ImageRequest(.remote(fetchRequest), options: options, cachePolicy: .afterStorage)
         let result: String
         do throws(EideticError) {
             let response = try await pipeline.response(for: request)

@@ -27,7 +27,7 @@ struct NestedDownloaderTests {
             var configuration = ImagePipeline.Configuration(diskCache: try DiskCache(.init(directory: directory.path)))
             configuration.downloads.network = Downloader()
             configuration.freshness = .http
-            let request = ImageRequest("\(origin.url)/a.png", options: .waitStoreCache)
+            let request = ImageRequest("\(origin.url)/a.png", cachePolicy: .afterStorage)
             return try await ImagePipeline(configuration).image(for: request).size
         }
         #expect(try await size() == PixelSize(width: 4, height: 4))

@@ -121,8 +121,8 @@ enum StandardTable {
         row(
             "4.1",
             "`Vary: *` never matches",
-            "such a response is not stored",
-            "a 304 with Vary: *: the bytes are delivered, and not kept"
+            "such a response is confirmed by its entity tag before each use, and without a tag requested anew",
+            "Vary: *: the entry is confirmed by its tag before each use"
         ),
     ]
 

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 import EideticTestSupport
 import Glibc
 import Testing

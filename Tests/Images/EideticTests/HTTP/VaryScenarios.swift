@@ -60,6 +60,38 @@ struct VaryScenarios {
             steps: [.hook("a"), .load("/a", "network 8"), .hook("b"), .load("/a", "memory 8")],
             requests: ["/a x-hook=a"]
         ),
+        // Chromium's `HttpVaryData` and Firefox's `ResponseWouldVary` decide so.
+        HTTPScenario(
+            name: "Vary: *: the entry is confirmed by its tag before each use",
+            answers: [
+                "/a": [
+                    .init(
+                        200,
+                        [
+                            "ETag: \"8\"", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", "Vary: Accept, *",
+                            "Cache-Control: max-age=31536000, stale-while-revalidate=60, stale-if-error=60",
+                        ],
+                        width: 8
+                    ), .init(304), image(9, vary: "*"), .init(503),
+                ]
+            ],
+            steps: [
+                .load("/a", "network 8"), .restart(), .load("/a", "disk 8"), .load("/a", "network 9"),
+                .load("/a", "httpStatus"),
+            ],
+            requests: ["/a", "/a if-none-match=\"8\"", "/a if-none-match=\"8\"", "/a if-none-match=\"9\""]
+        ),
+        HTTPScenario(
+            name: "Vary: * without a tag: the entry is requested anew",
+            answers: [
+                "/a": [
+                    .init(200, ["Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", "Vary: *"], width: 8),
+                    .init(200, ["Vary: *"], width: 9),
+                ]
+            ],
+            steps: [.load("/a", "network 8"), .load("/a", "network 9")],
+            requests: ["/a", "/a"]
+        ),
         HTTPScenario(
             name: "variants of a removed response do not come back",
             answers: [

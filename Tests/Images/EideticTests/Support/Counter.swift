@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 
 /// A counter for any thread.
 final class Counter: Sendable {
@@ -6,5 +7,14 @@ final class Counter: Sendable {
 
     var value: Int { number.withLock { $0 } }
 
-    func increment() { number.withLock { $0 += 1 } }
+    func increment() { next() }
+
+    /// Increments the count; returns the previous one.
+    @discardableResult
+    func next() -> Int {
+        number.withLock { number in
+            defer { number += 1 }
+            return number
+        }
+    }
 }

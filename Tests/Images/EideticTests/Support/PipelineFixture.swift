@@ -28,10 +28,11 @@ struct PipelineFixture {
         width: Int = 64,
         height: Int = 48,
         size: PixelSize? = nil,
-        options: ImageOptions = []
+        options: ImageOptions = [],
+        cachePolicy: ImageRequest.CachePolicy = .standard
     ) throws -> ImageRequest {
         let url = try server.addFile(try TestImage.png(width: width, height: height), at: name)
-        return ImageRequest(url, size: size, options: options)
+        return ImageRequest(url, size: size, options: options, cachePolicy: cachePolicy)
     }
 }
 
@@ -42,4 +43,13 @@ func expectExactly(_ count: Int, of calls: Counter, in pipeline: ImagePipeline) 
     // Handlers that were sent to the main actor before this turn have run.
     await Task { @MainActor in }.value
     #expect(calls.value == count)
+}
+
+extension ImageRequest.CachePolicy {
+    /// The policy with a delivery after the bytes are stored.
+    var waiting: Self {
+        var policy = self
+        policy.waitsForStorage = true
+        return policy
+    }
 }

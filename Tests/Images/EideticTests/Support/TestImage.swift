@@ -40,6 +40,17 @@ enum TestImage {
             + chunk(named: "IEND", data: [])
     }
 
+    /// A lossless WebP of one colour, of 28 bytes whatever its size.
+    ///
+    /// - SeeAlso: RFC 9649, section 3.
+    static func webp(width: Int, height: Int) -> [UInt8] {
+        let size = littleEndian(UInt32(width - 1 | (height - 1) << 14))
+        // No transform, no colour cache, no groups, and five codes of one symbol.
+        let data = [0x2f] + size + [0x88, 0x88, 0x08]
+        let chunk = Array("WEBPVP8L".utf8) + littleEndian(UInt32(data.count)) + data
+        return Array("RIFF".utf8) + littleEndian(UInt32(chunk.count)) + chunk
+    }
+
     /// A grey image as an uncompressed TIFF with one strip.
     static func tiff(width: Int, height: Int) -> [UInt8] {
         let fields = [

@@ -42,7 +42,9 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
     public let payload: [UInt8]
 
     init(_ reason: WakeReason) {
-        (kind, id, name) = (Kind(reason.kind), reason.id, reason.session)
+        kind = Kind(reason.kind)
+        id = reason.id
+        name = reason.session
         payload = reason.payload
     }
 

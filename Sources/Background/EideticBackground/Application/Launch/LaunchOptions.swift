@@ -27,7 +27,9 @@ public struct LaunchOptions: Sendable, Hashable {
 
     /// Creates options.
     public init(reason: Reason = .user, isInBackground: Bool = false, archive: [UInt8]? = nil) {
-        (self.reason, self.isInBackground, self.archive) = (reason, isInBackground, archive)
+        self.reason = reason
+        self.isInBackground = isInBackground
+        self.archive = archive
     }
 
     /// The URL that is opened after the launch, if it is the reason.

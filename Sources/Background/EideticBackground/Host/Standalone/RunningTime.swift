@@ -25,7 +25,8 @@ package struct RunningTime: Sendable {
     package mutating func advance(to next: Duration) {
         let passed = max(.zero, next - uptime)
         now += passed <= planned + Self.tolerance ? passed : planned
-        (uptime, planned) = (max(uptime, next), .zero)
+        uptime = max(uptime, next)
+        planned = .zero
     }
 
     /// Skips to an uptime: the process is known to have been stopped since the last reading.

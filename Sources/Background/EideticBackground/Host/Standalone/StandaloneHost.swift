@@ -31,7 +31,8 @@ final class StandaloneHost {
     var time: RunningTime
 
     init(performer: EffectPerformer, signals: SignalHandlers) {
-        (self.performer, self.signals) = (performer, signals)
+        self.performer = performer
+        self.signals = signals
         notifications = StandaloneNotifications(performer: performer)
         lifecycle = Lifecycle(rules: performer.configuration.makeLifecycleRules())
         time = RunningTime(at: performer.application.clock.uptime)
@@ -94,14 +95,18 @@ final class StandaloneHost {
     /// Launches the application, in the background if its shell has started it there.
     private func launch() {
         guard configuration.followsTerminal, signals.isJobInBackground else { return handle(.launch(.user)) }
-        (isStoppedByJobControl, isBackgroundJob, isHeldSinceLaunch) = (true, true, true)
+        isStoppedByJobControl = true
+        isBackgroundJob = true
+        isHeldSinceLaunch = true
         handle(.launchBackgroundJob)
     }
 
     /// Ends the hold of a job that was started in the background when it shows itself elsewhere, as in a window.
     private func releaseJob(before event: LifecycleEvent) {
         guard isHeldSinceLaunch, event == .show else { return }
-        (isStoppedByJobControl, isBackgroundJob, isHeldSinceLaunch) = (false, false, false)
+        isStoppedByJobControl = false
+        isBackgroundJob = false
+        isHeldSinceLaunch = false
         handle(.resumeInForeground)
     }
 
@@ -112,7 +117,9 @@ final class StandaloneHost {
             if count > 2 { signals.terminateByDefault(number) }
             requestTermination()
         case SIGTSTP:
-            (isStoppedByJobControl, isBackgroundJob, isHeldSinceLaunch) = (true, false, false)
+            isStoppedByJobControl = true
+            isBackgroundJob = false
+            isHeldSinceLaunch = false
             handle(.suspend(within: configuration.suspensionGracePeriod))
         case SIGCONT where isStoppedByJobControl: handle(resumeByJobControl())
         default: break
@@ -130,7 +137,8 @@ final class StandaloneHost {
     private func checkTerminal() {
         guard isBackgroundJob, !signals.isJobInBackground else { return }
         isHeldSinceLaunch = false
-        (isStoppedByJobControl, isBackgroundJob) = (false, false)
+        isStoppedByJobControl = false
+        isBackgroundJob = false
         handle(.resumeInForeground)
     }
 

@@ -22,18 +22,18 @@ extension SupervisedHost {
         hello.declarations.exitsOnSuspend = configuration.exitsOnSuspend || !configuration.isMultitaskingSupported
         hello.declarations.backgroundBudget = configuration.budgetOverride ?? configuration.backgroundBudget
         if let modes = configuration.backgroundModes.map({ Set($0.compactMap(\.mode)) }) {
-            (hello.declarations.wakeKinds, hello.declarations.assertions) = (modes.wakeKinds, modes.assertions)
+            hello.declarations.wakeKinds = modes.wakeKinds
+            hello.declarations.assertions = modes.assertions
         }
-        (hello.presentation, hello.running) = (state.presentation, state.running)
+        hello.presentation = state.presentation
+        hello.running = state.running
         connection.send(.hello(hello))
     }
 
     func accept(_ welcome: Welcome, descriptors: [Int32]) {
         defer { for number in descriptors { close(number) } }
         guard let connection, isGreeted, !connection.isWelcome else { return loseConnection() }
-        guard welcome.version == SupervisionProtocol.version, let number = descriptors.first,
-            let page = try? SharedPage(mapping: number)
-        else {
+        guard let number = descriptors.first, let page = try? SharedPage(mapping: number) else {
             isRefused = true
             return loseConnection()
         }
@@ -41,7 +41,8 @@ extension SupervisedHost {
             performer.archive = StateArchive(directory: directory)
         }
         application.snapshots.withLock { $0.path = welcome.snapshotPath }
-        (state.welcome, lostTime) = (welcome, nil)
+        state.welcome = welcome
+        lostTime = nil
         idleReports = IdleReports(messageRate: welcome.messageRate, at: now)
         use(page)
         application.inbox.isSupervised = true
@@ -65,9 +66,11 @@ extension SupervisedHost {
     /// Prepares for the next supervisor; an application that was about to exit does.
     func loseConnection() {
         if state.hasTerminated { performer.exitProcess() }
-        (connection, isGreeted) = (nil, false)
+        connection = nil
+        isGreeted = false
         for index in state.pendingCallbacks.indices { state.pendingCallbacks[index].sequence = nil }
-        (lostTime, nextAttempt) = (lostTime ?? now, now)
+        lostTime = lostTime ?? now
+        nextAttempt = now
     }
 
     /// Connects to the next supervisor, if one listens.
@@ -91,7 +94,8 @@ extension SupervisedHost {
         application.noticeCenter.settle()
         // The stand-alone host answers them.
         application.wakeCenter.repeatUnansweredRequests()
-        (page, connection) = (nil, nil)
+        page = nil
+        connection = nil
         guard let reached = state.reached else { return nil }
         if let presentation = state.presentation { application.inbox.post(presentation.events) }
         return AdoptedProcess(

@@ -8,6 +8,12 @@ extension SupervisedHost {
         while let connection {
             switch connection.receive() {
             case .message(let message, let packet): handle(message, packet: packet, on: connection)
+            case .otherVersion(let version):
+                let own = SupervisionProtocol.version
+                let reason = SupervisionProtocol.mismatch(application: own, supervisor: version) ?? ""
+                Log.write(.error, category: .background, message: "not supervised: \(reason)")
+                isRefused = true
+                loseConnection()
             case .none: return
             case .lost: loseConnection()
             }

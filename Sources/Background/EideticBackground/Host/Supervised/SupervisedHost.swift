@@ -30,7 +30,8 @@ final class SupervisedHost {
     var now: Duration { application.clock.uptime }
 
     init(performer: EffectPerformer, signals: SignalHandlers, socket: PacketSocket) {
-        (self.performer, self.signals) = (performer, signals)
+        self.performer = performer
+        self.signals = signals
         connection = SupervisorConnection(socket)
         terminal = TerminalPresenter(isEnabled: performer.configuration.followsTerminal, signals: signals)
     }
@@ -110,7 +111,8 @@ final class SupervisedHost {
     }
 
     private func report(_ presentation: PresentationMessage) {
-        (state.presentation, state.isPresentationUnsent) = (presentation, true)
+        state.presentation = presentation
+        state.isPresentationUnsent = true
         sendPresentation()
     }
 }

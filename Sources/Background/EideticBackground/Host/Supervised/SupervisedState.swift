@@ -43,7 +43,8 @@ struct SupervisedState {
     var running: Hello.RunningState? {
         guard let reached, let welcome else { return nil }
         var running = Hello.RunningState(reached, token: welcome.token, generation: welcome.generation)
-        (running.wakes, running.assertions) = (Array(wakes.prefix(SupervisionProtocol.listLimit)), assertions)
+        running.wakes = Array(wakes.prefix(SupervisionProtocol.listLimit))
+        running.assertions = assertions
         return running
     }
 }

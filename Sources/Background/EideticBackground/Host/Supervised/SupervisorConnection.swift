@@ -7,6 +7,8 @@ final class SupervisorConnection {
     /// The outcome of ``receive()``.
     enum Reception {
         case message(SupervisorMessage, PacketSocket.Packet)
+        /// The supervisor speaks another version.
+        case otherVersion(UInt16)
         case none
         /// The connection is closed, or the peer does not follow the protocol.
         case lost
@@ -51,6 +53,10 @@ final class SupervisorConnection {
         do {
             switch try socket.receive() {
             case .packet(let packet):
+                if !isWelcome, let version = SupervisionProtocol.otherVersion(ofGreeting: packet.bytes) {
+                    for number in packet.takeDescriptors() { close(number) }
+                    return .otherVersion(version)
+                }
                 return .message(try WireReader.decode(SupervisorMessage.self, from: packet.bytes), packet)
             case .none: return .none
             case .end: return .lost

@@ -11,7 +11,8 @@ struct SuspensionRecord {
     /// Records that the process runs; returns whether it was suspended and nobody has reported it.
     mutating func handleContinuation(count: UInt64) -> Bool {
         guard count != handledCount else { return false }
-        (handledCount, isUnreported) = (count, true)
+        handledCount = count
+        isUnreported = true
         return true
     }
 

@@ -16,7 +16,8 @@ struct FileChangeSource: NoticeSource {
             let cut = path.lastIndex(of: "/")
             directory = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
             file = cut.map { String(path[path.index(after: $0)...]) } ?? path
-            (self.name, self.object) = (name, object)
+            self.name = name
+            self.object = object
         }
 
         var path: String { "\(directory)/\(file)" }

@@ -121,7 +121,8 @@ final class SupervisorProcess {
     /// Launches a program beside this one as an application.
     func launch(_ program: String, as identifier: String, arguments: [String]) throws {
         var description = ProgramDescription(executable: try MeasuredProcess.path(ofProgramBesideThis: program))
-        (description.arguments, description.environment) = (arguments, ["PATH=/usr/bin:/bin"])
+        description.arguments = arguments
+        description.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: identifier, program: description))
         try perform(.launch(identifier: identifier, url: nil, inBackground: false))
     }

@@ -57,7 +57,8 @@ extension Bench {
         if let only = arguments["only"], !name.contains(only) { return }
         var (few, many) = (1, bytes.count)
         while few < many {
-            let middle = (few + many) / 2, head = Array(bytes.prefix(middle))
+            let middle = (few + many) / 2
+            let head = Array(bytes.prefix(middle))
             let source = try? AnimationDecoder(head, isComplete: false, options: .init(), limits: .standard)
             if source == nil { few = middle + 1 } else { many = middle }
         }

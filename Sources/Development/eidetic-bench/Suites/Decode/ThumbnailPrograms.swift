@@ -7,7 +7,8 @@ extension Bench {
     func measureThumbnailPrograms(_ jpeg: [UInt8]) async throws {
         guard let eidetic = eideticProgram else { return }
         let folder = try TemporaryDirectory()
-        let input = try folder.write(jpeg, to: "photograph.jpg"), small = folder.path(of: "small")
+        let input = try folder.write(jpeg, to: "photograph.jpg")
+        let small = folder.path(of: "small")
         let ours = [eidetic, "convert", "--overwrite", "--size", "400x400", input, small + ".jpg"]
         let competitors: [(name: String, goal: Double, command: [String])] = [
             ("vipsthumbnail", 1, ["vipsthumbnail", input, "--size", "400x400", "-o", small + "-vips.jpg"]),
@@ -46,7 +47,8 @@ extension Bench {
         let list = folder.path(of: "list")
         guard mkfifo(list, 0o600) == 0 else { throw UsageError(message: "cannot create a named pipe: error \(errno)") }
         let program = try Subprocess("sh", arguments: ["-c", "exec \"$0\" load - <> \"$1\"", eidetic, list])
-        var last = 0, unchangedCount = 0
+        var last = 0
+        var unchangedCount = 0
         while unchangedCount < 10 {
             try await Task.sleep(for: .milliseconds(50))
             let current = try Self.residentBytes(of: program.identifier)

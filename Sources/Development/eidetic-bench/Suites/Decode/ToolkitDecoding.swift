@@ -49,7 +49,8 @@ extension PixelBuffer {
         func littleEndian(_ value: Int, byteCount: Int = 4) -> [UInt8] {
             (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
-        let stride = (3 * size.width + 3) / 4 * 4, mask = isIcon ? (size.width + 31) / 32 * 4 * size.height : 0
+        let stride = (3 * size.width + 3) / 4 * 4
+        let mask = isIcon ? (size.width + 31) / 32 * 4 * size.height : 0
         let fileSize = 40 + stride * size.height + mask
         var file =
             isIcon

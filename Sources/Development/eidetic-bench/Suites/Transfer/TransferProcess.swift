@@ -84,7 +84,8 @@ final class EventCount: Sendable {
     func wait(for count: Int) async -> [UInt64] {
         let gate = Gate()
         let isReached = state.withLock { state in
-            (state.goal, state.gate) = (count, gate)
+            state.goal = count
+            state.gate = gate
             return state.events.count >= count
         }
         if !isReached { await gate.wait() }

@@ -1,11 +1,12 @@
 import EideticCore
 import EideticFetch
+import EideticStore
 
 /// One load of encoded bytes, as its stages hand it along.
 struct DataJob: Sendable {
     /// The progress of a load.
     struct Update: Sendable {
-        let progress: FetchProgress
+        let progress: LoadProgress
         /// A Boolean value indicating whether the last report is old enough for another one.
         var isReported = true
         /// The bytes received so far; `nil` unless previews are requested.
@@ -17,8 +18,8 @@ struct DataJob: Sendable {
     let report: @Sendable (Update) -> Void
 
     var request: ImageRequest { load.request }
-    var tiers: CachePolicy { load.policy.tiers }
-    var access: ImageRequest.CacheAccess { load.policy.access }
+    var tiers: LoadTiers { load.policy.tiers }
+    var reads: ImageRequest.CachePolicy.Tiers { load.policy.reads }
 }
 
 extension EideticError {
@@ -45,6 +46,8 @@ struct DataSearch: Sendable {
     var steps: [LoadTrace.Step] = []
     /// The entry on disk that the server must confirm first.
     var stale: StoredEntry?
+    /// The part of the bytes on disk that an earlier load has left.
+    var part: DiskCache.Entry?
     /// The lease under which this process loads from the source.
     var lease: HeldLease?
 }

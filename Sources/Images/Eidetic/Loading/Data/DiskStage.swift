@@ -11,6 +11,8 @@ final class DiskStage: DataStage {
     /// The images whose download was handed over; `nil` without a service for it.
     let transferredImages: TransferredImages?
     let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    /// The parts of interrupted downloads; `nil` if the disk has none.
+    let parts: PartStore?
     private let serializer: ImageCache.Serializer
     private let serializerPool: WorkPool
 
@@ -19,6 +21,7 @@ final class DiskStage: DataStage {
         self.rules = rules
         downloader = configuration.downloader
         transferredImages = TransferredImages(configuration: configuration)
+        parts = PartStore(configuration)
         serializer = configuration.serializer
         serializerPool = WorkPool(
             name: "eidetic serializer",
@@ -39,7 +42,9 @@ final class DiskStage: DataStage {
         case .stale(let stored):
             search.stale = stored
             search.steps.append(timer.step(.disk, detail: "stale"))
-        case .miss(let reason): search.steps.append(timer.step(.disk, detail: reason))
+        case .miss(let reason, let part):
+            search.part = part
+            search.steps.append(timer.step(.disk, detail: reason))
         }
         return .missing(search)
     }
@@ -57,8 +62,8 @@ final class DiskStage: DataStage {
 // MARK: Searching
 extension DiskStage {
     private enum Lookup {
-        /// No usable entry; the value is the reason.
-        case miss(String)
+        /// No usable entry; the values are the reason, and the part that an earlier load has left.
+        case miss(String, part: DiskCache.Entry? = nil)
         /// An entry that may be used.
         case hit(EncodedImage)
         /// An entry that the server must confirm first.
@@ -68,8 +73,9 @@ extension DiskStage {
     /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
     private func lookUp(_ load: Load, context: JobContext) async -> Lookup {
         guard disk != nil else { return .miss("there is no disk cache") }
-        guard load.policy.access.contains(.readOriginal) else { return .miss("not searched") }
-        let timer = StepTimer(context), budget = downloader.bodyBudget
+        guard load.policy.reads.contains(.original) else { return .miss("not searched") }
+        let timer = StepTimer(context)
+        let budget = downloader.bodyBudget
         do throws(EideticError) {
             try await budget.waitForRoom(for: context)
             let search = try await search(for: load.request.resourceKey, context: context) {
@@ -80,7 +86,7 @@ extension DiskStage {
             case .found(let stored):
                 let share = budget.makeCompleteShare(of: stored.bytes, for: context)
                 return image(of: stored, for: load, timer: timer, share: share).map { .hit($0) } ?? .stale(stored)
-            case .missing(let reason): return .miss(reason)
+            case .missing(let reason, let part): return .miss(reason, part: part)
             }
         } catch {
             Log.write(.warning, category: .store, message: "\(load.request.name): not read from disk: \(error)")
@@ -106,8 +112,8 @@ extension DiskStage {
     /// The result of a search for an entry.
     enum Search {
         case found(StoredEntry)
-        /// No entry; the value is the reason.
-        case missing(String)
+        /// No entry; the values are the reason, and the part that an earlier load has left.
+        case missing(String, part: DiskCache.Entry? = nil)
     }
 
     /// Searches the entry for a key, and for the fields of a request if the entry depends on them; also one that has
@@ -127,9 +133,10 @@ extension DiskStage {
 
     private func searchEntry(for key: String, context: JobContext) async throws(EideticError) -> Search {
         guard let disk else { return .missing("there is no disk cache") }
-        switch try await disk.lookUp(key, context: context) {
+        let lookup = try await disk.lookUpWithPart(key, context: context)
+        switch lookup.result {
         case .entry(let entry): return .found(try await storedEntry(entry, context: context))
-        case .absent: return .missing("miss")
+        case .absent: return .missing("miss", part: parts == nil ? nil : lookup.part)
         case .expired where rules.isHTTP:
             guard let entry = try await disk.read(key, allowingExpired: true) else { return .missing("miss: expired") }
             return .found(try await storedEntry(entry, isExpired: true, context: context))
@@ -209,7 +216,8 @@ extension DiskStage {
         for key: String,
         retention: Retention
     ) async throws(EideticError) -> (String, DiskCache.Metadata) {
-        var retention = retention, key = key
+        var retention = retention
+        var key = key
         if !retention.selection.isEmpty {
             (key, retention) = try await pool.run { [retention, key] _ throws(EideticError) in
                 var retention = retention

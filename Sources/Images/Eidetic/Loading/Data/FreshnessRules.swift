@@ -19,7 +19,8 @@ struct FreshnessRules: Sendable {
 
     /// Returns the time for which an entry is still fresh, and not expired; `nil` without a limit.
     func timeToLive(of metadata: DiskCache.Metadata) -> Duration? {
-        let record = metadata.response, lifetime = disk?.timeToLive(of: metadata)
+        let record = metadata.response
+        let lifetime = disk?.timeToLive(of: metadata)
         guard let freshness = freshness(of: metadata.storedResponse, limit: record.limit) else { return lifetime }
         guard !record.dependsOnHooks else { return .zero }
         let remainder = freshness.remainder(at: now)

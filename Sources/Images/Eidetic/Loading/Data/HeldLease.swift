@@ -10,7 +10,9 @@ final class HeldLease: Sendable {
     private let isEnded = Guarded(false)
 
     init(_ lease: SharedLease, key: String, tier: any SharedTier) {
-        (self.lease, self.key, self.tier) = (lease, key, tier)
+        self.lease = lease
+        self.key = key
+        self.tier = tier
         renewal = Task.detached {
             while (try? await Task.sleep(for: max(lease.duration / 3, .milliseconds(1)))) != nil {
                 try? await tier.update(lease, of: key, to: .renewed)

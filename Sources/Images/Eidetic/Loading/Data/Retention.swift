@@ -54,7 +54,8 @@ extension Retention {
         record.status = response.status
         record.requestTime = response.requestTime
         record.responseTime = response.responseTime
-        let fields = load.policy.cacheFields, usesCookies = load.request.usesCookies
+        let fields = load.policy.cacheFields
+        let usesCookies = load.request.usesCookies
         let storage = StorageRules(usesFreshness: rules.isHTTP, usesCookies: usesCookies, requestFields: fields)
         target = origin.target
         place = storage.place(of: response, redirects: redirects)

@@ -39,7 +39,7 @@ struct SharedStage: DataStage {
     ///
     /// A tier that fails counts as a miss.
     func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup {
-        guard !job.tiers.isValidation, job.access.contains(.readShared), let key = key(for: job.load) else {
+        guard !job.tiers.isValidation, job.reads.contains(.shared), let key = key(for: job.load) else {
             return .missing(search)
         }
         let timer = StepTimer()
@@ -125,7 +125,9 @@ struct SharedStage: DataStage {
         after search: DataSearch,
         timer: StepTimer
     ) -> EncodedImage? {
-        let stored = StoredEntry(entry), rules = disk.rules, now = rules.now
+        let stored = StoredEntry(entry)
+        let rules = disk.rules
+        let now = rules.now
         guard let expiration = entry.metadata.expirationTime, expiration > now else { return nil }
         if let freshness = rules.freshness(of: stored),
             freshness.reuse(at: now, request: job.load.policy.cacheFields) != .fresh

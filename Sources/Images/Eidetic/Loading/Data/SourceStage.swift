@@ -20,7 +20,7 @@ final class SourceStage: DataStage {
         renditions: RenditionIndex,
         gate: InteractionGate
     ) {
-        source = ImageDataSource(configuration: configuration)
+        source = ImageDataSource(configuration: configuration, parts: disk.parts)
         self.disk = disk
         self.shared = shared
         self.renditions = renditions
@@ -47,9 +47,10 @@ final class SourceStage: DataStage {
         try job.context.checkCancellation()
         try await gate.waitUntilOpen(for: job.context)
         // A caller that has the image shows how it was found itself.
-        let timer = StepTimer(), steps = job.tiers.isValidation ? [] : search.steps
+        let timer = StepTimer()
+        let steps = job.tiers.isValidation ? [] : search.steps
         do throws(EideticError) {
-            let fetched = try await fetch(job, validating: search.stale)
+            let fetched = try await fetch(job, after: search)
             return await image(of: fetched, for: job.load, after: steps, lease: search.lease)
         } catch {
             guard !job.tiers.isValidation, let stale = search.stale,
@@ -72,15 +73,17 @@ extension SourceStage {
     /// An entry that the server reports to be gone is removed.
     private func fetch(
         _ job: DataJob,
-        validating stored: StoredEntry?
+        after search: DataSearch
     ) async throws(EideticError) -> ImageDataSource.Response {
+        let stored = search.stale
         do throws(EideticError) {
             let isGet = job.request.resource.remote?.isGet ?? true
             let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
             var headers = HTTPHeaders(conditions)
             if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
             let entries = redirectEntries(for: job.request)
-            let response = try await source.response(for: job, conditions: headers, redirectEntries: entries)
+            let terms = ImageDataSource.Terms(conditions: headers, redirectEntries: entries, part: search.part)
+            let response = try await source.response(for: job, on: terms)
             if let fetched = await resolve(response, validating: stored, for: job.load) { return fetched }
             guard !conditions.isEmpty || response.origin?.cachedTarget != nil,
                 let repeated = await resolve(try await source.response(for: job), validating: nil, for: job.load)
@@ -123,7 +126,8 @@ extension SourceStage {
         var response = response
         response.bytes = stored.bytes
         guard !origin.isTargetFresh else {
-            (response.final, response.redirects) = (stored.response, origin.responses)
+            response.final = stored.response
+            response.redirects = origin.responses
             return response
         }
         guard NotModified.confirms(response.final.fields, stored: stored.fields) else { return nil }
@@ -134,9 +138,9 @@ extension SourceStage {
 
     /// Removes what caches have of an image that its server reports to be gone (404 and 410).
     private func removeIfGone(_ request: ImageRequest, after error: EideticError) async {
-        guard rules.isHTTP, request.access.contains(.writeOriginal), !error.isRemembered,
+        guard rules.isHTTP, !request.writes.isEmpty, !error.isRemembered,
             error.code == .httpStatus, [404, 410].contains(error.httpStatus),
-            case .remote = request.resource
+            case .remote = request.resource.kind
         else { return }
         renditions.removeContent(of: request)
         if let shared, let key = shared.key(for: Load(request)) { await shared.remove(key, ifEqualTo: nil) }
@@ -170,7 +174,7 @@ extension SourceStage {
         )
         let url = response.effectiveURL
         retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
-        if let confirmed = response.confirmed, load.policy.access.contains(.writeOriginal) {
+        if let confirmed = response.confirmed, load.policy.writes.contains(.original) {
             await disk.refresh(confirmed, with: retention)
         }
         let source: ImageSource = response.isTransferred ? .network : .disk
@@ -269,7 +273,7 @@ extension SourceStage: RedirectCache {
     /// Returns the settings by which the downloader finds the entries of targets; `nil` if they are not used.
     private func redirectEntries(for request: ImageRequest) -> RedirectEntries? {
         guard rules.isHTTP, disk.disk != nil, request.resource.isStoredOnDisk,
-            request.access.contains(.readOriginal)
+            request.reads.contains(.original)
         else { return nil }
         let suffix = request.resource.identitySuffix(for: request.options)
         return RedirectEntries(
@@ -290,7 +294,8 @@ extension SourceStage: RedirectCache {
 
     /// Returns the own entry of a target.
     private func storedEntry(for target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) async -> StoredEntry? {
-        let key = key(of: target, keyOptions: keyOptions), context = JobContext(priority: .normal)
+        let key = key(of: target, keyOptions: keyOptions)
+        let context = JobContext(priority: .normal)
         let result = try? await disk.search(for: key, context: context) { () async throws(EideticError) in
             disk.downloader.selectingFields(ofSent: target)
         }

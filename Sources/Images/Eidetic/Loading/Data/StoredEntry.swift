@@ -14,7 +14,9 @@ struct StoredEntry: Sendable {
 
     /// Creates the stored entry; without `bytes` those on disk are the encoded image.
     init(_ entry: DiskCache.Entry, bytes: [UInt8]? = nil, isExpired: Bool = false) {
-        (self.entry, self.bytes, self.isExpired) = (entry, bytes ?? entry.bytes, isExpired)
+        self.entry = entry
+        self.bytes = bytes ?? entry.bytes
+        self.isExpired = isExpired
     }
 
     var record: ResponseRecord { entry.metadata.response }

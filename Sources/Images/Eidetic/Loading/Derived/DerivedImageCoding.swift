@@ -78,7 +78,8 @@ enum DerivedImageCoding {
 
     /// Returns the peak signal-to-noise ratio in decibels; 0 for images of different sizes.
     static func likeness(of copy: PixelBuffer, to pixels: PixelBuffer) -> Double {
-        guard copy.size == pixels.size, copy.alpha == pixels.alpha else { return 0 }
+        // A file without alpha is that of pixels which are all opaque; others differ in their fourth bytes.
+        guard copy.size == pixels.size, copy.alpha == pixels.alpha || copy.alpha == .opaque else { return 0 }
         let rowSize = 4 * pixels.size.width
         var sum = 0
         pixels.withUnsafeBytes { first in
@@ -95,7 +96,8 @@ enum DerivedImageCoding {
     }
 
     private static func squaredDistance(from left: UnsafeRawBufferPointer, to right: UnsafeRawBufferPointer) -> Int {
-        var sum: UInt32 = 0, total = 0
+        var sum: UInt32 = 0
+        var total = 0
         for index in 0..<left.count {
             let distance = Int32(left[index]) - Int32(right[index])
             sum &+= UInt32(bitPattern: distance &* distance)

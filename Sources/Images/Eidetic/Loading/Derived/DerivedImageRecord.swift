@@ -22,7 +22,9 @@ struct DerivedImageRecord: Sendable, Hashable {
     ///   - isStill: A Boolean value indicating whether the bytes have one frame.
     init?(_ image: Image, isStill: Bool) {
         guard let provenance = image.provenance else { return nil }
-        (self.provenance, format, sourceSize) = (provenance, image.format, image.sourceSize)
+        self.provenance = provenance
+        format = image.format
+        sourceSize = image.sourceSize
         self.isStill = isStill
     }
 

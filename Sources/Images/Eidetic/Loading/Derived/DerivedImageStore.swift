@@ -3,8 +3,8 @@ import EideticCore
 import EideticHTTP
 import EideticStore
 
-/// The images of other sizes, and the transformed ones, on disk: finds them, and writes them one after the other at low
-/// priority.
+/// The images of other sizes, and the transformed ones, on disk: finds them, and writes them one after the other while
+/// no image is decoded that a caller waits for.
 final class DerivedImageStore: Sendable {
     /// An image that waits for its write.
     fileprivate struct Pending: Sendable {
@@ -29,6 +29,8 @@ final class DerivedImageStore: Sendable {
 
     fileprivate struct State {
         var queue: [Pending] = []
+        /// A Boolean value indicating whether a task writes the images, or waits until it may.
+        var isDraining = false
         /// The image that is being written.
         var active: (key: String, checksum: UInt64)?
         /// The images that proved not to pay, by their names and the bytes that they were made from.
@@ -60,7 +62,8 @@ final class DerivedImageStore: Sendable {
         self.settings = settings
         self.disk = settings.policy == .originals ? nil : disk
         self.mayWrite = mayWrite && disk?.configuration.isReadOnly == false
-        (self.stage, self.memory) = (stage, memory)
+        self.stage = stage
+        self.memory = memory
     }
 
     /// The number of images that wait or are being written.
@@ -70,8 +73,8 @@ final class DerivedImageStore: Sendable {
     func finish() async {
         let waiter = Waiter<Void>()
         let isIdle = state.withLock { state in
-            if state.active != nil { state.waiters.append(waiter) }
-            return state.active == nil
+            if state.isDraining { state.waiters.append(waiter) }
+            return !state.isDraining
         }
         if !isIdle { await waiter.value(ifCancelled: ()) }
     }
@@ -104,7 +107,7 @@ final class DerivedImageStore: Sendable {
 
     private func mayStore(_ image: Image, for load: Load) -> Bool {
         disk != nil && mayWrite && load.policy.writesToDisk && !CacheControl(load.policy.cacheFields).noStore
-            && load.policy.access.contains(.writeDerived) && load.request.isDerived && !image.isAnimated
+            && load.policy.writes.contains(.derived) && load.request.isDerived && !image.isAnimated
             && !image.isPartial && (image.size != image.sourceSize || load.request.rendering.transform != nil)
     }
 
@@ -114,7 +117,8 @@ final class DerivedImageStore: Sendable {
         after originalWrite: Promise<EideticError?>?,
         for load: Load
     ) {
-        let key = load.request.derivedKey, image = rendition.image
+        let key = load.request.derivedKey
+        let image = rendition.image
         guard mayQueue(key, checksum: record.provenance.checksum),
             let work = try? disk?.beginWork(onExpiration: { [weak self] in self?.giveUp() })
         else { return }
@@ -132,10 +136,11 @@ final class DerivedImageStore: Sendable {
                 work: work
             )
             state.append(pending)
-            return (replaced, state.activateNext())
+            defer { state.isDraining = true }
+            return (replaced, !state.isDraining)
         }
         replaced?.work.end()
-        if let starts { Task.detached(priority: .background) { await self.drain(from: starts) } }
+        if starts { Task.detached(priority: .background) { await self.drain() } }
     }
 
     /// Returns whether an image is neither refused nor being written, and may wait.
@@ -186,9 +191,9 @@ extension DerivedImageStore.State {
         return queue.remove(at: index)
     }
 
-    /// Returns the image that is written next; `nil` if none waits, or one is being written.
+    /// Returns the image that is written next; `nil` if none waits.
     fileprivate mutating func activateNext() -> DerivedImageStore.Pending? {
-        guard active == nil, let next = queue.first else { return nil }
+        guard let next = queue.first else { return nil }
         queue.removeFirst()
         active = (next.key, next.record.provenance.checksum)
         return next
@@ -197,28 +202,30 @@ extension DerivedImageStore.State {
 
 // MARK: Writing
 extension DerivedImageStore {
-    private func drain(from first: Pending) async {
-        var next: Pending? = first
-        while let pending = next {
-            do throws(EideticError) { try await write(pending) } catch {
-                Log.write(.debug, category: .store, message: "\(pending.key): derived image not stored: \(error)")
-            }
-            pending.work.end()
-            next = finish(pending)
-        }
+    /// Writes the images that wait, each when no other image is decoded.
+    private func drain() async {
+        repeat { await stage.waitUntilIdle() } while await writeNext()
     }
 
-    /// Records that an image was written, or is not kept, and returns the next one.
-    private func finish(_ pending: Pending) -> Pending? {
+    /// Writes the image that waits first; returns `false` if none waits.
+    private func writeNext() async -> Bool {
         let (next, waiters) = state.withLock { state -> (Pending?, [Waiter<Void>]) in
-            state.active = nil
-            state.heldBytes -= pending.image?.cost.bytes ?? 0
             if let next = state.activateNext() { return (next, []) }
+            state.isDraining = false
             defer { state.waiters = [] }
             return (nil, state.waiters)
         }
         for waiter in waiters { waiter.resume(returning: ()) }
-        return next
+        guard let pending = next else { return false }
+        do throws(EideticError) { try await write(pending) } catch {
+            Log.write(.debug, category: .store, message: "\(pending.key): derived image not stored: \(error)")
+        }
+        pending.work.end()
+        state.withLock { state in
+            state.active = nil
+            state.heldBytes -= pending.image?.cost.bytes ?? 0
+        }
+        return true
     }
 
     private func write(_ pending: Pending) async throws(EideticError) {
@@ -240,7 +247,8 @@ extension DerivedImageStore {
             return refuse(pending)
         }
         var metadata = DiskCache.Metadata()
-        (metadata.kind, metadata.extendedData) = (.derived, pending.record.encoded)
+        metadata.kind = .derived
+        metadata.extendedData = pending.record.encoded
         try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
     }
 

@@ -17,7 +17,9 @@ struct ArrivingAnimation: Sendable {
 
     /// Begins with the image of the first bytes.
     mutating func begin(_ image: Image, byteCount: Int, of data: PartialData) {
-        (self.image, self.byteCount, self.data) = (image, byteCount, data)
+        self.image = image
+        self.byteCount = byteCount
+        self.data = data
     }
 
     /// Appends the bytes that have arrived since.

@@ -26,8 +26,13 @@ final class PreviewGenerator: Sendable {
 
     /// Creates the generator of a job's previews, which it reports.
     init(for job: ImageJob) {
-        let context = job.context, report = job.report, policy = job.policy, stage = job.loader.stage
-        (self.stage, self.context, self.policy) = (stage, context, policy)
+        let context = job.context
+        let report = job.report
+        let policy = job.policy
+        let stage = job.loader.stage
+        self.stage = stage
+        self.context = context
+        self.policy = policy
         self.report = { report(.preview($0)) }
         let source = PreviewSource { stage.makePreviewDecoder(by: policy, context: context) }
         state = Guarded(State(source: source, search: FrameSearch(findsAnimations: policy.streamsAnimations)))

@@ -39,7 +39,8 @@ struct AVIFAlpha {
         let profile = bits.readBits(3)
         guard bits.readBits(2) == 3 else { return false }
         bits.skipBits(5)
-        let width = bits.readBits(4) + 1, height = bits.readBits(4) + 1
+        let width = bits.readBits(4) + 1
+        let height = bits.readBits(4) + 1
         bits.skipBits(width + height + 6)
         let isHighBitDepth = bits.readBits(1) == 1
         if profile == 2, isHighBitDepth { bits.skipBits(1) }

@@ -112,11 +112,12 @@ enum AVIFCodec: ImageCodec {
         #endif
     }
 
-    /// The frames at the target size, one frame at full size, a copy to rotate, the planes of the image and its tiles,
-    /// and a copy of the file if it has foreign tracks.
+    /// The frames at the target size, one frame at full size, with 16 bits per channel too, a copy to rotate, the
+    /// planes of the image and its tiles, and a copy of the file if it has foreign tracks.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let copy = AVIFTracks.hasForeignTracks(bytes) ? bytes.count : 0
-        let (sum, overflow) = task.estimatedMemory(canvasCount: 6).addingReportingOverflow(copy)
+        let canvases = task.estimatedMemory(canvasCount: HEIFItems(bytes)?.isDeep == true ? 8 : 6)
+        let (sum, overflow) = canvases.addingReportingOverflow(copy)
         return overflow ? .max : sum
     }
 }

@@ -17,7 +17,9 @@ struct AVIFFile: ~Copyable {
     private let info: eidetic_avif_info
     private let alphaProperties: AVIFAlpha?
     /// The bytes that the library reads, if they are not those of the file.
-    private let copy: AVIFTracks.FileCopy?
+    private let copy: FileCopy?
+    /// The luminance of the brightest light in candela per square metre, if the file states it.
+    private let peak: Double?
 
     /// Opens the file and parses its headers.
     ///
@@ -27,7 +29,7 @@ struct AVIFFile: ~Copyable {
     {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_avif_info()
-        let copy: AVIFTracks.FileCopy?
+        let copy: FileCopy?
         do throws(EideticError) {
             copy = try AVIFTracks.withoutForeignTracks(bytes)
         } catch {
@@ -52,6 +54,7 @@ struct AVIFFile: ~Copyable {
         self.handle = handle
         self.info = info
         self.copy = copy
+        peak = HEIFItems(bytes)?.peakLuminance
         alphaProperties = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
         loopCount = info.frames == 1 ? 1 : AVIFRepetition.loopCount(of: copy?.bytes ?? bytes)
     }
@@ -80,11 +83,13 @@ struct AVIFFile: ~Copyable {
     func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         var frames: [Image.Frame] = []
         let durations = task.header.durations
+        let converter = deepConverter(for: task)
+        let colourSpace = converter == nil ? colourSpace : nil
         for index in 0..<(task.decodesAllFrames ? Int(info.frames) : 1) {
             try task.checkpoint()
             let duration = index < durations.count ? durations[index] : .zero
             do throws(EideticError) {
-                frames.append(Image.Frame(pixels: try nextFrame(for: task), duration: duration))
+                frames.append(Image.Frame(pixels: try nextFrame(converter: converter, for: task), duration: duration))
             } catch {
                 guard task.acceptsPartial, error.code == .truncated, !frames.isEmpty else { throw error }
                 var decoded = DecodedPixels(frames: frames, loopCount: loopCount, colourSpace: colourSpace)
@@ -98,7 +103,15 @@ struct AVIFFile: ~Copyable {
     /// A profile comes before code points.
     var colourSpace: ColourSpace? {
         info.icc.map { .profile(Array(UnsafeBufferPointer(start: $0, count: info.icc_count))) }
-            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer))
+            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer), peak: peak)
+    }
+
+    /// Returns the converter of an image with more than 8 bits per channel.
+    private func deepConverter(for task: DecodeTask) -> ColourConverter? {
+        guard info.depth > 8, alphaProperties?.isMismatched != true, alphaProperties?.isLimitedRange != true,
+            let converter = task.deepConverter(from: colourSpace), !converter.isGrey
+        else { return nil }
+        return converter
     }
 
     private var alpha: PixelBuffer.Alpha {
@@ -113,7 +126,14 @@ struct AVIFFile: ~Copyable {
 
     /// Decodes the next frame, or the one with an index, and scales it down, because the limit on animations counts
     /// frames of the target size.
-    func nextFrame(at index: Int? = nil, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+    ///
+    /// With a converter, the frame is read with 16 bits per channel, and is in sRGB.
+    func nextFrame(
+        at index: Int? = nil,
+        converter: ColourConverter? = nil,
+        for task: DecodeTask
+    ) throws(EideticError) -> PixelBuffer {
+        if let converter { return try nextDeepFrame(converter: converter, for: task) }
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
             if let index {
@@ -130,6 +150,16 @@ struct AVIFFile: ~Copyable {
             memory.clampColours(for: alpha)
         }
         return try Resampler.resample(pixels, to: task.targetSize, for: task)
+    }
+
+    private func nextDeepFrame(converter: ColourConverter, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+        let straight: PixelBuffer.Alpha = alpha == .opaque ? .opaque : .straight
+        let deep = try DeepPixels(size: size, alpha: straight) { memory, stride throws(EideticError) in
+            var outcome = eidetic_codec_outcome()
+            _ = eidetic_avif_next_deep(handle, memory.bytePointer, stride, &outcome)
+            try outcome.check(format: .avif)
+        }
+        return try Resampler.resample(try converter.convert(deep, for: task), to: task.targetSize, for: task)
     }
 }
 #endif

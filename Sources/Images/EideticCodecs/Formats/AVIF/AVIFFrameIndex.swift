@@ -23,7 +23,8 @@ struct AVIFFrameIndex: FrameIndex {
         guard String(decoding: type, as: UTF8.self).contains("avis") else { return isStill = true }
         guard let movie = bytes.box("moov") else { return }
         let ends = movie.boxes(named: "trak").compactMap(Self.firstSampleEnd)
-        (end, isStill) = (ends.max(), ends.isEmpty)
+        end = ends.max()
+        isStill = ends.isEmpty
     }
 
     private static func firstSampleEnd(of track: UnsafeRawBufferPointer) -> Int? {

@@ -34,7 +34,8 @@ final class AVIFFrameReader: FrameReader {
         }
         let header = opened.makeHeader(from: bytes)
         let count = min(header.frameCount, opened.availableFrameCount(from: durations.count))
-        (durations, isComplete) = (Array(header.durations.prefix(count)), count == header.frameCount || isFileComplete)
+        durations = Array(header.durations.prefix(count))
+        isComplete = count == header.frameCount || isFileComplete
         self.header = header
         file = consume opened
     }

@@ -29,7 +29,9 @@ struct AVIFSequenceLayout {
             let length = header.bigEndian64(at: 24), let start = movie.offset(in: bytes),
             let position = header.offset(in: bytes), bytes.bigEndian32(at: start - 8) == movie.count + 8
         else { return nil }
-        (movieSize, movieDuration, movieLength) = (start - 8, position + 24, length)
+        movieSize = start - 8
+        movieDuration = position + 24
+        movieLength = length
         for track in movie.boxes(named: "trak") {
             guard let place = Self.track(track, in: bytes), let offsets = Self.chunkOffsets(of: track, in: bytes) else {
                 return nil
@@ -68,7 +70,8 @@ struct AVIFSequenceLayout {
         guard let table = meta.slice(at: 4, count: meta.count - 4)?.box("iloc"), let start = table.offset(in: bytes),
             table.bigEndian32(at: 0) == 0, table.bigEndian16(at: 4) == 0x4400, let count = table.bigEndian16(at: 6)
         else { return nil }
-        var positions: [Int] = [], offset = 8
+        var positions: [Int] = []
+        var offset = 8
         for _ in 0..<count {
             guard let extents = table.bigEndian16(at: offset + 4) else { return nil }
             positions += (0..<extents).map { start + offset + 6 + 8 * $0 }

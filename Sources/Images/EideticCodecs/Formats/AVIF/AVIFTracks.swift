@@ -8,35 +8,9 @@ import EideticCore
 ///
 /// - SeeAlso: ISO/IEC 14496-12, 8.4.3 (`hdlr`); ISO/IEC 23008-12, 7.5.3 (`auxi`).
 enum AVIFTracks {
-    /// A copy of a file.
-    final class FileCopy {
-        private let buffer: ScratchBuffer
-
-        fileprivate init(of file: UnsafeRawBufferPointer) throws(EideticError) {
-            buffer = try ScratchBuffer(byteCount: file.count)
-            buffer.bytes.copyMemory(from: file)
-        }
-
-        /// The bytes, valid as long as the copy exists.
-        var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(buffer.bytes) }
-
-        fileprivate func write(_ text: StaticString, at offset: Int) {
-            text.withUTF8Buffer { text in
-                UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[offset..<offset + text.count])
-                    .copyMemory(from: UnsafeRawBufferPointer(text))
-            }
-        }
-    }
-
     /// Returns a copy of the file in which these tracks are free space; `nil` if it has none.
     static func withoutForeignTracks(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> FileCopy? {
-        let names = foreignTrackNames(in: bytes)
-        guard !names.isEmpty, let base = bytes.baseAddress else { return nil }
-        let copy = try FileCopy(of: bytes)
-        for name in names {
-            if let start = name.baseAddress { copy.write("free", at: start - base) }
-        }
-        return copy
+        try FileCopy.hiding(foreignTrackNames(in: bytes), of: bytes, as: "free")
     }
 
     /// Returns `true` if the file has tracks that are neither images nor alpha; otherwise, `false`.

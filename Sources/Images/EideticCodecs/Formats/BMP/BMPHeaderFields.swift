@@ -67,7 +67,8 @@ struct BMPHeaderFields {
     ///
     /// - SeeAlso: Windows GDI, `BITMAPV5HEADER`.
     var profile: Range<Int>? {
-        let offset = uint32(at: 112), count = uint32(at: 116)
+        let offset = uint32(at: 112)
+        let count = uint32(at: 116)
         guard length >= 124, uint32(at: 56) == 0x4d42_4544, count > 0, count <= ICCProfile.maximumSize,
             bytes.slice(at: start + offset, count: count) != nil
         else { return nil }

@@ -146,15 +146,18 @@ enum GIFCodec: ImageCodec {
         in region: FrameArea,
         hasAlpha: Bool
     ) throws(EideticError) -> PixelBuffer {
-        let palette = palette(of: frame), area = frame.area
+        let palette = palette(of: frame)
+        let area = frame.area
         let rows = frame.isInterlaced ? interlacedRows(height: area.size.height) : Array(0..<area.size.height)
-        let left = max(area.x, region.x), right = min(area.x + area.size.width, region.x + region.size.width)
+        let left = max(area.x, region.x)
+        let right = min(area.x + area.size.width, region.x + region.size.width)
         let isCovered = area == region && indices.count == area.size.pixelCount
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
             guard let base = memory.bytePointer else { return }
             if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             for (order, y) in rows.enumerated() {
-                let row = area.y + y - region.y, start = order * area.size.width + left - area.x
+                let row = area.y + y - region.y
+                let start = order * area.size.width + left - area.x
                 let count = min(right - left, indices.count - start)
                 guard row >= 0, row < region.size.height, count > 0 else { continue }
                 let target = base + row * stride + 4 * (left - region.x)

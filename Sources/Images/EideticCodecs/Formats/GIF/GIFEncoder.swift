@@ -34,7 +34,8 @@ enum GIFEncoder: FormatEncoder {
             return durations.indices.map { ($0, hundredths(durations[$0])) }
         }
         var delays: [(index: Int, delay: Int)] = []
-        var end = Duration.zero, written = 0
+        var end = Duration.zero
+        var written = 0
         for (index, duration) in durations.enumerated() {
             end += max(.zero, duration)
             let rest = hundredths(end) - written

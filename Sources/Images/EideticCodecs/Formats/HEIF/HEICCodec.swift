@@ -42,9 +42,13 @@ enum HEICCodec: ImageCodec {
         return try file.decode(for: task)
     }
 
-    /// The result, libheif's image, its planes, and the tiles of a grid.
+    /// The result, libheif's image, its planes, and the tiles of a grid, with 16 bits per channel, and a copy of the
+    /// file if a part of it is hidden.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        task.estimatedMemory(canvasCount: 4)
+        let copy = HEIFItemIndex(bytes)?.foreignReferenceNames.isEmpty == false ? bytes.count : 0
+        let canvases = task.estimatedMemory(canvasCount: HEIFItems(bytes)?.isDeep == true ? 7 : 4)
+        let (sum, overflow) = canvases.addingReportingOverflow(copy)
+        return overflow ? .max : sum
     }
 }
 
@@ -52,9 +56,14 @@ enum HEICCodec: ImageCodec {
 private struct HEICFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_heif_info
+    /// The bytes that the library reads, if they are not those of the file.
+    private let copy: FileCopy?
+    /// The luminance of the brightest light in candela per square metre, if the file states it.
+    private let peak: Double?
 
     init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        if let items = HEIFItemIndex(bytes) {
+        let items = HEIFItemIndex(bytes)
+        if let items {
             guard !items.isEndless else {
                 throw EideticError(
                     .corrupt,
@@ -68,13 +77,18 @@ private struct HEICFile: ~Copyable {
                 throw EideticError(.corrupt, message: "heic: a canvas is larger than the image that is announced")
             }
         }
+        let copy = try items.flatMap { items throws(EideticError) in
+            try FileCopy.hiding(items.foreignReferenceNames, of: bytes, as: "skip")
+        }
         var outcome = eidetic_codec_outcome()
         var info = eidetic_heif_info()
-        let handle = eidetic_heif_open(bytes.baseAddress, bytes.count, &info, &outcome)
+        let handle = eidetic_heif_open((copy?.bytes ?? bytes).baseAddress, bytes.count, &info, &outcome)
         try outcome.check(format: .heic)
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
+        self.copy = copy
+        peak = HEIFItems(bytes)?.peakLuminance
     }
 
     deinit { eidetic_heif_close(handle) }
@@ -93,6 +107,16 @@ private struct HEICFile: ~Copyable {
     func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         // The library's limit is the side of a square, and includes the padding of the coded blocks.
         let maximumSide = UInt32(clamping: max(size.width, size.height) + 64)
+        if info.depth > 8, alpha != .premultiplied, let converter = task.deepConverter(from: colourSpace),
+            !converter.isGrey
+        {
+            let deep = try DeepPixels(size: size, alpha: alpha) { memory, stride throws(EideticError) in
+                var outcome = eidetic_codec_outcome()
+                _ = eidetic_heif_read_deep(handle, maximumSide, memory.bytePointer, stride, &outcome)
+                try outcome.check(format: .heic)
+            }
+            return DecodedPixels(try converter.convert(deep, for: task))
+        }
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -106,7 +130,7 @@ private struct HEICFile: ~Copyable {
     /// A profile comes before code points.
     private var colourSpace: ColourSpace? {
         iccProfile.map(ColourSpace.profile)
-            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer))
+            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer), peak: peak)
     }
 
     private var iccProfile: [UInt8]? {

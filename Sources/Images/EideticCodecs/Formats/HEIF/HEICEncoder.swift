@@ -19,7 +19,8 @@ enum HEICEncoder: FormatEncoder {
         let metadata = options.metadata ?? ImageMetadata()
         let blocks = [metadata.uprightExif ?? [], metadata.xmp ?? [], metadata.iccProfile ?? []]
         let pixels = try image.pixels.unpremultiplied()
-        var output = EncoderOutput(), outcome = eidetic_codec_outcome()
+        var output = EncoderOutput()
+        var outcome = eidetic_codec_outcome()
         blocks[0].withUnsafeBytes { exif in
             blocks[1].withUnsafeBytes { xmp in
                 blocks[2].withUnsafeBytes { profile in

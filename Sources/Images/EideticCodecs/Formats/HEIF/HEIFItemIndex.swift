@@ -90,11 +90,15 @@ struct HEIFItemIndex {
     /// 1.15 asserts that it does.
     var hasMissingPart: Bool {
         let derived: [Int] = [Self.code("grid"), Self.code("iden"), Self.code("iovl")]
-        let images = derived + [Self.code("hvc1"), Self.code("av01")]
         return types.contains { item, type in
-            derived.contains(type) && !(parts[item] ?? []).allSatisfy { types[$0].map(images.contains) ?? false }
+            derived.contains(type) && !(parts[item] ?? []).allSatisfy(isKnownImage)
         }
     }
+
+    /// Returns `true` if an item is an image of a type that libheif 1.15 knows; otherwise, `false`.
+    func isKnownImage(_ item: Int) -> Bool { types[item].map(Self.knownImages.contains) ?? false }
+
+    private static let knownImages = Set([code("grid"), code("iden"), code("iovl"), code("hvc1"), code("av01")])
 
     /// A Boolean value indicating whether a grid or an overlay says that its canvas is more than four times as large as
     /// the image that its properties announce: libheif 1.15 allocates it, and ends the process where it cannot.
@@ -196,7 +200,8 @@ struct HEIFItemIndex {
 
     private mutating func readAssociations() {
         for table in meta.box("iprp")?.boxes(named: "ipma") ?? [] {
-            let isLong = table.uint8(at: 0) != 0, isWide = (table.uint8(at: 3) ?? 0) & 1 == 1
+            let isLong = table.uint8(at: 0) != 0
+            let isWide = (table.uint8(at: 3) ?? 0) & 1 == 1
             var offset = 8
             while let item = isLong ? table.bigEndian32(at: offset) : table.bigEndian16(at: offset),
                 let count = table.uint8(at: offset + (isLong ? 4 : 2))
@@ -215,15 +220,26 @@ struct HEIFItemIndex {
     }
 
     private mutating func readReferences() {
+        var parts: [Int: [Int]] = [:], auxiliaries: [Int: [Int]] = [:]
+        forEachReference { name, item, targets in
+            if name.contains("dimg") { parts[item, default: []] += targets }
+            if name.contains("auxl") { for target in targets { auxiliaries[target, default: []].append(item) } }
+        }
+        self.parts = parts
+        self.auxiliaries = auxiliaries
+    }
+
+    /// Calls `body` with the name of each list of references, the item to which it belongs, and the targets.
+    func forEachReference(
+        body: (_ name: UnsafeRawBufferPointer, _ item: Int, _ targets: [Int]) -> Void
+    ) {
         for table in meta.boxes(named: "iref") {
             let size = table.uint8(at: 0) == 0 ? 2 : 4
             guard let list = table.slice(at: 4, count: table.count - 4) else { continue }
             list.forEachBox { name, reference in
                 let number = size == 2 ? reference.bigEndian16 : reference.bigEndian32
                 guard let item = number(0), let count = reference.bigEndian16(at: size) else { return true }
-                let targets = (0..<count).compactMap { number(size + 2 + size * $0) }
-                if name.contains("dimg") { parts[item, default: []] += targets }
-                if name.contains("auxl") { for target in targets { auxiliaries[target, default: []].append(item) } }
+                body(name, item, (0..<count).compactMap { number(size + 2 + size * $0) })
                 return true
             }
         }

@@ -33,6 +33,33 @@ struct HEIFItems {
         properties(of: item, named: "irot").contains { ($0.uint8(at: 0) ?? 0) & 1 == 1 }
     }
 
+    /// The luminance of the brightest light of the primary item, in candela per square metre; `nil` if the file has
+    /// none.
+    ///
+    /// That of the display for which it was made comes first, as in browsers.
+    ///
+    /// - SeeAlso: ISO/IEC 14496-12, 12.1.5.3 (`mdcv`) and 12.1.6 (`clli`).
+    var peakLuminance: Double? {
+        if let display = properties(of: primaryItem, named: "mdcv").first?.bigEndian32(at: 16) {
+            return Double(display) / 10_000
+        }
+        return properties(of: primaryItem, named: "clli").first?.bigEndian16(at: 0).map(Double.init)
+    }
+
+    /// A Boolean value indicating whether an item has more than 8 bits per channel.
+    ///
+    /// - SeeAlso: ISO/IEC 14496-15, 8.3.3.1.2 (`hvcC`); AV1 in ISOBMFF, 2.3.3 (`av1C`).
+    var isDeep: Bool {
+        let configurations: [(name: StaticString, offset: Int, mask: Int)] = [("hvcC", 17, 7), ("av1C", 2, 0x40)]
+        return configurations.contains { name, offset, mask in
+            allProperties(named: name).contains { ($0.uint8(at: offset) ?? 0) & mask != 0 }
+        }
+    }
+
+    private func allProperties(named name: StaticString) -> [UnsafeRawBufferPointer] {
+        meta.box("iprp")?.box("ipco")?.boxes(named: name) ?? []
+    }
+
     /// Returns the item with the alpha of another item.
     func alphaItem(of item: Int) -> Int? {
         // A hostile file can list any number of items.
@@ -82,7 +109,8 @@ struct HEIFItems {
 
     /// Returns the 1-based indices of an item's properties.
     private func associations(in table: UnsafeRawBufferPointer, of item: Int) -> [Int] {
-        let isLong = table.uint8(at: 0) != 0, isWide = (table.uint8(at: 3) ?? 0) & 1 == 1
+        let isLong = table.uint8(at: 0) != 0
+        let isWide = (table.uint8(at: 3) ?? 0) & 1 == 1
         var offset = 8
         while let number = isLong ? table.bigEndian32(at: offset) : table.bigEndian16(at: offset) {
             offset += isLong ? 4 : 2

@@ -29,12 +29,14 @@ extension UnsafeRawBufferPointer {
     func forEachBox(_ body: (_ name: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) -> Bool) {
         var offset = 0
         while let short = bigEndian32(at: offset) {
-            var length = short, head = 8
+            var length = short
+            var head = 8
             if short == 0 { length = count - offset }
             if short == 1, let high = bigEndian32(at: offset + 8), let low = bigEndian32(at: offset + 12),
                 high < 1 << 30
             {
-                (length, head) = (high << 32 | low, 16)
+                length = high << 32 | low
+                head = 16
             }
             guard length >= head, length <= count - offset, let name = slice(at: offset + 4, count: 4),
                 let content = slice(at: offset + head, count: length - head), body(name, content)

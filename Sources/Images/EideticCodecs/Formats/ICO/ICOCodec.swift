@@ -54,6 +54,7 @@ enum ICOCodec: ImageCodec {
             targetSize: task.targetSize,
             decodesAllFrames: false,
             acceptsPartial: task.acceptsPartial,
+            convertsColours: task.convertsColours,
             limits: task.limits,
             context: task.context,
             deadline: task.deadline

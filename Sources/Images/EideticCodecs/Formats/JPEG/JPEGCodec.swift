@@ -31,6 +31,17 @@ enum JPEGCodec: ImageCodec {
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        let decoded = try decode(bytes, showsMissingRows: false, for: task)
+        guard decoded.isPartial, decoded.colorModel == .rgb else { return decoded }
+        return try decode(bytes, showsMissingRows: true, for: task)
+    }
+
+    /// Decodes an image; with `showsMissingRows`, those behind the end of a truncated file are transparent.
+    private static func decode(
+        _ bytes: UnsafeRawBufferPointer,
+        showsMissingRows: Bool,
+        for task: DecodeTask
+    ) throws(EideticError) -> DecodedPixels {
         let segments = try JPEGSegments(bytes)
         guard !segments.isLossless else {
             throw EideticError(.unsupportedFormat, message: "JPEG: lossless JPEG is not supported")
@@ -45,8 +56,17 @@ enum JPEGCodec: ImageCodec {
         }
         while try decoder.consumeInput() { try task.checkpoint() }
         try decoder.startOutput()
-        let pixels = try PixelBuffer(size: decoder.outputSize, alpha: .opaque) { memory, stride throws(EideticError) in
-            try readRows(from: decoder, into: memory, stride: stride, for: task)
+        // The scans of a progressive image all have all rows.
+        let hasAlpha = showsMissingRows && segments.coefficientsPerPixel == 0
+        let size = decoder.outputSize
+        let pixels = try PixelBuffer(size: size, alpha: hasAlpha ? .straight : .opaque) {
+            memory,
+            stride throws(EideticError) in
+            let rows = try readRows(from: decoder, into: memory, stride: stride, stopsAtEnd: hasAlpha, for: task)
+            if rows < size.height {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: memory[(rows * stride)...])
+                rest.initializeMemory(as: UInt8.self, repeating: 0)
+            }
             if decoder.outputModel == EIDETIC_JPEG_CMYK {
                 eidetic_pixels_invert(memory.assumingMemoryBound(to: UInt8.self).baseAddress, memory.count)
             }
@@ -69,7 +89,8 @@ enum JPEGCodec: ImageCodec {
     }
 
     static func decodedSize(for task: DecodeTask) -> PixelSize {
-        let size = task.header.size, scale = scaleNumerator(for: task)
+        let size = task.header.size
+        let scale = scaleNumerator(for: task)
         return PixelSize(width: (size.width * scale + 7) / 8, height: (size.height * scale + 7) / 8)
     }
 
@@ -79,28 +100,36 @@ enum JPEGCodec: ImageCodec {
     /// A high-quality filter halves the rest at little cost. Below twice the target size the box filter of the
     /// transform becomes visible (40 dB instead of 50).
     static func scaleNumerator(for task: DecodeTask) -> Int {
-        let size = task.header.size, targetSize = task.targetSize
+        let size = task.header.size
+        let targetSize = task.targetSize
         return [1, 2, 4].first {
             size.width * $0 >= 16 * targetSize.width && size.height * $0 >= 16 * targetSize.height
         } ?? 8
     }
 
+    /// Reads all rows, or with `stopsAtEnd` those before the end of a file that is truncated.
+    ///
+    /// - Returns: The number of rows.
     private static func readRows(
         from decoder: borrowing JPEGDecoder,
         into memory: UnsafeMutableRawBufferPointer,
         stride: Int,
+        stopsAtEnd: Bool,
         for task: DecodeTask
-    ) throws(EideticError) {
-        guard let base = memory.baseAddress else { return }
+    ) throws(EideticError) -> Int {
+        guard let base = memory.baseAddress else { return 0 }
         var row = 0
         let height = decoder.outputSize.height
         while row < height {
             try task.checkpoint()
-            row += try decoder.readRows(
+            let count = try decoder.readRows(
                 into: base + row * stride,
                 bytesPerRow: stride,
-                count: min(rowsPerCheckpoint, height - row)
+                count: min(stopsAtEnd ? 8 : rowsPerCheckpoint, height - row)
             )
+            if stopsAtEnd, decoder.isTruncated { return row }
+            row += count
         }
+        return row
     }
 }

@@ -68,7 +68,7 @@ struct JPEGDecoder: ~Copyable {
 
     /// The error of missing or corrupt pixels that the library has filled in; `nil` if the image is intact.
     var damage: EideticError? {
-        if eidetic_jpeg_is_truncated(handle) != 0 {
+        if isTruncated {
             return EideticError(
                 .truncated,
                 message: "JPEG: the file ends after \(byteCount) bytes, before the image is complete"
@@ -77,6 +77,9 @@ struct JPEGDecoder: ~Copyable {
         guard eidetic_jpeg_is_damaged(handle) != 0 else { return nil }
         return error(code: .corrupt)
     }
+
+    /// A Boolean value indicating whether the file has ended before the image.
+    var isTruncated: Bool { eidetic_jpeg_is_truncated(handle) != 0 }
 
     private func check(_ status: eidetic_jpeg_status) throws(EideticError) {
         switch status {

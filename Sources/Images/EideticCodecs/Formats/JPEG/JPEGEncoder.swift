@@ -66,7 +66,8 @@ enum JPEGEncoder: FormatEncoder {
         on background: ImageColor
     ) throws(EideticError) -> PixelBuffer {
         guard pixels.alpha != .opaque else { return pixels }
-        let source = try pixels.premultiplied(), colour = [background.red, background.green, background.blue]
+        let source = try pixels.premultiplied()
+        let colour = [background.red, background.green, background.blue]
         return try PixelBuffer(size: pixels.size, alpha: .opaque) { target, stride in
             source.withUnsafeBytes {
                 eidetic_pixels_flatten(

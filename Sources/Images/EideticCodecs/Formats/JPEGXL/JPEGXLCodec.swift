@@ -34,9 +34,10 @@ enum JPEGXLCodec: ImageCodec {
         return try file.decode(for: task)
     }
 
-    /// The frames at the target size, one frame at full size, and the library's floating-point planes.
+    /// The frames at the target size, one frame at full size, with 16 bits per channel too, and the library's
+    /// floating-point planes.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        task.estimatedMemory(canvasCount: 9)
+        task.estimatedMemory(canvasCount: 11)
     }
 }
 #endif

@@ -62,7 +62,8 @@ final class JPEGXLFile {
 
     func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         var frames: [Image.Frame] = []
-        var profile: [UInt8]?
+        var colourSpace: ColourSpace?
+        var converter: ColourConverter?
         var isPartial = false
         repeat {
             try task.checkpoint()
@@ -75,8 +76,12 @@ final class JPEGXLFile {
                 try outcome.check(format: .jpegxl)
                 break
             }
-            if frames.isEmpty { profile = iccProfile }
-            let (pixels, isFrameComplete) = try decodeFrame(acceptsPartial: task.acceptsPartial)
+            if frames.isEmpty {
+                colourSpace = self.colourSpace
+                converter = deepConverter(from: colourSpace, for: task)
+                if converter != nil { colourSpace = nil }
+            }
+            let (pixels, isFrameComplete) = try decodeFrame(converter: converter, for: task)
             // Scaled down immediately, because the limit on animations counts frames of the target size.
             let resized = try Resampler.resample(pixels, to: task.targetSize, for: task)
             frames.append(Image.Frame(pixels: resized, duration: Self.duration(seconds: seconds)))
@@ -86,7 +91,7 @@ final class JPEGXLFile {
         var decoded = DecodedPixels(
             frames: frames,
             loopCount: frames.count > 1 ? loopCount : 1,
-            colourSpace: profile.map(ColourSpace.profile)
+            colourSpace: colourSpace
         )
         decoded.isPartial = isPartial
         return decoded
@@ -131,22 +136,50 @@ final class JPEGXLFile {
     }
 
     /// Decodes the current frame; the Boolean value indicates whether it is complete.
-    func decodeFrame(acceptsPartial: Bool) throws(EideticError) -> (PixelBuffer, Bool) {
+    ///
+    /// With a converter, the frame is read with 16 bits per channel, and is in sRGB.
+    func decodeFrame(
+        converter: ColourConverter? = nil,
+        for task: DecodeTask
+    ) throws(EideticError) -> (PixelBuffer, Bool) {
         var isFrameComplete = true
-        let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, _ throws(EideticError) in
+        func read(into memory: UnsafeMutableRawBufferPointer, stride: Int) throws(EideticError) {
             var outcome = eidetic_codec_outcome()
             var isVisible = false
-            let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            isFrameComplete = eidetic_jxl_read(handle, base, memory.count, &isVisible, &outcome)
-            memory.clampColours(for: alpha)
-            if !isFrameComplete, isVisible, acceptsPartial { return }
+            let isDeep = converter != nil
+            isFrameComplete =
+                eidetic_jxl_read(handle, isDeep, memory.bytePointer, memory.count, &isVisible, &outcome)
+            if !isDeep { memory.clampColours(for: alpha) }
+            if !isFrameComplete, isVisible, task.acceptsPartial { return }
             try outcome.check(format: .jpegxl)
         }
-        return (pixels, isFrameComplete)
+        if let converter {
+            let deep = try DeepPixels(size: size, alpha: alpha, fill: read)
+            return (try converter.convert(deep, for: task), isFrameComplete)
+        }
+        return (try PixelBuffer(size: size, alpha: alpha, fill: read), isFrameComplete)
+    }
+
+    /// Returns the converter of an image with more than 8 bits per channel.
+    private func deepConverter(from colourSpace: ColourSpace?, for task: DecodeTask) -> ColourConverter? {
+        guard info.depth > 8, alpha != .premultiplied, let converter = task.deepConverter(from: colourSpace),
+            !converter.isGrey
+        else { return nil }
+        return converter
+    }
+
+    /// The meaning of the colours of the pixels; `nil` for sRGB.
+    var colourSpace: ColourSpace? {
+        var primaries: UInt32 = 0
+        var transfer: UInt32 = 0
+        if eidetic_jxl_high_dynamic_range(handle, &primaries, &transfer) {
+            return ColourSpace(primaries: Int(primaries), transfer: Int(transfer))
+        }
+        return iccProfile.map(ColourSpace.profile)
     }
 
     /// The profile of the pixels; `nil` for sRGB.
-    var iccProfile: [UInt8]? {
+    private var iccProfile: [UInt8]? {
         let count = eidetic_jxl_icc(handle, nil, 0)
         guard count > 0 else { return nil }
         var profile = [UInt8](repeating: 0, count: count)

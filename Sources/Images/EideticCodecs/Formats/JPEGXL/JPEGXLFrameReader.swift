@@ -51,7 +51,7 @@ final class JPEGXLFrameReader: FrameReader {
         durations = isFileComplete ? announcedDurations : announcedDurations.dropLast()
         guard !durations.isEmpty, colourSpace == nil, decoder == nil else { return }
         try openFrame(at: 0)
-        colourSpace = decoder?.iccProfile.map(ColourSpace.profile)
+        colourSpace = decoder?.colourSpace
     }
 
     private func readHeaders() throws(EideticError) {
@@ -73,8 +73,9 @@ final class JPEGXLFrameReader: FrameReader {
         do throws(EideticError) {
             try openFrame(at: index)
             guard let decoder else { throw missingFrame(index) }
-            let pixels = try decoder.decodeFrame(acceptsPartial: false).0
-            (nextIndex, isFrameOpen) = (index + 1, false)
+            let pixels = try decoder.decodeFrame(for: task.rejectingPartial).0
+            nextIndex = index + 1
+            isFrameOpen = false
             return try Resampler.resample(pixels, to: task.targetSize, for: task)
         } catch {
             decoder = nil
@@ -87,12 +88,14 @@ final class JPEGXLFrameReader: FrameReader {
         if isFrameOpen ? nextIndex != index : nextIndex > index { decoder = nil }
         if decoder == nil {
             decoder = try JPEGXLFile(bytes, isComplete: isComplete, decodesPixels: true)
-            (nextIndex, isFrameOpen) = (0, false)
+            nextIndex = 0
+            isFrameOpen = false
         }
         guard !isFrameOpen, let decoder else { return }
         decoder.skipFrames(index - nextIndex)
         guard try decoder.nextDuration() != nil else { throw missingFrame(index) }
-        (nextIndex, isFrameOpen) = (index, true)
+        nextIndex = index
+        isFrameOpen = true
     }
 
     private func missingFrame(_ index: Int) -> EideticError {

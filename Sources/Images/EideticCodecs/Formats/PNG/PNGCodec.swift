@@ -48,18 +48,37 @@ enum PNGCodec: ImageCodec {
         if structure.isComplete, let pixels = try fastDecoder?.decode(for: task) {
             return DecodedPixels(pixels, colourSpace: structure.colourSpace)
         }
-        let (pixels, damage) = try decodeStill(bytes, size: task.header.size, hasAlpha: structure.hasAlpha, for: task)
-        return DecodedPixels(pixels, colourSpace: structure.colourSpace, isPartial: damage != nil)
+        let converter = deepConverter(for: structure, task: task)
+        let (pixels, damage) = try decodeStill(
+            bytes,
+            size: task.header.size,
+            hasAlpha: structure.hasAlpha,
+            converter: converter,
+            for: task
+        )
+        let colourSpace = converter == nil ? structure.colourSpace : nil
+        return DecodedPixels(pixels, colourSpace: colourSpace, isPartial: damage != nil)
     }
 
-    /// The frames at the target size, and three canvases.
-    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        task.estimatedMemory(canvasCount: 3)
+    /// Returns the converter of an image with 16 bits per channel, unless its profile describes other channels.
+    private static func deepConverter(for structure: PNGStructure, task: DecodeTask) -> ColourConverter? {
+        guard structure.depth == 16, let converter = task.deepConverter(from: structure.colourSpace) else { return nil }
+        return converter.isGrey && structure.colorType & 2 != 0 ? nil : converter
     }
+
+    /// The frames at the target size, three canvases, and two for 16 bits per channel.
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        task.estimatedMemory(canvasCount: bytes.uint8(at: depthOffset) == 16 ? 5 : 3)
+    }
+
+    /// The offset of the number of bits per channel in a file that begins with its header.
+    private static let depthOffset = 24
 
     /// Decodes one image by libpng.
     ///
     /// If a chunk's checksum is wrong, the image is decoded again without chunk checksums, but its Adler-32 must match.
+    ///
+    /// With a converter, pixels of 16 bits per channel are read and converted; without one, 8 bits as stored.
     ///
     /// - Returns: The pixels, and the error of missing or corrupt ones if the task accepts partial images.
     static func decodeStill(
@@ -67,10 +86,14 @@ enum PNGCodec: ImageCodec {
         size: PixelSize,
         hasAlpha: Bool,
         ignoresChunkChecksums: Bool = false,
+        converter: ColourConverter? = nil,
         for task: DecodeTask
     ) throws(EideticError) -> (PixelBuffer, damage: EideticError?) {
         let decoder = try PNGDecoder(bytes)
-        let (stored, passes) = try decoder.start(ignoresChunkChecksums: ignoresChunkChecksums)
+        let (stored, passes) = try decoder.start(
+            ignoresChunkChecksums: ignoresChunkChecksums,
+            isDeep: converter != nil
+        )
         guard stored == size else {
             throw EideticError(.corrupt, message: "PNG: the file declares two sizes, \(size) and \(stored)")
         }
@@ -78,7 +101,7 @@ enum PNGCodec: ImageCodec {
         var needsRetry = false
         // Missing pixels of a partial image are transparent.
         let alpha: PixelBuffer.Alpha = hasAlpha || task.acceptsPartial ? .straight : .opaque
-        let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
+        func read(into memory: UnsafeMutableRawBufferPointer, stride: Int) throws(EideticError) {
             if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             do throws(EideticError) {
                 for _ in 0..<passes {
@@ -91,9 +114,22 @@ enum PNGCodec: ImageCodec {
                 damage = error
             }
         }
-        return needsRetry
-            ? try decodeStill(bytes, size: size, hasAlpha: hasAlpha, ignoresChunkChecksums: true, for: task)
-            : (pixels, damage)
+        let pixels: PixelBuffer
+        if let converter {
+            let deep = try DeepPixels(size: size, alpha: alpha, fill: read)
+            pixels = try converter.convert(deep, for: task)
+        } else {
+            pixels = try PixelBuffer(size: size, alpha: alpha, fill: read)
+        }
+        guard needsRetry else { return (pixels, damage) }
+        return try decodeStill(
+            bytes,
+            size: size,
+            hasAlpha: hasAlpha,
+            ignoresChunkChecksums: true,
+            converter: converter,
+            for: task
+        )
     }
 
     private static func readRows(

@@ -14,6 +14,8 @@ struct PNGColours {
     private var gamma: Int?
     /// The chromaticities of white, red, green and blue, in the same units.
     private var chromaticities: [Int]?
+    /// The brightest light of the display for which the image was made, and of the image, in 1/10,000 cd/m².
+    private var displayPeak: Int?, imagePeak: Int?
 
     private static let unit = 100_000.0
     /// The values of `gAMA` that mean sRGB: 1 / 2.2, and what differs by less than 5 % (libpng's limit).
@@ -29,9 +31,14 @@ struct PNGColours {
         case "gAMA" where gamma == nil && content.count == 4: gamma = content.bigEndian32(at: 0)
         case "cHRM" where chromaticities == nil && content.count == 32:
             chromaticities = (0..<8).compactMap { content.bigEndian32(at: 4 * $0) }
+        case "mDCV" where displayPeak == nil && content.count == 24: displayPeak = content.bigEndian32(at: 16)
+        case "cLLI" where imagePeak == nil && content.count == 8: imagePeak = content.bigEndian32(at: 0)
         default: break
         }
     }
+
+    /// The luminance of the brightest light in candela per square metre.
+    private var peak: Double? { (displayPeak ?? imagePeak).map { Double($0) / 10_000 } }
 
     /// Lets what was read refer to the bytes at their present address.
     mutating func move(from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
@@ -45,7 +52,8 @@ struct PNGColours {
             return ColourSpace(
                 primaries: codePoints.primaries,
                 transfer: codePoints.transfer,
-                video: TransferFunction(exponent: 2.4)
+                video: TransferFunction(exponent: 2.4),
+                peak: peak
             )
         }
         if let iccProfile { return .profile(iccProfile) }
@@ -72,9 +80,10 @@ struct PNGColours {
     /// Returns code points of colours in full range; `nil` if one is unknown.
     private static func codePoints(in content: UnsafeRawBufferPointer) -> (primaries: Int, transfer: Int)? {
         guard content.count == 4, content[2] == 0, content[3] == 1 else { return nil }
-        let primaries = Int(content[0]), transfer = Int(content[1])
+        let primaries = Int(content[0])
+        let transfer = Int(content[1])
         guard Chromaticities(codePoint: primaries) != nil,
-            ColourSpace.isHighDynamicRange(transfer) || TransferFunction(codePoint: transfer) != nil
+            HighDynamicRange.Encoding(codePoint: transfer) != nil || TransferFunction(codePoint: transfer) != nil
         else { return nil }
         return (primaries, transfer)
     }

@@ -22,10 +22,14 @@ struct PNGDecoder: ~Copyable {
 
     /// Reads up to the pixels; returns the size and the number of interlacing passes.
     ///
+    /// With `isDeep`, samples of 16 bits are kept.
     /// With `ignoresChunkChecksums` the CRC of chunks is ignored, but the Adler-32 of the pixels must match.
-    func start(ignoresChunkChecksums: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
-        var width: UInt32 = 0, height: UInt32 = 0, passes: Int32 = 0
-        try check(eidetic_png_start(handle, ignoresChunkChecksums ? 1 : 0, &width, &height, &passes))
+    func start(ignoresChunkChecksums: Bool, isDeep: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
+        var width: UInt32 = 0
+        var height: UInt32 = 0
+        var passes: Int32 = 0
+        let ignores: Int32 = ignoresChunkChecksums ? 1 : 0
+        try check(eidetic_png_start(handle, ignores, isDeep ? 1 : 0, &width, &height, &passes))
         return (PixelSize(width: Int(width), height: Int(height)), Int(passes))
     }
 

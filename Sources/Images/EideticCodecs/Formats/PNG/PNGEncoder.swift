@@ -1,7 +1,8 @@
 import CPNG
 import EideticCore
 
-/// PNG by libpng, 8 bits per channel, tagged as sRGB; an animation as APNG.
+/// PNG by libpng, tagged as sRGB: a palette for at most 256 colours, one channel for grey, else 8 bits per channel; an
+/// animation as APNG, with 8 bits per channel.
 enum PNGEncoder: FormatEncoder {
     static let format = ImageFormat.png
     static let isAnimated = true
@@ -18,13 +19,19 @@ enum PNGEncoder: FormatEncoder {
 
     private static func encode(_ image: Image) throws(EideticError) -> [UInt8] {
         let hasAlpha = image.frames.contains { $0.pixels.alpha != .opaque }
-        guard image.isAnimated else { return try encode(image.pixels, hasAlpha: hasAlpha) }
+        guard image.isAnimated else { return try encode(image.pixels, hasAlpha: hasAlpha, keepsForm: false) }
         var frames: [(png: [UInt8], duration: Duration)] = []
-        for frame in image.frames { frames.append((try encode(frame.pixels, hasAlpha: hasAlpha), frame.duration)) }
+        for frame in image.frames {
+            frames.append((try encode(frame.pixels, hasAlpha: hasAlpha, keepsForm: true), frame.duration))
+        }
         return APNGWriter.file(of: frames, size: image.size, loopCount: image.loopCount)
     }
 
-    private static func encode(_ pixels: PixelBuffer, hasAlpha: Bool) throws(EideticError) -> [UInt8] {
+    private static func encode(
+        _ pixels: PixelBuffer,
+        hasAlpha: Bool,
+        keepsForm: Bool
+    ) throws(EideticError) -> [UInt8] {
         let pixels = try pixels.unpremultiplied()
         var encoded = EncoderOutput()
         let capacity = encoded.message.count
@@ -35,6 +42,7 @@ enum PNGEncoder: FormatEncoder {
                 UInt32(pixels.size.width),
                 UInt32(pixels.size.height),
                 hasAlpha ? 1 : 0,
+                keepsForm ? 1 : 0,
                 compressionLevel,
                 &encoded.base,
                 &encoded.count,

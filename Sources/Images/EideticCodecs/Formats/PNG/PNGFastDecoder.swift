@@ -65,7 +65,8 @@ struct PNGFastDecoder {
         guard let inflater = libdeflate_alloc_decompressor() else { return false }
         defer { libdeflate_free_decompressor(inflater) }
         func decompress(_ stream: UnsafeRawBufferPointer) -> Bool {
-            let target = rows.baseAddress, count = rows.count
+            let target = rows.baseAddress
+            let count = rows.count
             return libdeflate_zlib_decompress(inflater, stream.baseAddress, stream.count, target, count, nil)
                 == LIBDEFLATE_SUCCESS
         }

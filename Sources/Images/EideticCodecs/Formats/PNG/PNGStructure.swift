@@ -39,7 +39,8 @@ struct PNGStructure {
 
     private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The offset of the next chunk, and the number of those before.
-    private var offset = 8, chunkCount = 0
+    private var offset = 8
+    private var chunkCount = 0
 
     /// Creates the structure of a file without bytes.
     init() {}
@@ -126,8 +127,8 @@ struct PNGStructure {
 
     /// The chunks of the standard and of its extensions that must not precede the header.
     private static let knownChunks: Set = [
-        "acTL", "bKGD", "cHRM", "cICP", "eXIf", "fcTL", "fdAT", "gAMA", "hIST", "iCCP", "iTXt", "oFFs", "pCAL", "pHYs",
-        "sBIT", "sCAL", "sPLT", "sRGB", "sTER", "tEXt", "tIME", "tRNS", "zTXt",
+        "acTL", "bKGD", "cHRM", "cICP", "cLLI", "eXIf", "fcTL", "fdAT", "gAMA", "hIST", "iCCP", "iTXt", "mDCV", "oFFs",
+        "pCAL", "pHYs", "sBIT", "sCAL", "sPLT", "sRGB", "sTER", "tEXt", "tIME", "tRNS", "zTXt",
     ]
 
     private mutating func read(_ chunk: PNGChunks.Chunk) throws(EideticError) {
@@ -148,7 +149,7 @@ struct PNGStructure {
         // An animation does not turn while it plays.
         case "eXIf" where orientation == .up && (data.isEmpty || !announcesFrames):
             orientation = Exif.orientation(in: chunk.content)
-        case "cICP", "iCCP", "sRGB", "gAMA", "cHRM": if data.isEmpty { colours.read(chunk) }
+        case "cICP", "iCCP", "sRGB", "gAMA", "cHRM", "mDCV", "cLLI": if data.isEmpty { colours.read(chunk) }
         case "acTL": if data.isEmpty { animation.readAnimationControl(chunk.content) }
         case "fcTL": try animation.readFrameControl(chunk.content, isDefault: data.isEmpty, canvas: size)
         case "IDAT":

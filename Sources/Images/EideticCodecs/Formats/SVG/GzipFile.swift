@@ -51,7 +51,8 @@ enum GzipFile {
         defer { libdeflate_free_decompressor(inflater) }
         var result = LIBDEFLATE_BAD_DATA
         let content = [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
-            var read = 0, written = 0
+            var read = 0
+            var written = 0
             let (base, length) = (file.baseAddress, file.count)
             result = libdeflate_gzip_decompress_ex(
                 inflater,

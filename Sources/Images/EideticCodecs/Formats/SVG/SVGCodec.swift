@@ -50,17 +50,18 @@ enum SVGCodec: ImageCodec {
 /// A parsed SVG document.
 private final class SVGDocument {
     private let handle: OpaquePointer
-    /// The document itself if the file is compressed.
+    /// The document itself if the file is compressed, or has custom properties.
     private let content: [UInt8]?
     let header: ImageHeader
 
     convenience init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         guard GzipFile.isCompressed(bytes) else {
-            try self.init(bytes, content: nil)
+            try self.init(bytes, content: StyleVariables.resolved(bytes))
             return
         }
         let content = try GzipFile.document(in: bytes)
-        try self.init(UnsafeRawBufferPointer(start: nil, count: 0), content: content)
+        let resolved = content.withUnsafeBytes { StyleVariables.resolved($0) }
+        try self.init(UnsafeRawBufferPointer(start: nil, count: 0), content: resolved ?? content)
     }
 
     private init(_ bytes: UnsafeRawBufferPointer, content: [UInt8]?) throws(EideticError) {
@@ -86,7 +87,7 @@ private final class SVGDocument {
 
     deinit { eidetic_svg_close(handle) }
 
-    /// The size of the decompressed document; 0 if the file is not compressed.
+    /// The size of ``content``; 0 without it.
     var contentByteCount: Int { content?.count ?? 0 }
 
     private static func wholePixels(for length: Double) -> Int {

@@ -34,11 +34,14 @@ final class WebPAnimationWriter {
 
     /// Adds a frame.
     func add(_ frame: Image.Frame) throws(EideticError) {
-        let pixels = try frame.pixels.unpremultiplied(), size = pixels.size
+        let pixels = try frame.pixels.unpremultiplied()
+        let size = pixels.size
         var source = WebPPicture()
         guard WebPPictureInit(&source) != 0 else { throw error }
         defer { WebPPictureFree(&source) }
-        (source.use_argb, source.width, source.height) = (1, Int32(size.width), Int32(size.height))
+        source.use_argb = 1
+        source.width = Int32(size.width)
+        source.height = Int32(size.height)
         let isImported = pixels.withUnsafeBytes {
             WebPPictureImportRGBA(&source, $0.bytePointer, Int32(pixels.bytesPerRow)) != 0
         }

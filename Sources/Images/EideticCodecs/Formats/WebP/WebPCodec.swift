@@ -86,7 +86,8 @@ enum WebPCodec: ImageCodec {
     /// The rest is left to a better filter. An image with alpha is decoded at full size, because libwebp scales colours
     /// and alpha separately, so that the colours of transparent pixels would bleed.
     static func decodedSize(for task: DecodeTask) -> PixelSize {
-        let size = task.header.size, targetSize = task.targetSize
+        let size = task.header.size
+        let targetSize = task.targetSize
         guard !task.header.hasAlpha, size.width >= 4 * targetSize.width, size.height >= 4 * targetSize.height else {
             return size
         }

@@ -36,7 +36,9 @@ enum WebPEncoder: FormatEncoder {
 
     private static func encode(_ pixels: PixelBuffer, quality: Double) throws(EideticError) -> [UInt8] {
         var encoded: UnsafeMutablePointer<UInt8>?
-        let width = Int32(pixels.size.width), height = Int32(pixels.size.height), stride = Int32(pixels.bytesPerRow)
+        let width = Int32(pixels.size.width)
+        let height = Int32(pixels.size.height)
+        let stride = Int32(pixels.bytesPerRow)
         let count = pixels.withUnsafeBytes { bytes in
             quality == 1
                 ? WebPEncodeLosslessRGBA(bytes.bytePointer, width, height, stride, &encoded)

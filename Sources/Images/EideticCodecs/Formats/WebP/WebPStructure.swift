@@ -33,7 +33,8 @@ struct WebPStructure {
     private var expectsExif = false
     private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The offset of the next chunk, and the number of those before.
-    private var offset = 12, chunkCount = 0
+    private var offset = 12
+    private var chunkCount = 0
 
     /// A Boolean value indicating whether libwebp may decode alpha that the header does not declare: from a lossless
     /// image or a stray chunk.

@@ -53,7 +53,7 @@ struct NetworkArguments: Sendable {
     ///
     /// They are properties of the request, so that they are a part of the cache key.
     func applied(to resource: ImageRequest.Resource) -> ImageRequest.Resource {
-        guard case .remote(var request) = resource else { return resource }
+        guard var request = resource.remote else { return resource }
         request.headers = request.headers.merging(headers)
         if let credentials = credentials.credentials(for: request.url) { request.credentials = credentials }
         if let timeout { request.timeout = timeout }

@@ -38,7 +38,7 @@ enum UserCredentials: Sendable {
         switch self {
         case .none: nil
         case .pair(let pair): pair
-        case .netrc(let file): file.credentials(forHost: HostQueue.host(in: url))
+        case .netrc(let file): file.credentials(forHost: (try? FetchRequest(url: url))?.origin.host ?? "")
         }
     }
 
@@ -112,7 +112,9 @@ struct NetrcFile: Sendable {
                 switch word {
                 case "machine", "default":
                     finish(&self)
-                    (host, user, password) = (word == "default" ? "" : words.popFirst()?.lowercased(), "", "")
+                    host = word == "default" ? "" : words.popFirst()?.lowercased()
+                    user = ""
+                    password = ""
                 case "login": user = words.popFirst().map(String.init) ?? ""
                 case "password": password = words.popFirst().map(String.init) ?? ""
                 case "account": _ = words.popFirst()

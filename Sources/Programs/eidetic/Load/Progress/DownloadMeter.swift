@@ -10,7 +10,7 @@ struct DownloadMeter {
     init(display: ProgressDisplay) { self.display = display }
 
     /// Reports the progress of the download.
-    mutating func update(_ progress: FetchProgress) {
+    mutating func update(_ progress: LoadProgress) {
         update(received: progress.received, expected: max(progress.received, progress.expected ?? 0))
     }
 
@@ -22,6 +22,7 @@ struct DownloadMeter {
 
     private mutating func update(received: Int, expected: Int) {
         display.addBytes(received: received - self.received, expected: expected - self.expected)
-        (self.received, self.expected) = (received, expected)
+        self.received = received
+        self.expected = expected
     }
 }

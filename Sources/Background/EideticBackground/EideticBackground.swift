@@ -1,0 +1,2 @@
+// `import EideticBackground` brings the types of its signatures: `MemoryPressure`, `EideticError`.
+@_exported public import EideticCore

@@ -1,0 +1,128 @@
+import EideticLifecycle
+
+/// Short continuations of a suspended application, in which it answers its display and callers on its message buses.
+///
+/// A window that answers nothing loses its connection when the display's buffer is full, and callers wait until their
+/// patience ends. The application stays suspended meanwhile. A background task that it opens continues it.
+package struct ShortThaws: ApplicationComponent {
+    /// The servers by which others reach an application.
+    package enum Source: String, Sendable, Hashable, CaseIterable {
+        case display, bus
+
+        /// Recognises a server by the address of its socket; `nil` for any other.
+        package init?(peer: String, sessionBus: String?) {
+            let name = peer.split(separator: "/").last.map(String.init) ?? peer
+            // Displays of `ssh -X` are ports of this machine.
+            let port = peer.hasPrefix("tcp:") ? Int(peer.dropFirst(4)) : nil
+            if peer.contains(".X11-unix/X") || name.hasPrefix("wayland-") || port.map((6_000...6_063).contains) ?? false
+            {
+                self = .display
+            } else if name == "bus" || name.hasPrefix("dbus-") || peer.contains("/at-spi")
+                || sessionBus?.contains("=\(peer)") ?? false
+            {
+                self = .bus
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// The longest time of one, and the least time from one to the next.
+    package static let length = Duration.milliseconds(15)
+    package static let pause = Duration.seconds(1)
+    /// The time to the next attempt to suspend the application again, and the time and the number of all attempts.
+    private static let retryPause = Duration.milliseconds(2)
+    private static let attemptTime = Duration.milliseconds(200)
+    private static let attemptLimit = 100
+
+    /// The end of the one that is under way.
+    private var end: Duration?
+    private var attempts = 0
+    private var firstAttempt: Duration?
+    private var next: Duration = .zero
+    /// The sources for which the next one waits.
+    private var waiting: Set<Source> = []
+    private var counts: [Source: Int] = [:]
+
+    package init() {}
+
+    package var deadline: Duration? { end ?? (waiting.isEmpty ? nil : next) }
+
+    /// A Boolean value indicating whether the application runs although it is suspended.
+    package var isThawed: Bool { end != nil }
+
+    /// Lets the application run for something that it has not read, now or a second after the last time.
+    package mutating func request(
+        from source: Source,
+        in view: ApplicationView,
+        at now: Duration
+    ) -> [ApplicationEffect] {
+        guard view.lifecycle.state == .suspended, end == nil else { return [] }
+        waiting.insert(source)
+        return now >= next ? begin(at: now) : []
+    }
+
+    private mutating func begin(at now: Duration) -> [ApplicationEffect] {
+        for source in waiting { counts[source, default: 0] += 1 }
+        waiting = []
+        attempts = 0
+        firstAttempt = nil
+        end = now + Self.length
+        next = now + Self.pause
+        return [.thawBriefly]
+    }
+
+    /// Records that the application is stopped again.
+    package mutating func complete() { end = nil }
+
+    /// Records that the application could not be stopped; returns `false` if that was attempted often enough.
+    package mutating func retry(at now: Duration) -> Bool {
+        attempts += 1
+        let start = firstAttempt ?? now
+        firstAttempt = start
+        end = attempts < Self.attemptLimit && now - start < Self.attemptTime ? now + Self.retryPause : nil
+        return end != nil
+    }
+
+    package mutating func handle(
+        _ change: ApplicationChange,
+        in view: ApplicationView,
+        at now: Duration
+    ) -> [ApplicationEffect] {
+        switch change {
+        case .processChanged:
+            self = ShortThaws()
+            return []
+        case .settled:
+            if view.lifecycle.state != .suspended { (end, waiting) = (nil, []) }
+            return []
+        case .deadline:
+            if let end {
+                guard end <= now else { return [] }
+                // Until the attempt, so that the deadline is another one.
+                self.end = now + Self.retryPause
+                return [.endBriefThaw]
+            }
+            guard !waiting.isEmpty, next <= now else { return [] }
+            // It may have been read in the meantime.
+            waiting.formIntersection(view.unreadSources())
+            return waiting.isEmpty ? [] : begin(at: now)
+        }
+    }
+
+    /// The lines for `eidetic app why`.
+    package func lines(unread: [Source: Int]) -> [String] {
+        var lines: [String] = []
+        let total = counts.values.reduce(0, +)
+        if total > 0 {
+            let list = Source.allCases.compactMap { source in counts[source].map { "\(source.rawValue) \($0)" } }
+            let rule = "continued for at most 20 ms and once a second, for what others had sent"
+            lines.append("\(rule): \(list.joined(separator: ", "))")
+        }
+        for source in Source.allCases {
+            guard let count = unread[source], count > 0 else { continue }
+            lines.append("\(count) bytes of its \(source.rawValue) are not read")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,81 @@
+#include <math.h>
+
+#include "CPixels.h"
+#include "Clones.h"
+
+enum { STEPS = EIDETIC_HDR_STEPS };
+
+// The sRGB value of each light, of 255 (IEC 61966-2-1).
+void eidetic_hdr_fill_encoding(uint8_t *values) {
+    for (int i = 0; i <= STEPS; i++) {
+        double light = (double)i / STEPS;
+        double value = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
+        values[i] = (uint8_t)(255 * value + 0.5);
+    }
+}
+
+// What is not a number becomes 0.
+EIDETIC_INLINE uint8_t encode(const uint8_t *encoding, float light) {
+    float clamped = light > 0 ? (light < 1 ? light : 1) : 0;
+    return encoding[(int)(clamped * STEPS + 0.5f)];
+}
+
+EIDETIC_INLINE float larger(float a, float b) { return a > b ? a : b; }
+
+EIDETIC_INLINE void multiply(const float *m, const float *in, float *out) {
+    for (int row = 0; row < 3; row++) out[row] = m[3 * row] * in[0] + m[3 * row + 1] * in[1] + m[3 * row + 2] * in[2];
+}
+
+// The factor for a colour whose largest channel is `largest`.
+EIDETIC_INLINE float gain(const eidetic_hdr *map, float largest) {
+    if (largest >= map->peak) return largest > 1 ? 1 / largest : 1;
+    if (largest <= 1) return map->gains[0];
+    float position = (largest - 1) / (map->peak - 1) * EIDETIC_HDR_GAINS;
+    int index = (int)position;
+    float part = position - (float)index;
+    return map->gains[index] + part * (map->gains[index + 1] - map->gains[index]);
+}
+
+EIDETIC_INLINE void map_pixel(const eidetic_hdr *map, const float *stored, uint8_t *out) {
+    float light[3], shown[3];
+    multiply(map->to_bt2020, stored, light);
+    if (map->scene_scale > 0) {
+        // The display's light (ITU-R BT.2100, table 5).
+        float luminance = 0.2627f * light[0] + 0.678f * light[1] + 0.0593f * light[2];
+        float scale = luminance > 0 ? map->scene_scale * powf(luminance, 0.2f) : 0;
+        for (int i = 0; i < 3; i++) light[i] *= scale;
+    }
+    float scale = gain(map, larger(larger(light[0], light[1]), light[2]));
+    for (int i = 0; i < 3; i++) light[i] *= scale;
+    multiply(map->to_srgb, light, shown);
+    for (int i = 0; i < 3; i++) out[i] = encode(map->encoding, shown[i]);
+}
+
+EIDETIC_CLONES void eidetic_hdr_map_8(
+    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
+    for (size_t y = 0; y < source.height; y++) {
+        const uint8_t *from = source.pixels + y * source.stride;
+        uint8_t *to = target.pixels + y * target.stride;
+        for (size_t x = 0; x < source.width; x++, from += 4, to += 4) {
+            float stored[3];
+            for (int i = 0; i < 3; i++) stored[i] = map->light[(from[i] * 4095 + 127) / 255];
+            uint8_t alpha = from[3];
+            map_pixel(map, stored, to);
+            to[3] = alpha;
+        }
+    }
+}
+
+EIDETIC_CLONES void eidetic_hdr_map_16(
+    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
+    for (size_t y = 0; y < source.height; y++) {
+        const uint16_t *from = (const void *)(source.pixels + y * source.stride);
+        uint8_t *to = target.pixels + y * target.stride;
+        for (size_t x = 0; x < source.width; x++, from += 4, to += 4) {
+            float stored[3];
+            for (int i = 0; i < 3; i++) stored[i] = map->light[((uint32_t)from[i] * 4095 + 32767) / 65535];
+            map_pixel(map, stored, to);
+            to[3] = (uint8_t)(((uint32_t)from[3] * 255 + 32767) / 65535);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+extension ImageRequest {
+    /// The use that a load makes of the caches: where it looks, what it stores, and whether it waits for that.
+    ///
+    /// ```swift
+    /// var request = ImageRequest(url: url)
+    /// request.cachePolicy = .reload
+    /// request.cachePolicy.writes.remove(.original)
+    /// ```
+    public struct CachePolicy: Sendable, Hashable {
+        /// A set of caches.
+        public struct Tiers: OptionSet, Sendable, Hashable {
+            /// The bits of the set.
+            public let rawValue: UInt8
+
+            /// Creates a set from its bits.
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+            /// Decoded images in memory.
+            public static let memory = Tiers(rawValue: 1)
+            /// Images on disk that have the requested size and are transformed; stored if that pays.
+            public static let derived = Tiers(rawValue: 2)
+            /// The bytes on disk.
+            public static let original = Tiers(rawValue: 4)
+            /// The bytes in the shared tier.
+            public static let shared = Tiers(rawValue: 8)
+            /// All caches.
+            public static let all: Tiers = [.memory, .derived, .original, .shared]
+        }
+
+        /// The places in which an image is looked for.
+        public enum Search: Sendable, Hashable {
+            /// The caches that may be read, then the source.
+            case cachesElseSource
+            /// The caches only; the load of an image that none has fails with `cacheMiss`.
+            case cachesOnly
+            /// The source only, whatever the caches have; the new image is stored in them.
+            case sourceOnly
+        }
+
+        /// The caches in which the image is looked for; all by default.
+        public var reads: Tiers
+
+        /// The caches in which the image is stored; all by default.
+        public var writes: Tiers
+
+        /// The places in which the image is looked for; the caches, then the source, by default.
+        public var search = Search.cachesElseSource
+
+        /// A Boolean value indicating whether the image is delivered after its bytes are stored, with the error if that
+        /// failed; false by default.
+        public var waitsForStorage = false
+
+        /// A Boolean value indicating whether an image from memory brings its encoded bytes; false by default.
+        public var includesBytes = false
+
+        /// Creates a policy.
+        public init(reads: Tiers = .all, writes: Tiers = .all) {
+            self.reads = reads
+            self.writes = writes
+        }
+
+        /// Reads and writes all caches, and asks the source for what none has.
+        public static let standard = CachePolicy()
+
+        /// As ``standard``, but the image is stored in memory only.
+        public static let memoryOnly = CachePolicy(writes: .memory)
+
+        /// Uses caches only; if none has the image, the load fails with `cacheMiss`.
+        public static let cachedOnly = CachePolicy().with { $0.search = .cachesOnly }
+
+        /// Ignores what the caches have, and stores the new image in them.
+        public static let reload = CachePolicy().with { $0.search = .sourceOnly }
+
+        /// Reads all caches, and stores nothing.
+        public static let noStore = CachePolicy(writes: [])
+
+        /// As ``standard``, and the image is delivered after its bytes are stored.
+        public static let afterStorage = CachePolicy().with { $0.waitsForStorage = true }
+
+        private func with(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
+            var policy = self
+            change(&policy)
+            return policy
+        }
+    }
+}
+
+extension ImageRequest.CachePolicy {
+    /// The policies with their names, as a command line writes them.
+    package static let names: [(name: String, policy: Self)] = [
+        ("standard", .standard), ("memoryOnly", .memoryOnly), ("cachedOnly", .cachedOnly), ("reload", .reload),
+        ("noStore", .noStore),
+    ]
+}

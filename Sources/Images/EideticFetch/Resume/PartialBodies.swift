@@ -1,0 +1,168 @@
+import EideticCore
+import EideticHTTP
+
+/// The moment at which a download began: its part is kept with the fields that were sent, unless all parts were removed
+/// after it.
+package struct PartOrigin: Sendable {
+    /// The number of removals of all parts.
+    let generation: UInt64
+    /// The header fields of all requests.
+    let headers: HTTPHeaders
+}
+
+/// The parts of bodies whose downloads were cancelled or failed, in memory until the next download of the same request.
+///
+/// Cancellations are announced before their caller knows of them, so that a download which begins right afterwards
+/// waits for the part, and finds it.
+package final class PartialBodies: Sendable {
+    private struct State {
+        /// The parts by their keys, and these in the order of their insertion.
+        var parts: [String: PartialBody] = [:]
+        var keys: [String] = []
+        var size = 0
+        /// The number of removals of all parts.
+        var generation: UInt64 = 0
+        /// The number of cancelled downloads that have not ended yet, by the keys of their parts.
+        var ending: [String: Int] = [:]
+        var waiters: [String: [Waiter<Void>]] = [:]
+
+        mutating func insert(_ part: PartialBody, for key: String) {
+            removePart(for: key)
+            parts[key] = part
+            keys.append(key)
+            size += part.bytes.count
+            while size > PartialBodies.sizeLimit { removePart(for: keys[0]) }
+        }
+
+        mutating func removePart(for key: String) {
+            guard let part = parts.removeValue(forKey: key) else { return }
+            size -= part.bytes.count
+            keys.removeAll { $0 == key }
+        }
+    }
+
+    private let state = Guarded(State())
+
+    /// The size below which loading a body again is hardly slower than resuming it.
+    package static let minimumSize = 65_536
+    /// The largest size of all parts in memory together, and of a single one.
+    package static let sizeLimit = 32 << 20
+
+    /// A Boolean value indicating whether no part is here or announced.
+    var isEmpty: Bool { state.withLock { $0.parts.isEmpty && $0.ending.isEmpty } }
+
+    /// The number of parts, and their size in bytes.
+    package var usage: (count: Int, bytes: Int) { state.withLock { ($0.parts.count, $0.size) } }
+
+    /// The number of removals of all parts so far.
+    package var generation: UInt64 { state.withLock { $0.generation } }
+
+    /// Inserts a part, and removes the oldest ones beyond the limit.
+    ///
+    /// One that is too small or too large is not kept, nor one of a download that began before all parts were removed.
+    func insert(_ part: PartialBody, for key: String, since generation: UInt64) {
+        guard (Self.minimumSize...Self.sizeLimit).contains(part.bytes.count) else { return }
+        state.withLock { state in
+            guard state.generation == generation else { return }
+            state.insert(part, for: key)
+        }
+    }
+
+    /// Inserts a part that a cache has, unless a longer one is here.
+    func offer(_ part: PartialBody, for key: String) {
+        guard (Self.minimumSize...Self.sizeLimit).contains(part.bytes.count) else { return }
+        state.withLock { state in
+            guard state.parts[key]?.bytes.count ?? 0 < part.bytes.count else { return }
+            state.insert(part, for: key)
+        }
+    }
+
+    /// Returns the part for a key, after the cancelled downloads of it have ended.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - isRemoved: A Boolean value indicating whether the part is removed.
+    /// - Returns: The part; `nil` if there is none, or the task is cancelled.
+    func part(for key: String, isRemoved: Bool) async -> PartialBody? {
+        while true {
+            let waiter = Waiter<Void>()
+            let (part, isEnding) = state.withLock { state -> (PartialBody?, Bool) in
+                if state.ending[key] != nil {
+                    state.waiters[key, default: []].append(waiter)
+                    return (nil, true)
+                }
+                defer { if isRemoved { state.removePart(for: key) } }
+                return (state.parts[key], false)
+            }
+            guard isEnding else { return part }
+            await waiter.value(ifCancelled: ())
+            if Task.isCancelled { return nil }
+        }
+    }
+
+    /// Returns whether a part is here or announced.
+    func mayHavePart(for key: String) -> Bool { state.withLock { $0.parts[key] != nil || $0.ending[key] != nil } }
+
+    /// Removes a part; returns `false` if it is not here any more, or has been replaced.
+    func remove(_ part: PartialBody, for key: String) -> Bool {
+        state.withLock { state in
+            guard state.parts[key]?.bytes.count == part.bytes.count else { return false }
+            state.removePart(for: key)
+            return true
+        }
+    }
+
+    /// Removes all parts; those of downloads that run now are not kept.
+    func removeAll() {
+        state.withLock { state in
+            state.parts = [:]
+            state.keys = []
+            state.size = 0
+            state.generation += 1
+        }
+    }
+
+    /// Announces that a download has been cancelled, and is about to end.
+    func announceEnd(for key: String) { state.withLock { $0.ending[key, default: 0] += 1 } }
+
+    /// Ends an announcement.
+    func end(for key: String) {
+        let waiters = state.withLock { state -> [Waiter<Void>] in
+            guard let count = state.ending[key] else { return [] }
+            state.ending[key] = count > 1 ? count - 1 : nil
+            return count > 1 ? [] : state.waiters.removeValue(forKey: key) ?? []
+        }
+        for waiter in waiters { waiter.resume(returning: ()) }
+    }
+}
+
+/// The end of one download that may be cancelled: its cancellation is announced until it has ended.
+package final class CancelledEnd: Sendable {
+    private struct State {
+        var hasEnded = false
+        var key: String?
+    }
+
+    private let parts: PartialBodies
+    private let state = Guarded(State())
+
+    init(in parts: PartialBodies) { self.parts = parts }
+
+    /// Announces the end of the download; has no effect after its end.
+    func announce(for key: String) {
+        state.withLock { [parts] state in
+            guard !state.hasEnded, state.key == nil else { return }
+            state.key = key
+            parts.announceEnd(for: key)
+        }
+    }
+
+    /// Ends the download; its part has been kept, if there is one.
+    package func end() {
+        let key = state.withLock { state in
+            state.hasEnded = true
+            return state.key
+        }
+        if let key { parts.end(for: key) }
+    }
+}

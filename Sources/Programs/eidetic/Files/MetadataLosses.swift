@@ -1,0 +1,103 @@
+import EideticCodecs
+import EideticCore
+
+/// The parts of a file beside its pixels that a converted file will not have.
+struct MetadataLosses {
+    private let bytes: [UInt8]
+    private let format: ImageFormat
+    private let reader: ByteReader
+    private(set) var names: [String] = []
+
+    /// Looks at the structure of a file whose metadata are to be kept.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - format: Its format.
+    ///   - metadata: The metadata that were read.
+    ///   - target: The format of the converted file.
+    init(of bytes: [UInt8], format: ImageFormat, metadata: ImageMetadata?, target: ImageFormat?) {
+        self.bytes = bytes
+        self.format = format
+        reader = ByteReader(bytes: bytes[...], isLittleEndian: format == .tiff && bytes.first == UInt8(ascii: "I"))
+        let colours = ColourFacts(of: bytes, format: format)
+        if target == .gif {
+            if metadata?.exif != nil { add("EXIF") }
+            if metadata?.xmp != nil { add("XMP") }
+        }
+        switch format {
+        case .jpeg: readJPEG()
+        case .png: readPNG()
+        case .tiff: readTIFF()
+        case .jpegxl: readJPEGXL()
+        default: break
+        }
+        if colours.hasGainMap { add("gain map") }
+        if let bits = colours.bits, bits > 8 { add("\(bits) bits per channel") }
+    }
+
+    private mutating func add(_ name: String) { if !names.contains(name) { names.append(name) } }
+
+    private mutating func readJPEG() {
+        var offset = 2
+        while let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1),
+            start == 0xff, marker != 0xda, let length = reader.number(at: offset + 2, count: 2)
+        {
+            let name = reader.text(at: offset + 4, count: 40) ?? ""
+            switch marker {
+            case 0xed where name.hasPrefix("Photoshop"): add("IPTC")
+            case 0xe0 where name == "JFIF" && reader.number(at: offset + 11, count: 1) != 0: add("resolution")
+            case 0xe1 where name.hasPrefix("http://ns.adobe.com/xmp/extension/"): add("extended XMP")
+            case 0xe2 where name == "MPF": add("further images")
+            case 0xfe: add("comment")
+            default: break
+            }
+            offset += 2 + max(2, length)
+        }
+    }
+
+    private mutating func readPNG() {
+        var offset = 8
+        while let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4) {
+            let isXMP = reader.text(at: offset + 8, count: min(length, 18)) == "XML:com.adobe.xmp"
+            switch name {
+            case "tEXt", "zTXt": add("texts")
+            case "iTXt" where !isXMP: add("texts")
+            case "pHYs": add("resolution")
+            case "tIME": add("time")
+            default: break
+            }
+            offset += 12 + length
+        }
+    }
+
+    private static let tagsOfTIFF = [
+        34_665: "EXIF", 34_853: "EXIF", 700: "XMP", 33_723: "IPTC", 34_377: "IPTC", 282: "resolution", 270: "texts",
+        271: "texts", 272: "texts", 305: "texts", 306: "texts", 315: "texts", 33_432: "texts",
+    ]
+
+    private mutating func readTIFF() {
+        guard let directory = reader.number(at: 4, count: 4), let count = reader.number(at: directory, count: 2) else {
+            return
+        }
+        for index in 0..<min(count, 1_024) {
+            let entry = directory + 2 + 12 * index
+            guard let tag = reader.number(at: entry, count: 2) else { return }
+            if let name = Self.tagsOfTIFF[tag] { add(name) }
+            guard tag == 258, let values = reader.number(at: entry + 4, count: 4) else { continue }
+            let place = values <= 2 ? entry + 8 : reader.number(at: entry + 8, count: 4) ?? 0
+            if let bits = reader.number(at: place, count: 2), bits > 8 { add("\(bits) bits per channel") }
+        }
+    }
+
+    private mutating func readJPEGXL() {
+        var offset = 0
+        while let size = reader.number(at: offset, count: 4), size >= 8,
+            let name = reader.text(at: offset + 4, count: 4)
+        {
+            let kind = name == "brob" ? reader.text(at: offset + 8, count: 4) ?? "" : name
+            if kind == "Exif" { add("EXIF") }
+            if kind == "xml " { add("XMP") }
+            offset += size
+        }
+    }
+}

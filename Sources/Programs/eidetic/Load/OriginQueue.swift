@@ -1,0 +1,70 @@
+import EideticFetch
+
+/// The order in which the items of a list start: that of the list, but with a limit for each origin.
+///
+/// So an origin that does not respond leaves slots for others, also for those of the same host.
+struct OriginQueue {
+    private struct State {
+        var runningCount = 0
+        /// The items that wait because the origin has reached its limit, and the number of those that have started.
+        var waiting: [Int] = []
+        var startedCount = 0
+
+        var hasWaiting: Bool { startedCount < waiting.count }
+    }
+
+    private let count: Int
+    private let limit: Int
+    private let origin: (Int) -> Origin?
+    private var position = 0
+    private var states: [Origin: State] = [:]
+    /// The origins with waiting items that have fallen below their limit.
+    private var unblocked: [Origin] = []
+
+    /// Creates a queue.
+    ///
+    /// - Parameters:
+    ///   - count: The number of items.
+    ///   - limit: The largest number of items of one origin that run at the same time.
+    ///   - origin: Returns the origin of an item; `nil` for an item that is on no server, which is not limited.
+    init(count: Int, limit: Int, origin: @escaping (Int) -> Origin?) {
+        self.count = count
+        self.limit = max(1, limit)
+        self.origin = origin
+    }
+
+    /// Removes and returns the next item, which runs from now on; `nil` if none may start.
+    ///
+    /// - Complexity: O(1) on average over all items.
+    mutating func next() -> Int? {
+        while let origin = unblocked.popLast() {
+            if let item = startWaitingItem(of: origin) { return item }
+        }
+        while position < count {
+            defer { position += 1 }
+            guard let origin = origin(position) else { return position }
+            if states[origin, default: State()].runningCount < limit {
+                states[origin, default: State()].runningCount += 1
+                return position
+            }
+            states[origin, default: State()].waiting.append(position)
+        }
+        return nil
+    }
+
+    /// Records that an item has ended.
+    mutating func finish(_ item: Int) {
+        guard let origin = origin(item), var state = states[origin] else { return }
+        state.runningCount -= 1
+        if state.hasWaiting { unblocked.append(origin) }
+        states[origin] = state.runningCount == 0 && !state.hasWaiting ? nil : state
+    }
+
+    private mutating func startWaitingItem(of origin: Origin) -> Int? {
+        guard var state = states[origin], state.hasWaiting, state.runningCount < limit else { return nil }
+        state.runningCount += 1
+        state.startedCount += 1
+        states[origin] = state
+        return state.waiting[state.startedCount - 1]
+    }
+}

@@ -1,0 +1,153 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+/// Metadata of a file that do not hold for the one that is encoded.
+@Suite("Metadata of another file", .timeLimit(.minutes(1)))
+struct CurrentMetadataTests {
+    private static let formats: [ImageFormat] = [.jpeg, .png, .webp, .avif, .heic].filter {
+        ImageEncoder.supportedFormats.contains($0)
+    }
+
+    /// A writer of EXIF blocks in either order of bytes.
+    private struct Block {
+        var bytes: [UInt8]
+        let isLittle: Bool
+
+        init(isLittle: Bool) {
+            self.isLittle = isLittle
+            bytes = Array((isLittle ? "II" : "MM").utf8)
+            add(42, 2)
+            add(8, 4)
+        }
+
+        mutating func add(_ value: Int, _ count: Int) {
+            let part = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+            bytes += isLittle ? part : part.reversed()
+        }
+
+        mutating func addDirectory(_ entries: [(tag: Int, type: Int, count: Int, value: Int)], next: Int) {
+            add(entries.count, 2)
+            for entry in entries {
+                add(entry.tag, 2)
+                add(entry.type, 2)
+                add(entry.count, 4)
+                add(entry.value, entry.type == 3 ? 2 : 4)
+                if entry.type == 3 { add(0, 2) }
+            }
+            add(next, 4)
+        }
+    }
+
+    private static let thumbnail = Array("thumbnail of the whole".utf8)
+    private static let place = Array("52 degrees north".utf8)
+
+    /// The orientation, a camera, a position, the size of the photograph, and a thumbnail at the end.
+    private static func exif(isLittle: Bool) -> [UInt8] {
+        var block = Block(isLittle: isLittle)
+        block.addDirectory(
+            [(0x0112, 3, 1, 6), (0x010f, 2, 4, 0x43_61_6d), (0x8769, 4, 1, 62), (0x8825, 4, 1, 92)],
+            next: 126
+        )
+        block.addDirectory([(0xa002, 4, 1, 4_000), (0xa003, 3, 1, 3_000)], next: 0)
+        block.addDirectory([(2, 2, place.count, 110)], next: 0)
+        block.bytes += place
+        block.addDirectory([(0x0201, 4, 1, 156), (0x0202, 4, 1, thumbnail.count)], next: 0)
+        block.bytes += thumbnail
+        return block.bytes
+    }
+
+    private static let xmp = """
+        <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+        <rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" xmlns:exif="http://ns.adobe.com/exif/1.0/" \
+        xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:h="http://ns.adobe.com/hdr-gain-map/1.0/" \
+        xmlns:Container="http://ns.google.com/photos/1.0/container/" tiff:Orientation="6" tiff:Make='A > B' \
+        h:Version="1.0" exif:GPSLatitude="52,0N"><tiff:ImageWidth>4000</tiff:ImageWidth><dc:title>A title</dc:title>\
+        <Container:Directory><rdf:Seq><rdf:li Container:Item="Primary"/></rdf:Seq></Container:Directory>\
+        <exif:PixelXDimension>4000</exif:PixelXDimension></rdf:Description></rdf:RDF></x:xmpmeta>
+        """
+
+    private func encode(_ metadata: ImageMetadata, as format: ImageFormat) throws -> ImageMetadata {
+        var options = EncodeOptions()
+        options.metadata = metadata
+        let pixels = try TestImages.solid(width: 20, height: 30, colour: [9, 40, 90, 255])
+        return try ImageMetadata(of: ImageEncoder.encode(TestImages.makeImage(pixels), as: format, options: options))
+    }
+
+    private func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+        bytes.indices.contains { bytes[$0...].starts(with: part) }
+    }
+
+    @Test("F05 EXIF has the new size and no thumbnail of the old image", arguments: formats, [false, true])
+    func exif(format: ImageFormat, isLittle: Bool) throws {
+        let original = Self.exif(isLittle: isLittle)
+        #expect(contains(original, Self.thumbnail) && original.count == 178)
+        let found = try #require(try encode(ImageMetadata(exif: original), as: format).exif)
+        #expect(!contains(found, Self.thumbnail) && contains(found, Self.place))
+        var expected = Block(isLittle: isLittle)
+        expected.addDirectory(
+            [(0x0112, 3, 1, 1), (0x010f, 2, 4, 0x43_61_6d), (0x8769, 4, 1, 62), (0x8825, 4, 1, 92)],
+            next: 0
+        )
+        expected.addDirectory([(0xa002, 4, 1, 20), (0xa003, 3, 1, 30)], next: 0)
+        #expect(found.prefix(92).elementsEqual(expected.bytes))
+    }
+
+    @Test("F05 XMP says nothing of the orientation, the size and the gain map of the file it comes from")
+    func xmpProperties() throws {
+        for format in Self.formats {
+            let bytes = try #require(try encode(ImageMetadata(xmp: Array(Self.xmp.utf8)), as: format).xmp)
+            let text = String(decoding: bytes, as: UTF8.self)
+            for part in ["Orientation", "ImageWidth", "h:Version", "Directory", "PixelXDimension", "Primary"] {
+                #expect(!text.contains(part), "\(part) in \(format)")
+            }
+            for part in ["tiff:Make='A > B'", "<dc:title>A title</dc:title>", "exif:GPSLatitude", "</x:xmpmeta>"] {
+                #expect(text.contains(part), "no \(part) in \(format)")
+            }
+        }
+    }
+
+    @Test(
+        "F05 the position is removed from EXIF and XMP with all its values, and nothing else",
+        arguments: [false, true]
+    )
+    func position(isLittle: Bool) throws {
+        let metadata = ImageMetadata(exif: Self.exif(isLittle: isLittle), xmp: Array(Self.xmp.utf8)).withoutPosition
+        let exif = try #require(metadata.exif), xmp = String(decoding: try #require(metadata.xmp), as: UTF8.self)
+        #expect(!contains(exif, Self.place) && contains(exif, Self.thumbnail))
+        #expect(!xmp.contains("GPS") && xmp.contains("A title"))
+        var expected = Block(isLittle: isLittle)
+        expected.addDirectory([(0x0112, 3, 1, 6), (0x010f, 2, 4, 0x43_61_6d), (0x8769, 4, 1, 62)], next: 126)
+        #expect(exif.prefix(50).elementsEqual(expected.bytes))
+    }
+
+    @Test("F05 a packet that is no XML, and a block that is none, stay as they are") func damaged() throws {
+        for text in [
+            "<a", "<x:a xmlns:x='http://ns.adobe.com/hdr-gain-map/1.0/'><x:b>", "no tag", "<", "<a b=\"", "a<>",
+        ] {
+            let xmp = Array(text.utf8)
+            #expect(try encode(ImageMetadata(xmp: xmp), as: .png).xmp == xmp, "\(text)")
+        }
+        let original = Self.exif(isLittle: true)
+        for count in 0..<original.count {
+            let block = Array(original.prefix(count))
+            _ = try encode(ImageMetadata(exif: block), as: .png)
+        }
+    }
+
+    @Test("F05 what is cut or cannot be read loses its position all the same", arguments: [false, true])
+    func cutPosition(isLittle: Bool) {
+        let exif = Self.exif(isLittle: isLittle), xmp = Array(Self.xmp.utf8)
+        for count in 0...exif.count {
+            let rest = ImageMetadata(exif: Array(exif.prefix(count))).withoutPosition.exif ?? []
+            #expect(!contains(rest, Self.place), "\(count) bytes")
+        }
+        for count in 0...xmp.count {
+            let rest = ImageMetadata(xmp: Array(xmp.prefix(count))).withoutPosition.xmp ?? []
+            #expect(!String(decoding: rest, as: UTF8.self).contains("GPS"), "\(count) bytes")
+        }
+        let wide = Self.xmp.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
+        #expect(ImageMetadata(xmp: wide).withoutPosition.xmp == nil)
+        #expect(ImageMetadata(exif: [1, 2, 3]).withoutPosition.exif == nil)
+    }
+}

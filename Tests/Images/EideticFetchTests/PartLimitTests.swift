@@ -1,0 +1,61 @@
+import EideticCore
+import EideticFetch
+import EideticHTTP
+import EideticTestSupport
+import Testing
+
+@Suite("Limits of parts in memory", .timeLimit(.minutes(2)))
+struct PartLimitTests {
+    /// Interrupts a download after `count` bytes, and returns the range of the next one.
+    private func range(after count: Int) async throws -> String? {
+        let body = Fixture.image(length: count), requests = Counter()
+        let origin = try ScriptedOrigin { _ in
+            if requests.next() > 0 { return [.response(404)] }
+            let fields: KeyValuePairs = [
+                "ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "\(count + 1_000)",
+            ]
+            return [.head(200, headers: fields), .send(body), .close]
+        }
+        var request = FetchRequest(origin.url)
+        request.byteLimit = .mebibytes(64)
+        let downloader = Downloader()
+        for code in [EideticError.Code.lengthMismatch, .httpStatus] {
+            let error = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
+            #expect(error?.code == code)
+        }
+        return origin.requests[1].headers["range"]
+    }
+
+    @Test("L24 a part has at least 64 KiB and at most 32 MiB", arguments: [65_536, 32 << 20])
+    func limits(limit: Int) async throws {
+        for count in [limit - 1, limit, limit + 1] {
+            let isKept = count >= 65_536 && count <= 32 << 20
+            #expect(try await range(after: count) == (isKept ? "bytes=\(count)-" : nil), "\(count) bytes")
+        }
+    }
+
+    @Test("L24 all parts together have at most 32 MiB: the oldest are removed")
+    func total() async throws {
+        let body = Fixture.image(length: 12 << 20)
+        let origin = try ScriptedOrigin { request in
+            if request.headers["range"] != nil { return [.response(404)] }
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "20000000"]
+            return [.head(200, headers: fields), .send(body), .close]
+        }
+        let downloader = Downloader()
+        for number in 0..<4 {
+            let url = "\(origin.url)/\(number)"
+            _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }
+        }
+        #expect(downloader.parts.usage == (2, 24 << 20))
+        origin.removeRequests()
+        for number in 0..<4 {
+            let url = "\(origin.url)/\(number)"
+            _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }
+        }
+        // The first two take the place of the others again.
+        #expect(origin.requests.count == 4 && downloader.parts.usage.bytes <= 32 << 20)
+        downloader.removeParts()
+        #expect(downloader.parts.usage == (0, 0))
+    }
+}

@@ -1,0 +1,139 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+/// What `eidetic convert` keeps of a file beside its pixels, and what it says of the rest.
+@Suite("eidetic convert, files", .timeLimit(.minutes(2)))
+struct ConvertFileTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(named: "convert-files") }
+
+    private struct Line: Decodable {
+        let output: String?
+        let bytes: Int?
+        let partial: Bool?
+        let lost: [String]?
+        let error: String?
+    }
+
+    /// A big-endian EXIF block with an orientation.
+    private static func exif(orientation: UInt8) -> [UInt8] {
+        Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
+    }
+
+    private static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [0xff, marker, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 255)] + content
+    }
+
+    /// A JPEG with IPTC, a comment, a resolution, EXIF of an orientation, and an image behind its end.
+    private func photograph(orientation: UInt8 = 6) throws -> [UInt8] {
+        let plain = try TestImages.encoded(as: .jpeg)
+        let length = 2 + Int(plain[4]) << 8 + Int(plain[5])
+        var jfif = Array(plain[2..<2 + length])
+        jfif[11] = 1
+        let segments =
+            Self.segment(0xe1, Array("Exif\0\0".utf8) + Self.exif(orientation: orientation))
+            + Self.segment(0xed, Array("Photoshop 3.0\0".utf8)) + Self.segment(0xfe, Array("secret place".utf8))
+            + Self.segment(0xe2, Array("MPF\0".utf8))
+        let start: [UInt8] = [0xff, 0xd8], rest = Array(plain[(2 + length)...])
+        return start + jfif + segments + rest + plain
+    }
+
+    private func line(_ arguments: String...) async throws -> (line: Line, errors: String) {
+        let words = ["convert", "--json"] + arguments
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words)
+        return (try #require(try result.lines(Line.self).first), result.errorText)
+    }
+
+    @Test("F05 what a format cannot keep is said on standard error and in JSON", arguments: ["jpg", "gif"])
+    func losses(target: String) async throws {
+        let source = try directory.write(try photograph(), to: "in.jpg"), output = directory.path(of: "out.\(target)")
+        let line = try await line("--metadata", "keep", source, output).line
+        let common = ["resolution", "IPTC", "comment", "further images"]
+        #expect(line.lost == (target == "gif" ? ["EXIF"] + common : common) && line.error == nil)
+        let text = try await EideticProgram.run("convert", "--overwrite", "--metadata", "keep", source, output)
+        #expect(text.status == .exited(0))
+        let name = target == "gif" ? "GIF" : "JPEG"
+        #expect(text.errorText.contains("in.jpg: not kept in \(name): \((line.lost ?? []).joined(separator: ", "))"))
+        let stripped = try await self.line("--overwrite", "--metadata", "strip", source, output)
+        #expect(stripped.line.lost == [] && stripped.errors == "")
+    }
+
+    @Test("F05 an unchanged JPEG without its metadata has the bytes of its pixels, and is as upright as before")
+    func lossless() async throws {
+        let plain = try TestImages.encoded(as: .jpeg)
+        for orientation in [UInt8(1), 6] {
+            let source = try directory.write(try photograph(orientation: orientation), to: "in.jpg")
+            let target = directory.path(of: "out.jpg")
+            _ = try await line("--overwrite", "--metadata", "strip", source, target)
+            let bytes = try directory.contents(of: "out.jpg")
+            // From the first table to the end of the image.
+            let table = try #require(plain.indices.first { plain[$0] == 0xff && plain[$0 + 1] == 0xdb })
+            #expect(bytes.suffix(plain.count - table).elementsEqual(plain[table...]))
+            #expect(bytes.count < plain.count + 50)
+            #expect(try ImageDecoder.header(of: bytes)?.orientation.rawValue == Int(orientation))
+            #expect(try ImageMetadata(of: bytes).exif?.count ?? 0 == (orientation == 1 ? 0 : 26))
+        }
+        // A change of the pixels encodes them again, upright.
+        let source = try directory.write(try photograph(), to: "in.jpg")
+        _ = try await line(
+            "--overwrite",
+            "--metadata",
+            "strip",
+            "--size",
+            "20x20",
+            source,
+            directory.path(of: "out.jpg")
+        )
+        let header = try #require(try ImageDecoder.header(of: directory.contents(of: "out.jpg")))
+        #expect(header.orientation == .up && header.size == PixelSize(width: 15, height: 20))
+    }
+
+    @Test("F05 a PNG that is written is not larger than the one that was read") func palette() async throws {
+        let image = try TestImages.image(width: 200, height: 150) { x, y in
+            SIMD4(UInt8(x / 25 * 30), UInt8(y / 30 * 40), 90, 255)
+        }
+        let source = try directory.write(try ImageEncoder.encode(image, as: .png), to: "in.png")
+        let target = directory.path(of: "out.png")
+        let line = try await line(source, target).line
+        let before = try directory.contents(of: "in.png"), after = try directory.contents(of: "out.png")
+        #expect(after.count <= before.count && line.bytes == after.count)
+        #expect(try ImageDecoder.decode(after).pixels[199, 149] == ImageDecoder.decode(before).pixels[199, 149])
+    }
+
+    @Test("F02 a part of a damaged file is converted with --partial, which is said")
+    func partial() async throws {
+        let png = try TestImages.encoded(as: .png)
+        let source = try directory.write(Array(png.prefix(png.count / 2)), to: "in.png")
+        let target = directory.path(of: "out.png")
+        let refused = try await line(source, target)
+        #expect(refused.line.error?.contains("truncated") == true && refused.line.output == nil)
+        let line = try await line("--partial", source, target).line
+        #expect(line.partial == true && line.error == nil)
+        let text = try await EideticProgram.run("convert", "--overwrite", "--partial", source, target)
+        #expect(text.status == .exited(0) && text.errorText.contains("in.png: a part of the image is missing"))
+    }
+
+    @Test("F05 the position alone is removed with no-gps, and all but the profile with color") func choices()
+        async throws
+    {
+        // A position without entries, then the orientation of an upright image.
+        let exif =
+            Array("MM\0*".utf8)
+            + [0, 0, 0, 8, 0, 2, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 1, 0, 0, 0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 38]
+            + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        var options = EncodeOptions()
+        options.metadata = ImageMetadata(exif: exif)
+        let image = try TestImages.gradient(width: 20, height: 20)
+        let source = try directory.write(try ImageEncoder.encode(image, as: .webp, options: options), to: "in.webp")
+        for (policy, hasExif, hasPosition) in [("keep", true, true), ("no-gps", true, false), ("color", false, false)] {
+            _ = try await line("--overwrite", "--metadata", policy, source, directory.path(of: "out.png"))
+            let found = try ImageMetadata(of: directory.contents(of: "out.png")).exif
+            #expect((found != nil) == hasExif, "\(policy)")
+            let names = found?.indices.dropLast().contains { found?[$0] == 0x88 && found?[$0 + 1] == 0x25 } ?? false
+            #expect(names == hasPosition, "\(policy)")
+        }
+    }
+}
