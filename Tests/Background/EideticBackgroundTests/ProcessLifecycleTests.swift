@@ -366,7 +366,7 @@ struct ProcessLifecycleTests {
     @Test("B17 an abandoned stream of states delays termination by at most the grace period, without a kill")
     func abandonedStream() async throws {
         let probe = try ProbeProcess(["--keep-states", "--grace", "300"])
-        await probe.expectOutput("didBecomeActive")
+        await probe.expectOutput("consumed active")
         probe.process.kill(SIGTERM)
         let end = await probe.finish()
         #expect(end.lines.contains("stopped consuming"))

@@ -136,7 +136,8 @@ struct LoadOutputTests {
         let gate = Gate(), png = try TestImages.encoded(as: .png)
         let origin = try ScriptedOrigin { request in
             let response: [ScriptedOrigin.Step] = [.response(200, headers: ["Content-Type": "image/png"], body: png)]
-            return request.path == "/2.png" ? [.wait(gate)] + response : response
+            // Whichever of the two is asked for first.
+            return ["/2.png", "/3.png"].contains(request.path) ? [.wait(gate)] + response : response
         }
         let list = (0..<4).map { "\(origin.url)/\($0).png" }
         let process = try Subprocess(

@@ -111,10 +111,13 @@ extension BackgroundProbe {
 
     /// Consumes states up to the background, and then keeps the stream without requesting another value.
     func abandonStateStream(of application: Application) async {
+        // Until it requests a value the consumer does not hold the process.
+        let lines = application.beginBackgroundTask(withName: "lines") {}
         for await state in application.states {
             printLine("consumed \(state)")
             guard state == .background else { continue }
             printLine("stopped consuming")
+            application.endBackgroundTask(lines)
             await application.waitUntilTerminated()
         }
     }
