@@ -23,6 +23,11 @@
     X(JxlDecoderImageOutBufferSize) \
     X(JxlDecoderSetImageOutBuffer) \
     X(JxlDecoderFlushImage) \
+    X(JxlDecoderSetDecompressBoxes) \
+    X(JxlDecoderGetBoxType) \
+    X(JxlDecoderSetBoxBuffer) \
+    X(JxlDecoderReleaseBoxBuffer) \
+    X(JxlDecoderCloseInput) \
     X(JxlDecoderVersion)
 
 #define DECLARE(f) __typeof__(f) *f;
@@ -264,5 +269,31 @@ size_t eidetic_jxl_icc(eidetic_jxl *jxl, uint8_t *profile, size_t count) {
         lib.JxlDecoderGetColorAsICCProfile(
             jxl->decoder, UNUSED_FORMAT JXL_COLOR_PROFILE_TARGET_DATA, profile, size) == JXL_DEC_SUCCESS;
     return is_copied ? size : 0;
+}
+
+size_t eidetic_jxl_box(const void *bytes, size_t count, const char *type, uint8_t *target, size_t capacity) {
+    eidetic_jxl_prepare();
+    JxlDecoder *decoder = library.is_loaded ? lib.JxlDecoderCreate(NULL) : NULL;
+    if (!decoder) return 0;
+    size_t size = 0;
+    bool is_found = false;
+    if (lib.JxlDecoderSubscribeEvents(decoder, JXL_DEC_BOX) == JXL_DEC_SUCCESS &&
+        lib.JxlDecoderSetDecompressBoxes(decoder, JXL_TRUE) == JXL_DEC_SUCCESS &&
+        lib.JxlDecoderSetInput(decoder, bytes, count) == JXL_DEC_SUCCESS) {
+        lib.JxlDecoderCloseInput(decoder);
+        JxlDecoderStatus status;
+        while ((status = lib.JxlDecoderProcessInput(decoder)) == JXL_DEC_BOX && !is_found) {
+            JxlBoxType name;
+            if (lib.JxlDecoderGetBoxType(decoder, name, JXL_TRUE) != JXL_DEC_SUCCESS) break;
+            is_found = memcmp(name, type, sizeof name) == 0 &&
+                lib.JxlDecoderSetBoxBuffer(decoder, target, capacity) == JXL_DEC_SUCCESS;
+        }
+        // The next box, or the end, follows a whole one.
+        if (is_found && (status == JXL_DEC_BOX || status == JXL_DEC_SUCCESS)) {
+            size = capacity - lib.JxlDecoderReleaseBoxBuffer(decoder);
+        }
+    }
+    lib.JxlDecoderDestroy(decoder);
+    return size;
 }
 #endif

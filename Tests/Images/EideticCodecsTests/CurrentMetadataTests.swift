@@ -9,42 +9,12 @@ struct CurrentMetadataTests {
         ImageEncoder.supportedFormats.contains($0)
     }
 
-    /// A writer of EXIF blocks in either order of bytes.
-    private struct Block {
-        var bytes: [UInt8]
-        let isLittle: Bool
-
-        init(isLittle: Bool) {
-            self.isLittle = isLittle
-            bytes = Array((isLittle ? "II" : "MM").utf8)
-            add(42, 2)
-            add(8, 4)
-        }
-
-        mutating func add(_ value: Int, _ count: Int) {
-            let part = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-            bytes += isLittle ? part : part.reversed()
-        }
-
-        mutating func addDirectory(_ entries: [(tag: Int, type: Int, count: Int, value: Int)], next: Int) {
-            add(entries.count, 2)
-            for entry in entries {
-                add(entry.tag, 2)
-                add(entry.type, 2)
-                add(entry.count, 4)
-                add(entry.value, entry.type == 3 ? 2 : 4)
-                if entry.type == 3 { add(0, 2) }
-            }
-            add(next, 4)
-        }
-    }
-
     private static let thumbnail = Array("thumbnail of the whole".utf8)
     private static let place = Array("52 degrees north".utf8)
 
     /// The orientation, a camera, a position, the size of the photograph, and a thumbnail at the end.
     private static func exif(isLittle: Bool) -> [UInt8] {
-        var block = Block(isLittle: isLittle)
+        var block = ExifWriter(isLittle: isLittle)
         block.addDirectory(
             [(0x0112, 3, 1, 6), (0x010f, 2, 4, 0x43_61_6d), (0x8769, 4, 1, 62), (0x8825, 4, 1, 92)],
             next: 126
@@ -84,7 +54,7 @@ struct CurrentMetadataTests {
         #expect(contains(original, Self.thumbnail) && original.count == 178)
         let found = try #require(try encode(ImageMetadata(exif: original), as: format).exif)
         #expect(!contains(found, Self.thumbnail) && contains(found, Self.place))
-        var expected = Block(isLittle: isLittle)
+        var expected = ExifWriter(isLittle: isLittle)
         expected.addDirectory(
             [(0x0112, 3, 1, 1), (0x010f, 2, 4, 0x43_61_6d), (0x8769, 4, 1, 62), (0x8825, 4, 1, 92)],
             next: 0
@@ -116,7 +86,7 @@ struct CurrentMetadataTests {
         let exif = try #require(metadata.exif), xmp = String(decoding: try #require(metadata.xmp), as: UTF8.self)
         #expect(!contains(exif, Self.place) && contains(exif, Self.thumbnail))
         #expect(!xmp.contains("GPS") && xmp.contains("A title"))
-        var expected = Block(isLittle: isLittle)
+        var expected = ExifWriter(isLittle: isLittle)
         expected.addDirectory([(0x0112, 3, 1, 6), (0x010f, 2, 4, 0x43_61_6d), (0x8769, 4, 1, 62)], next: 126)
         #expect(exif.prefix(50).elementsEqual(expected.bytes))
     }

@@ -91,6 +91,31 @@ struct ConvertFileTests {
         #expect(header.orientation == .up && header.size == PixelSize(width: 15, height: 20))
     }
 
+    @Test("F05 --metadata keeps what it names, and an unchanged JPEG its pixels", arguments: ["artist,gps", "no-gps"])
+    func named(policy: String) async throws {
+        // The orientation, an artist and a position.
+        let exif: [UInt8] =
+            Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 3]
+            + [1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0] + [1, 0x3b, 0, 2, 0, 0, 0, 3, 0x4d, 0x65, 0, 0]
+            + [0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 50] + [0, 0, 0, 0]
+            + [0, 1, 0, 1, 0, 2, 0, 0, 0, 2, 0x4e, 0, 0, 0, 0, 0, 0, 0]
+        let plain = try TestImages.encoded(as: .jpeg), length = 2 + Int(plain[4]) << 8 + Int(plain[5])
+        let segment = Self.segment(0xe1, Array("Exif\0\0".utf8) + exif)
+        let jpeg = Array(plain[..<(2 + length)]) + segment + plain[(2 + length)...]
+        let source = try directory.write(jpeg, to: "in.jpg")
+        _ = try await line("--metadata", policy, source, directory.path(of: "out.jpg"))
+        let bytes = try directory.contents(of: "out.jpg")
+        #expect(bytes.suffix(plain.count - 2 - length).elementsEqual(plain[(2 + length)...]))
+        #expect(try ImageDecoder.header(of: bytes)?.orientation.rawValue == 6)
+        let output = try await EideticProgram.run("inspect", "--json", directory.path(of: "out.jpg")).outputText
+        #expect(output.contains(#""artist":"Me""#))
+        let found = try #require(try ImageMetadata(of: bytes).exif)
+        let hasPosition = found.indices.dropLast().contains { found[$0] == 0x88 && found[$0 + 1] == 0x25 }
+        #expect(hasPosition == (policy != "no-gps"))
+        let refused = try await EideticProgram.run("convert", "--metadata", "artist,colour", source, "x.jpg")
+        #expect(refused.status == .exited(2) && refused.errorText.contains("copyright"))
+    }
+
     @Test("F05 a PNG that is written is not larger than the one that was read") func palette() async throws {
         let image = try TestImages.image(width: 200, height: 150) { x, y in
             SIMD4(UInt8(x / 25 * 30), UInt8(y / 30 * 40), 90, 255)

@@ -58,6 +58,10 @@ size_t eidetic_jxl_icc(eidetic_jxl *jxl, uint8_t *profile, size_t count);
 // `eidetic_jxl_next`.
 bool eidetic_jxl_high_dynamic_range(eidetic_jxl *jxl, unsigned *primaries, unsigned *transfer);
 
+// Copies the content of the first box of a type, which has four characters, to `target`, and decompresses it. Returns
+// its size; 0 if there is none, if it is damaged, or if it is larger than `capacity`.
+size_t eidetic_jxl_box(const void *bytes, size_t count, const char *type, uint8_t *target, size_t capacity);
+
 // Returns the version of the library, which is loaded first: `major` · 1000000 + `minor` · 1000 + `patch`; 0 if it
 // cannot be loaded.
 unsigned eidetic_jxl_version(void);

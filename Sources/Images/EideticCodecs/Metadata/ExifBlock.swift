@@ -32,6 +32,16 @@ struct ExifBlock {
         guard isLittleEndian || bytes[start] == UInt8(ascii: "M"), number(at: 2, count: 2) == 42 else { return nil }
     }
 
+    /// Returns the block in a box, which begins with the distance of the block's TIFF header.
+    ///
+    /// - SeeAlso: ISO/IEC 23008-12, annex A.2.1; ISO/IEC 18181-2, 9.3.
+    static func content(ofBox box: [UInt8]) -> [UInt8]? {
+        box.withUnsafeBytes { bytes in
+            guard let distance = bytes.bigEndian32(at: 0) else { return nil }
+            return bytes.slice(at: 4 + distance, count: bytes.count - 4 - distance).map(Array.init)
+        }
+    }
+
     /// Sets the orientation to upright.
     mutating func setUpright() { set(Tag.orientation, in: firstDirectory, to: 1) }
 
@@ -102,14 +112,12 @@ struct ExifBlock {
         write(value, at: entry + 8, count: type == 3 ? 2 : 4)
     }
 
-    private static let valueSizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
-
     /// Sets a directory and the values that it refers to to zero.
     private mutating func clearDirectory(_ directory: Int) {
         let count = entries(of: directory).count
         for index in 0..<count {
             let entry = directory + 2 + 12 * index
-            guard let type = number(at: entry + 2, count: 2), let size = Self.valueSizes[type],
+            guard let type = number(at: entry + 2, count: 2), let size = ExifTags.typeSizes[type],
                 let valueCount = number(at: entry + 4, count: 4), let place = number(at: entry + 8, count: 4),
                 valueCount < bytes.count, valueCount * size > 4
             else { continue }

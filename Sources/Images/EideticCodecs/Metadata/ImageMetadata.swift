@@ -25,8 +25,10 @@ public struct ImageMetadata: Sendable, Hashable {
         self.iccProfile = iccProfile
     }
 
-    /// Reads the metadata of a JPEG, PNG, WebP, AVIF or HEIC file; there are none in other formats, nor where they are
-    /// damaged.
+    /// Reads the metadata of a JPEG, PNG, WebP, AVIF, HEIC, JPEG XL or TIFF file; there are none in other formats, nor
+    /// where they are damaged.
+    ///
+    /// Those of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.
@@ -43,6 +45,10 @@ public struct ImageMetadata: Sendable, Hashable {
         #if AVIF || HEIF
         case .avif, .heic: return HEIFMetadata.read(file)
         #endif
+        #if JPEGXL
+        case .jpegxl: return JPEGXLFile.metadata(of: file)
+        #endif
+        case .tiff: return ExifTags.metadata(ofTIFF: file)
         default: return ImageMetadata()
         }
     }
@@ -71,6 +77,16 @@ public struct ImageMetadata: Sendable, Hashable {
         }
         metadata.xmp = xmp.flatMap { XMPPacket.withoutPosition($0) }
         return metadata
+    }
+
+    /// Returns the metadata with the tags of these numbers and the orientation alone, without XMP and the profile.
+    ///
+    /// - Parameters:
+    ///   - tags: The numbers of tags of the image and of the photograph.
+    ///   - keepsPosition: A Boolean value indicating whether the place where the image was taken is kept, too.
+    /// - Returns: The metadata that are left.
+    package func keeping(tags: Set<Int>, keepsPosition: Bool) -> ImageMetadata {
+        ImageMetadata(exif: exif.flatMap { ExifTags.block(of: $0, keeping: tags, keepsPosition: keepsPosition) })
     }
 
     /// The EXIF block with the orientation 1.

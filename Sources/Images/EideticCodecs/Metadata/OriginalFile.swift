@@ -2,19 +2,31 @@ import EideticCore
 
 /// A file without its metadata, whose pixels keep their bytes.
 package enum OriginalFile {
-    /// Returns a JPEG without metadata, further images and what follows the image.
+    /// Returns a JPEG without its metadata, further images and what follows the image.
     ///
     /// The pixels need, and keep, the colour profile, the kind of inks, and the orientation, unless it is upright.
     ///
-    /// - Returns: `nil` if the file is no JPEG, is damaged, or ends too early.
-    package static func strippedJPEG(_ bytes: [UInt8]) -> [UInt8]? {
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - metadata: The EXIF and XMP that it has instead; by default, none.
+    /// - Returns: `nil` if the file is no JPEG, is damaged, or ends too early; or if `metadata` have another
+    ///   orientation.
+    package static func strippedJPEG(_ bytes: [UInt8], metadata: ImageMetadata? = nil) -> [UInt8]? {
         bytes.withUnsafeBytes { file in
             guard let segments = try? JPEGSegments(file), segments.isHeaderComplete else { return nil }
-            return strippedJPEG(file, orientation: segments.orientation)
+            let kept = ImageMetadata(
+                exif: metadata?.exif ?? (segments.orientation == .up ? nil : exif(of: segments.orientation)),
+                xmp: metadata?.xmp.map { XMPPacket.current($0) }
+            )
+            let orientation = kept.exif?.withUnsafeBytes { Exif.orientation(in: $0) } ?? .up
+            guard orientation == segments.orientation, let added = try? JPEGMetadata.segments(of: kept) else {
+                return nil
+            }
+            return strippedJPEG(file, adding: added)
         }
     }
 
-    private static func strippedJPEG(_ file: UnsafeRawBufferPointer, orientation: ImageOrientation) -> [UInt8]? {
+    private static func strippedJPEG(_ file: UnsafeRawBufferPointer, adding segments: [UInt8]) -> [UInt8]? {
         var result: [UInt8] = [0xff, 0xd8]
         var offset = 2
         if file.uint8(at: 3) == 0xe0, let length = file.bigEndian16(at: 4) {
@@ -23,7 +35,7 @@ package enum OriginalFile {
             result += jfif
             offset += length + 2
         }
-        if orientation != .up { result += exif(of: orientation) }
+        result += segments
         while let start = file.uint8(at: offset), let marker = file.uint8(at: offset + 1) {
             guard start == 0xff else { return nil }
             if marker == 0xff {
@@ -64,12 +76,10 @@ package enum OriginalFile {
         return file.count
     }
 
-    /// Returns a segment with the orientation alone.
+    /// Returns a block with the orientation alone.
     private static func exif(of orientation: ImageOrientation) -> [UInt8] {
-        let block: [UInt8] =
-            Array("Exif\0\0MM\0*".utf8)
+        Array("MM\0*".utf8)
             + [0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0, 0, 0, 0, 0]
-        return [0xff, 0xe1, 0, UInt8(block.count + 2)] + block
     }
 
     /// Returns a still PNG without metadata.

@@ -31,13 +31,14 @@ enum EncodingOptions {
 
     static let metadata = TypedOption<MetadataPolicy>(
         "metadata",
-        placeholder: "keep|no-gps|color|strip",
-        expecting: "keep, no-gps, color or strip",
+        placeholder: "keep|no-gps|color|strip|NAME,…",
+        expecting: "keep, no-gps, color or strip, or of \(MetadataPolicy.names.joined(separator: ", "))",
         help:
-            "keep EXIF, XMP and the colour profile of the image; all but the position; the profile alone; or none of them "
-            + "(default: strip; with --in-place keep). An unchanged JPEG is not encoded again for color and strip",
-        completion: .words(MetadataPolicy.allCases.map(\.rawValue)),
-        parse: { MetadataPolicy(rawValue: $0) }
+            "keep EXIF, XMP and the colour profile of the image; all but the position; the profile alone; none of them; or "
+            + "only what is named, of \(MetadataPolicy.names.joined(separator: ", ")) (default: strip; with --in-place "
+            + "keep). An unchanged JPEG is encoded again for keep alone",
+        completion: .words(["keep", "no-gps", "color", "strip"] + MetadataPolicy.names),
+        parse: { MetadataPolicy(parsing: $0) }
     )
 
     static let background = TypedOption<ImageColor>(
@@ -69,23 +70,48 @@ enum EncodingOptions {
 }
 
 /// A choice of what happens to the metadata of a converted file.
-enum MetadataPolicy: String, CaseIterable {
+enum MetadataPolicy: Sendable, Equatable {
     /// EXIF, XMP and the colour profile.
     case keep
     /// The same without the position where the image was taken.
-    case withoutPosition = "no-gps"
+    case withoutPosition
     /// The colour profile alone.
     case color
     /// Neither metadata nor profile.
     case strip
+    /// The parts of these names alone.
+    case named(Set<String>)
+
+    /// The names of parts: tags of EXIF as `inspect` shows them, the position, the packet of XMP, and the profile.
+    static let names = MetadataFacts.tags.map(\.name) + ["gps", "xmp", "profile"]
+
+    /// Creates a policy from the word on a command line; `nil` if it is unknown.
+    init?(parsing text: String) {
+        switch text {
+        case "keep": self = .keep
+        case "no-gps": self = .withoutPosition
+        case "color": self = .color
+        case "strip": self = .strip
+        default:
+            let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard names.allSatisfy(Self.names.contains) else { return nil }
+            self = .named(Set(names))
+        }
+    }
 
     /// Returns what is kept of the metadata of a file; `nil` for none.
     func applied(to metadata: ImageMetadata) -> ImageMetadata? {
         switch self {
-        case .keep: metadata
-        case .withoutPosition: metadata.withoutPosition
-        case .color: ImageMetadata(iccProfile: metadata.iccProfile)
-        case .strip: nil
+        case .keep: return metadata
+        case .withoutPosition: return metadata.withoutPosition
+        case .color: return ImageMetadata(iccProfile: metadata.iccProfile)
+        case .strip: return nil
+        case .named(let names):
+            let tags = MetadataFacts.tags.filter { names.contains($0.name) }.map(\.number)
+            var kept = metadata.keeping(tags: Set(tags), keepsPosition: names.contains("gps"))
+            if names.contains("xmp") { kept.xmp = metadata.xmp }
+            if names.contains("profile") { kept.iccProfile = metadata.iccProfile }
+            return kept
         }
     }
 }

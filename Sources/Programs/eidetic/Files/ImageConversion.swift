@@ -62,7 +62,7 @@ struct ImageConversion: Sendable {
         let image = try decodePolicy.decode(bytes, options: options).image.selecting(frame: frameNumber)
         var source = Source(image: try rendering.transform?.apply(to: image) ?? image, metadata: metadata)
         if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1 {
-            source.original = original(of: bytes, format: image.format)
+            source.original = original(of: bytes, format: image.format, metadata: metadata)
         }
         if keepsMetadata {
             source.losses = MetadataLosses(of: bytes, format: image.format, metadata: metadata, target: target).names
@@ -70,12 +70,13 @@ struct ImageConversion: Sendable {
         return source
     }
 
-    /// Returns the file without metadata, where they are not kept.
-    private func original(of bytes: [UInt8], format: ImageFormat) -> [UInt8]? {
-        guard !keepsMetadata else { return nil }
+    /// Returns the file with these metadata alone, where its pixels need not be encoded again.
+    private func original(of bytes: [UInt8], format: ImageFormat, metadata: ImageMetadata?) -> [UInt8]? {
         switch format {
-        case .jpeg: return stripsByWord ? OriginalFile.strippedJPEG(bytes) : nil
-        case .png: return OriginalFile.strippedPNG(bytes)
+        case .jpeg:
+            guard stripsByWord, metadataPolicy != .keep else { return nil }
+            return OriginalFile.strippedJPEG(bytes, metadata: metadata)
+        case .png: return metadataPolicy == .strip || metadataPolicy == .color ? OriginalFile.strippedPNG(bytes) : nil
         default: return nil
         }
     }

@@ -4,10 +4,10 @@ import EideticCLI
 /// The metadata of a file in words.
 struct MetadataFacts {
     /// The usual tags of EXIF with their names in output.
-    private static let tags: [(number: Int, name: String)] = [
-        (0x010f, "make"), (0x0110, "model"), (0x0131, "software"), (0x0132, "date"), (0x9003, "taken"),
-        (0x829a, "exposure"), (0x829d, "aperture"), (0x8827, "iso"), (0x920a, "focal_length"), (0x013b, "artist"),
-        (0x8298, "copyright"),
+    static let tags: [(number: Int, name: String)] = [
+        (0x010e, "description"), (0x010f, "make"), (0x0110, "model"), (0xa434, "lens"), (0x0131, "software"),
+        (0x0132, "date"), (0x9003, "taken"), (0x829a, "exposure"), (0x829d, "aperture"), (0x8827, "iso"),
+        (0x920a, "focal_length"), (0x013b, "artist"), (0x8298, "copyright"),
     ]
 
     /// The values of EXIF by name, in the order of `tags`; `nil` without EXIF.

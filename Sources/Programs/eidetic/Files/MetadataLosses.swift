@@ -6,6 +6,8 @@ struct MetadataLosses {
     private let bytes: [UInt8]
     private let format: ImageFormat
     private let reader: ByteReader
+    private let isExifKept: Bool
+    private let isXMPKept: Bool
     private(set) var names: [String] = []
 
     /// Looks at the structure of a file whose metadata are to be kept.
@@ -20,10 +22,10 @@ struct MetadataLosses {
         self.format = format
         reader = ByteReader(bytes: bytes[...], isLittleEndian: format == .tiff && bytes.first == UInt8(ascii: "I"))
         let colours = ColourFacts(of: bytes, format: format)
-        if target == .gif {
-            if metadata?.exif != nil { add("EXIF") }
-            if metadata?.xmp != nil { add("XMP") }
-        }
+        isExifKept = metadata?.exif != nil && target != .gif
+        isXMPKept = metadata?.xmp != nil && target != .gif
+        if metadata?.exif != nil, !isExifKept { add("EXIF") }
+        if metadata?.xmp != nil, !isXMPKept { add("XMP") }
         switch format {
         case .jpeg: readJPEG()
         case .png: readPNG()
@@ -70,19 +72,25 @@ struct MetadataLosses {
         }
     }
 
+    /// The tags that become EXIF, or XMP, and those that have no place in the converted file.
     private static let tagsOfTIFF = [
         34_665: "EXIF", 34_853: "EXIF", 700: "XMP", 33_723: "IPTC", 34_377: "IPTC", 282: "resolution", 270: "texts",
         271: "texts", 272: "texts", 305: "texts", 306: "texts", 315: "texts", 33_432: "texts",
     ]
 
     private mutating func readTIFF() {
+        // The tags of a BigTIFF are not read.
+        if reader.number(at: 2, count: 2) == 43 { add("EXIF") }
         guard let directory = reader.number(at: 4, count: 4), let count = reader.number(at: directory, count: 2) else {
             return
         }
         for index in 0..<min(count, 1_024) {
             let entry = directory + 2 + 12 * index
             guard let tag = reader.number(at: entry, count: 2) else { return }
-            if let name = Self.tagsOfTIFF[tag] { add(name) }
+            if let name = Self.tagsOfTIFF[tag] {
+                let isKept = name == "XMP" ? isXMPKept : isExifKept
+                if name == "IPTC" || !isKept { add(name) }
+            }
             guard tag == 258, let values = reader.number(at: entry + 4, count: 4) else { continue }
             let place = values <= 2 ? entry + 8 : reader.number(at: entry + 8, count: 4) ?? 0
             if let bits = reader.number(at: place, count: 2), bits > 8 { add("\(bits) bits per channel") }
@@ -95,8 +103,8 @@ struct MetadataLosses {
             let name = reader.text(at: offset + 4, count: 4)
         {
             let kind = name == "brob" ? reader.text(at: offset + 8, count: 4) ?? "" : name
-            if kind == "Exif" { add("EXIF") }
-            if kind == "xml " { add("XMP") }
+            if kind == "Exif", !isExifKept { add("EXIF") }
+            if kind == "xml ", !isXMPKept { add("XMP") }
             offset += size
         }
     }

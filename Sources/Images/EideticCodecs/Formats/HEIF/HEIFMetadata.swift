@@ -11,18 +11,10 @@ enum HEIFMetadata {
             colour.contains("prof") || colour.contains("rICC")
         }
         return ImageMetadata(
-            exif: index.items(ofType: "Exif").lazy.compactMap { index.data(of: $0).flatMap(exif) }.first,
+            exif: index.items(ofType: "Exif").lazy.compactMap { index.data(of: $0).flatMap(ExifBlock.content) }.first,
             xmp: index.items(ofType: "mime").lazy.compactMap { index.data(of: $0) }.first(where: isXMP),
             iccProfile: profile.map { Array($0.dropFirst(4)) }
         )
-    }
-
-    /// Returns the block in an item, which begins with the distance of the block's TIFF header.
-    private static func exif(in item: [UInt8]) -> [UInt8]? {
-        item.withUnsafeBytes { bytes in
-            guard let distance = bytes.bigEndian32(at: 0) else { return nil }
-            return bytes.slice(at: 4 + distance, count: bytes.count - 4 - distance).map(Array.init)
-        }
     }
 
     private static func isXMP(_ item: [UInt8]) -> Bool {

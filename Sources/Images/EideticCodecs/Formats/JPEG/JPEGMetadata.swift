@@ -27,17 +27,26 @@ enum JPEGMetadata {
     ///
     /// - Throws: `encodingFailed` if EXIF or XMP do not fit into a segment.
     static func bytes(_ file: [UInt8], with metadata: ImageMetadata) throws(EideticError) -> [UInt8] {
+        var metadata = metadata
+        metadata.exif = metadata.uprightExif
+        // Behind the start of the image and the JFIF segment, which must be the first.
+        let start = 4 + file.withUnsafeBytes { $0.bigEndian16(at: 4) ?? 0 }
+        return file[..<start] + (try segments(of: metadata)) + file[start...]
+    }
+
+    /// Returns the segments of metadata.
+    ///
+    /// - Throws: `encodingFailed` if EXIF or XMP do not fit into a segment.
+    static func segments(of metadata: ImageMetadata) throws(EideticError) -> [UInt8] {
         var segments: [UInt8] = []
-        if let exif = metadata.uprightExif {
+        if let exif = metadata.exif {
             segments += try segment(0xe1, content: bytes(of: exifSignature) + exif, name: "EXIF")
         }
         if let xmp = metadata.xmp {
             segments += try segment(0xe1, content: bytes(of: xmpSignature) + xmp, name: "XMP")
         }
         if let profile = metadata.iccProfile { segments += try profileSegments(profile) }
-        // Behind the start of the image and the JFIF segment, which must be the first.
-        let start = 4 + file.withUnsafeBytes { $0.bigEndian16(at: 4) ?? 0 }
-        return file[..<start] + segments + file[start...]
+        return segments
     }
 
     private static func profileSegments(_ profile: [UInt8]) throws(EideticError) -> [UInt8] {

@@ -185,5 +185,23 @@ final class JPEGXLFile {
         var profile = [UInt8](repeating: 0, count: count)
         return eidetic_jxl_icc(handle, &profile, count) == count ? profile : nil
     }
+
+    /// Reads the metadata in the boxes of a file, decompressed.
+    ///
+    /// - SeeAlso: ISO/IEC 18181-2, 9.3, 9.4 and 9.5.
+    static func metadata(of file: UnsafeRawBufferPointer) -> ImageMetadata {
+        ImageMetadata(
+            exif: box("Exif", of: file).flatMap(ExifBlock.content),
+            xmp: box("xml ", of: file)
+        )
+    }
+
+    /// Returns the content of the first box of a type; `nil` if it is missing, damaged or too large.
+    private static func box(_ type: String, of file: UnsafeRawBufferPointer) -> [UInt8]? {
+        let content = [UInt8](unsafeUninitializedCapacity: ICCProfile.maximumSize) { target, count in
+            count = eidetic_jxl_box(file.baseAddress, file.count, type, target.baseAddress, target.count)
+        }
+        return content.isEmpty ? nil : Array(content[...])
+    }
 }
 #endif
