@@ -150,6 +150,7 @@ let foreign: [Target] = [
     c("CJXL", ["CCodec"], optimised: true, trait: "JPEGXL"),
     c("CSVG", ["CCodec", "CPixels"], optimised: true, trait: "SVG"),
     c("CChafa", ["CCodec"]),
+    c("CImageQuant", ["CCodec"]),
     c("CAllocation"),
     .target(name: "CBuild", path: "Sources/C/CBuild", cSettings: [.define("EIDETIC_COMMIT", to: "\"\(commit)\"")]),
     c("CSystemd", libraries: [.linkedLibrary("systemd")]),
@@ -173,7 +174,7 @@ let images: [Target] = [
         in: .images,
         [
             "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CDeflate", "CLCMS", "CPixels", "CBitmap", "CCodec",
-            "CTIFF", optional("CAVIF", "AVIF"), optional("CHEIF", "HEIF"), optional("CJXL", "JPEGXL"),
+            "CImageQuant", "CTIFF", optional("CAVIF", "AVIF"), optional("CHEIF", "HEIF"), optional("CJXL", "JPEGXL"),
             optional("CSVG", "SVG"),
         ]
     ),

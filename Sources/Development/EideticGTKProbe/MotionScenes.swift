@@ -26,7 +26,7 @@ extension Scenes {
             let colour = try await stage.screenshot()[50, 50]
             if !colour.looks(like: .red, within: 20), !colour.looks(like: .blue, within: 20) { mixed = colour }
         }
-        stage.expect(mixed != nil && !isFinished, otherwise: "no mixture of red and blue was visible")
+        stage.expect(mixed != nil, otherwise: "no mixture of red and blue was visible")
         await stage.wait(for: "the end of the transition") { isFinished }
         await stage.waitForFrames(2)
         stage.expect(try await stage.screenshot()[50, 50], looksLike: .blue, "after the transition")
@@ -93,8 +93,8 @@ extension Scenes {
         let response = try await view.show(ImageRequest(url, size: PixelSize(width: 64, height: 64)))
         let frameCount = response.image.animation?.frameCount
         stage.expect(frameCount, is: 3, "frames")
-        await stage.wait(for: "seven frames") { log.record() >= 7 }
-        stage.expect(log.isCyclic(frameCount: 3), otherwise: "\(log.textures)")
+        // A player leaves out frames that are late.
+        await stage.wait(for: "seven frames in their order") { log.record() >= 7 && log.isCyclic(frameCount: 3) }
         // The same image in another widget uses the same textures.
         ImageWidget(secondWidget, pipeline: stage.pipeline).setImage(
             ImageRequest(url, size: PixelSize(width: 64, height: 64))
@@ -224,11 +224,15 @@ extension Scenes {
         await stage.present()
         let url = try stage.serve("red.png", colour: .red)
         let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
+        // A busy machine may take longer for a frame than scrolling usually takes to end.
+        let usualTime = ScrollObserver.settleTime
+        ScrollObserver.settleTime = 3_000
+        defer { ScrollObserver.settleTime = usualTime }
         gtk_adjustment_set_value(adjustment, 10)
         var isShown = false
         ImageWidget(widget, pipeline: stage.pipeline).setImage(ImageRequest(url, priority: .low)) { _ in isShown = true
         }
-        for step in 0..<60 {
+        for step in 0..<20 {
             gtk_adjustment_set_value(adjustment, Double(20 + step))
             await stage.waitForFrames(1)
         }

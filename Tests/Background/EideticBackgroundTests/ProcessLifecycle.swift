@@ -55,7 +55,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
         ),
         ProcessLifecycle(
             name: "launching, deadline",
-            arguments: ["--hang", "didFinishLaunching=60000", "--launch-limit", "300"],
+            arguments: ["--hang", "didFinishLaunching=60000", "--launch-limit", "1500"],
             terminationMoment: nil,
             callbacks: Array(launch.prefix(2)),
             expectedStatus: .signalled(SIGKILL),
@@ -87,7 +87,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
         ),
         ProcessLifecycle(
             name: "active, deactivate, too slow",
-            arguments: ["--inactive", "--hang", "willResignActive=60000", "--callback-limit", "300"],
+            arguments: ["--inactive", "--hang", "willResignActive=60000", "--callback-limit", "1500"],
             terminationMoment: nil,
             callbacks: launch + resign,
             expectedStatus: .signalled(SIGKILL),
@@ -114,7 +114,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
         ),
         ProcessLifecycle(
             name: "inactive, enter background, too slow",
-            arguments: ["--background", "--hang", "didEnterBackground=60000", "--background-limit", "300"],
+            arguments: ["--background", "--hang", "didEnterBackground=60000", "--background-limit", "1500"],
             terminationMoment: nil,
             callbacks: launch + resign + enter,
             expectedStatus: .signalled(SIGKILL),
@@ -145,7 +145,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
         ProcessLifecycle(
             name: "background, budget spent, a task does not end",
             arguments: [
-                "--background", "--task", "a=-1", "--budget", "200", "--expiry-limit", "300", "--ignore-expiry",
+                "--background", "--task", "a=-1", "--budget", "200", "--expiry-limit", "1500", "--ignore-expiry",
             ],
             terminationMoment: nil,
             callbacks: launch + resign + enter + ["expired a"],
@@ -155,7 +155,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
         ProcessLifecycle(
             name: "expiring, enter foreground",
             arguments: [
-                "--background", "--task", "a=-1", "--budget", "200", "--expiry-limit", "300", "--ignore-expiry",
+                "--background", "--task", "a=-1", "--budget", "200", "--expiry-limit", "1500", "--ignore-expiry",
                 "--return-at-expiry", "--grace", "0",
             ],
             terminationMoment: Moment("didBecomeActive active", times: 2),

@@ -33,7 +33,7 @@ struct AdoptionTests {
     @Test("B08 requests for a process that does not connect are refused, and `why` tells the reason")
     func requestsWithoutConnection() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        let process = try await replaceSilently(daemon, ["--limit", "reconnection=300"])
+        let process = try await replaceSilently(daemon, ["--limit", "reconnection=3000"])
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectLine(.log(identifier: "one", count: 9)) { $0.contains("refused: ") }
         #expect(try daemon.lines(.explain(identifier: "one")).contains { $0.contains("has not connected in time") })

@@ -43,7 +43,11 @@ struct CallerTests {
         let display = "DISPLAY=:" + server.outputSoFar.filter(\.isNumber)
         let daemon = try await Daemon(kind, Self.limits)
         let text = try daemon.directory.write(Array("photograph".utf8), to: "text")
-        try await suspend(["xclip", "-quiet", "-i", text], environment: ["PATH=/usr/bin:/bin", display], on: daemon)
+        try await suspend(["xclip", "-quiet", "-i", text], environment: ["PATH=/usr/bin:/bin", display], on: daemon) {
+            try await eventually("the text is offered") {
+                try await Subprocess.run("env", arguments: [display, "xclip", "-o"]).outputText == "photograph"
+            }
+        }
         for _ in 0..<2 {
             for _ in 0..<2 {
                 let pasted = try await Subprocess.run("env", arguments: [display, "xclip", "-o"])

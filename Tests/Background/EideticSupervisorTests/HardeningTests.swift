@@ -60,7 +60,7 @@ struct HardeningTests {
 
     @Test("B06 the queries of URLs, their fragments and passwords are not written to the log")
     func secretsInURLs() async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "callback=200"])
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "callback=1500"])
         let url = "x://user:secret1@host/path?token=secret2#secret3"
         try daemon.install("one", ["--block", "openURL \(url)"])
         try daemon.perform(.launch(identifier: "one", url: url, inBackground: false))

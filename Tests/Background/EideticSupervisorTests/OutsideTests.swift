@@ -32,7 +32,7 @@ struct OutsideTests {
         arguments: ControlGroups.kinds
     )
     func stoppedProcess(kind: FreezerKind) async throws {
-        let limits = ["callback=200", "background=200", "idle=10"].flatMap { ["--limit", $0] }
+        let limits = ["callback=1500", "background=1500", "idle=10"].flatMap { ["--limit", $0] }
         let daemon = try await Daemon(kind, limits)
         try daemon.launch("one")
         await daemon.expectState(.active, of: "one")

@@ -62,8 +62,9 @@ struct PlainProgramTests {
     )
     func quitWhileSuspended(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.limit)
-        let script = "trap 'exit 7' TERM; while :; do sleep 0.05; done"
+        let script = "trap 'exit 7' TERM; echo trapped; while :; do sleep 0.05; done"
         expectNote("does not connect", in: try launch(["/bin/sh", "-c", script], on: daemon))
+        await daemon.expectOutput("trapped")
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectState(.suspended, of: "one")
         try daemon.perform(.quit(identifier: "one", force: false))
@@ -74,8 +75,9 @@ struct PlainProgramTests {
     @Test("B01 a program that ignores SIGTERM is killed, with a reason that is true")
     func ignoredRequest() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.limit + ["--limit", "termination=200"])
-        let script = "trap '' TERM; while :; do sleep 0.05; done"
+        let script = "trap '' TERM; echo trapped; while :; do sleep 0.05; done"
         expectNote("does not connect", in: try launch(["/bin/sh", "-c", script], on: daemon))
+        await daemon.expectOutput("trapped")
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectLine(.log(identifier: "one", count: 200)) { $0.contains("has not ended after SIGTERM") }
         await daemon.expectState(.notRunning, of: "one")

@@ -62,7 +62,7 @@ struct StateWakeTests {
 
     @Test("B12 a wake that is not completed in its time is expired, then costs the process its life: 0x2182bad4")
     func overdue() async throws {
-        let limits = ["--limit", "idle=5", "--limit", "wake=300", "--limit", "expiration=200"]
+        let limits = ["--limit", "idle=5", "--limit", "wake=300", "--limit", "expiration=1500"]
         let daemon = try await Daemon(ControlGroups.kinds[0], limits)
         // It never completes a wake.
         try daemon.install("one")

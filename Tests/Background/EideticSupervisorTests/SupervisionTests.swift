@@ -48,7 +48,7 @@ struct SupervisionTests {
 
     @Test("B05 an open task holds off suspension until it has ended; leaked, it costs the process its life")
     func budget() async throws {
-        let daemon = try await Daemon(.group, Self.fast + ["--limit", "budget=300", "--limit", "expiration=200"])
+        let daemon = try await Daemon(.group, Self.fast + ["--limit", "budget=300", "--limit", "expiration=1500"])
         try daemon.launch("good", ["--task", "upload", "--end-tasks"])
         try daemon.launch("bad", ["--task", "leak \u{7}"])
         for name in ["good", "bad"] {
@@ -65,7 +65,7 @@ struct SupervisionTests {
 
     @Test("B05 a callback that takes too long is reported as 0x8badf00d")
     func watchdog() async throws {
-        let daemon = try await Daemon(.group, Self.fast + ["--limit", "background=300"])
+        let daemon = try await Daemon(.group, Self.fast + ["--limit", "background=1500"])
         try daemon.launch("one", ["--block", "didEnterBackground"])
         await daemon.expectState(.active, of: "one")
         try daemon.perform(.background(identifier: "one"))

@@ -12,7 +12,7 @@ struct WatchdogTests {
 
     @Test("B05 a traced process is spared by the watchdog, which says so; killed when the debugger has left")
     func tracedProcess() async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "background=200"])
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "background=1500"])
         try daemon.launch("one", ["--block", "didEnterBackground"])
         await daemon.expectState(.active, of: "one")
         let process = try #require(try daemon.status(of: "one")?.process)
@@ -41,7 +41,7 @@ struct WatchdogTests {
 
     @Test("B04 the log of a watchdog's kill names the open tasks, although they have not expired")
     func namesOfTasks() async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "background=400"])
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "background=1500"])
         var program = ProgramDescription(executable: Daemon.probe)
         program.arguments = ["background", "--task", "upload=-1", "--hang", "didEnterBackground=60000"]
         program.environment = ["PATH=/usr/bin:/bin"]
@@ -57,7 +57,7 @@ struct WatchdogTests {
 
     @Test("B04 tasks whose names the application does not tell are counted in the log of a kill")
     func countOfTasks() async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "callback=200"])
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "callback=1500"])
         try daemon.launch("one", ["--task", "flush", "--block", "willEnterForeground"])
         await daemon.expectState(.active, of: "one")
         try daemon.perform(.background(identifier: "one"))

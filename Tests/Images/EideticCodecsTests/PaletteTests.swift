@@ -98,4 +98,54 @@ struct PaletteTests {
         let bytes = try encode(pixels)
         #expect(bytes[24] == 8 && bytes[25] == 2)
     }
+
+    @Test(
+        "F05 colours are reduced to a palette on request, near the pixels, for each frame",
+        arguments: [2, 16, 255, 256]
+    )
+    func reduced(count: Int) throws {
+        // 4,096 colours, half of them translucent.
+        let pixels = try filled(side: 64, alpha: .straight) { index in
+            SIMD4(UInt8(index % 64 * 4), UInt8(index / 64 * 4), 128, index % 2 == 0 ? 255 : 120)
+        }
+        var options = EncodeOptions()
+        options.maximumColorCount = count
+        let still = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .png, options: options)
+        #expect(still[25] == 3)
+        let colours = try ImageDecoder.decode(still, options: .stored).pixels.bytes
+        #expect(Set(stride(from: 0, to: colours.count, by: 4).map { Array(colours[$0..<$0 + 4]) }).count <= count)
+        #expect(try still.count < encode(pixels).count)
+        // Dithered: the mean of a quarter of the image stays.
+        let wanted = pixels.bytes, start = 32 * 64 * 4
+        func mean(_ bytes: [UInt8]) -> Int {
+            stride(from: start + 1, to: bytes.count, by: 4).reduce(0) { $0 + Int(bytes[$1]) } / (32 * 64)
+        }
+        if count > 2 { #expect(abs(mean(colours) - mean(wanted)) < 6) }
+        let animation = TestImages.makeImage(pixels, try solidRed(side: 64), milliseconds: [20, 20])
+        for format in [ImageFormat.png, .gif] {
+            let bytes = try ImageEncoder.encode(animation, as: format, options: options)
+            var all = DecodeOptions.stored
+            all.frames = .all
+            let frames = try ImageDecoder.decode(bytes, options: all).frames
+            #expect(frames.map { $0.pixels[9, 9] }.dropFirst() == [[255, 0, 0, 255]])
+        }
+    }
+
+    private func solidRed(side: Int) throws -> PixelBuffer {
+        try filled(side: side, alpha: .straight) { _ in [255, 0, 0, 255] }
+    }
+
+    @Test("F05 the number of colours is from 2 to 256", arguments: [(1, false), (2, true), (256, true), (257, false)])
+    func colourLimit(count: Int, isValid: Bool) throws {
+        var options = EncodeOptions()
+        options.maximumColorCount = count
+        let code = errorCode { () throws(EideticError) in
+            do {
+                _ = try ImageEncoder.encode(TestImages.makeImage(try solidRed(side: 4)), as: .png, options: options)
+            } catch let
+                error as EideticError
+            { throw error } catch {}
+        }
+        #expect(code == (isValid ? nil : .invalidArgument))
+    }
 }

@@ -307,7 +307,7 @@ struct TimeoutTests {
         .needsNginx
     )
     func stoppedAlone() async throws {
-        let server = try await Nginx(.init(server: "limit_rate_after 50k; limit_rate 200k;"))
+        let server = try await Nginx(.init(server: "limit_rate_after 50k; limit_rate 100k;"))
         let image = Fixture.image(length: 400_000)
         let url = try server.addFile(image, at: "a.png")
         var configuration = Downloader.Configuration()
@@ -323,7 +323,6 @@ struct TimeoutTests {
             }
         }
         for gate in begun { await gate.wait() }
-        #expect(downloader.counts.running == 10)
         #expect(try await stopThisProcess())
         for task in tasks { #expect(try await task.value == image) }
     }

@@ -40,8 +40,8 @@ final class SupervisedScreen {
     }
 
     /// Waits until an application has written a text.
-    func waitForOutput(_ text: String, location: SourceLocation = #_sourceLocation) async {
-        if await supervisor.waitForOutput(text) { return }
+    func waitForOutput(_ text: String, times: Int = 1, location: SourceLocation = #_sourceLocation) async {
+        if await supervisor.waitForOutput(text, times: times) { return }
         let log = (try? await app("log")) ?? ""
         let output = "\(supervisor.outputSoFar)\(supervisor.errorsSoFar)"
         Issue.record("no \"\(text)\" in the output: \(output)\nthe log: \(log)", sourceLocation: location)

@@ -125,7 +125,8 @@ struct ProgressiveTests {
         let task = Task {
             for await event in pipeline.task(for: request).events {
                 guard case .preview = event else { continue }
-                #expect(calls.value == 1)
+                // Once for each preview; the next one may be made already.
+                #expect(calls.value >= 1)
                 withUnsafeCurrentTask { $0?.cancel() }
             }
         }

@@ -161,6 +161,17 @@ struct ConvertTests {
         #expect(result.status == .exited(2) && !result.errorText.isEmpty)
     }
 
+    @Test("F05 --colors writes a palette of at most so many colours, and is refused for a format without one")
+    func colours() async throws {
+        let source = try TestImages.encoded(as: .jpeg, width: 200, height: 150)
+        let png = try await EideticProgram.run("convert", "--format=png", "--colors", "16", "-", "-", input: source)
+        #expect(png.status == .exited(0), "\(png.errorText)")
+        // Four bits a pixel, with a palette.
+        #expect(png.output.dropFirst(24).prefix(2).elementsEqual([4, 3]))
+        let webp = try await EideticProgram.run("convert", "--format=webp", "--colors", "16", "-", "-", input: source)
+        #expect(webp.status == .exited(1) && webp.errorText.contains("WebP has no palette"))
+    }
+
     @Test("F05 a lower quality makes a smaller file")
     func quality() async throws {
         let source = try TestImages.encoded(as: .png, width: 400, height: 300)

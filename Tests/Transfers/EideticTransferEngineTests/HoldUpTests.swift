@@ -188,7 +188,7 @@ struct HoldUpTests {
         plan.before(.statvfs, at: 2) { isChecked.open() }
         let engine = try SharedEngine(directory: directory) {
             $0.fileSystem = FileSystem(observer: plan)
-            $0.reservedBytes = free + sign * (1 << 30)
+            $0.reservedBytes = sign > 0 ? free + 1 << 40 : 0
         }
         let log = await engine.download([origin.url + "/a"], as: "a")
         if sign < 0 {

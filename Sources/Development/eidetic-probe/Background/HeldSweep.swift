@@ -2,13 +2,22 @@ import EideticBackground
 import EideticCore
 
 /// A sweep that waits at one of the files that it removes, until its background time has expired.
+///
+/// The cache's consumer of phases may not have requested one yet when the process is asked to end. Where it writes
+/// nothing else, a task keeps the process running until the sweep has its own.
 final class HeldSweep: SystemCallObserver, ApplicationEnvironment {
     private let file: Int?
     private let application: Application
     private let removedCount = Guarded(0)
     private let expiration = Monitor(false)
 
-    init(file: Int?, application: Application) { (self.file, self.application) = (file, application) }
+    private let firstTask: Guarded<BackgroundTaskIdentifier>
+
+    init(file: Int?, application: Application, isAwaited: Bool) {
+        self.file = file
+        self.application = application
+        firstTask = Guarded(isAwaited ? application.beginBackgroundTask(withName: "sweep") {} : .invalid)
+    }
 
     var phases: AsyncStream<ApplicationPhase> { application.phases }
     var memoryPressure: AsyncStream<MemoryPressure> { application.memoryPressure }
@@ -17,11 +26,21 @@ final class HeldSweep: SystemCallObserver, ApplicationEnvironment {
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {
-        application.beginBackgroundTask(named: name) { [expiration] in
+        let task = application.beginBackgroundTask(named: name) { [expiration] in
             expirationHandler()
             expiration.withLock { $0 = true }
             expiration.broadcast()
         }
+        if application.state == .background { endFirstTask() }
+        return task
+    }
+
+    private func endFirstTask() {
+        let task = firstTask.withLock { task in
+            defer { task = .invalid }
+            return task
+        }
+        if task != .invalid { application.endBackgroundTask(task) }
     }
 
     func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) { application.endBackgroundTask(identifier) }

@@ -30,6 +30,13 @@ public struct EncodeOptions: Sendable, Hashable {
     /// False by default.
     public var isProgressive = false
 
+    /// The largest number of colours of a PNG or GIF, from 2 to 256; more are reduced, with dithering.
+    ///
+    /// A PNG then has a palette, and often a third of its size. Reduction needs libimagequant (Debian's package
+    /// libimagequant0), which is loaded when the first image needs it. An animation has as many colours in each frame.
+    /// Other formats ignore it. `nil` by default: a PNG keeps all colours, and a GIF gets at most 255 a frame.
+    public var maximumColorCount: Int?
+
     /// The metadata to write, such as those of the file that the image was decoded from.
     ///
     /// GIF has no metadata. `nil` by default: the file has none.

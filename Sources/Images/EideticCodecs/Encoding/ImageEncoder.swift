@@ -106,5 +106,8 @@ extension EncodeOptions {
         guard maximumSize?.isPositive != false, maximumByteCount?.bytes ?? 1 > 0 else {
             throw EideticError(.invalidArgument, message: "the limits of pixels and bytes must be positive")
         }
+        guard (2...256).contains(maximumColorCount ?? 2) else {
+            throw EideticError(.invalidArgument, message: "the number of colours must be from 2 to 256")
+        }
     }
 }

@@ -30,7 +30,7 @@ public final class ScrollObserver {
     private static var scrollingCounts: [ObjectIdentifier: Int] = [:]
 
     /// The time without movement after which scrolling has ended, in milliseconds as GLib takes it.
-    private static let settleTime: UInt32 = 150
+    package static var settleTime: UInt32 = 150
 
     /// Observes a scrolled window as long as it exists; does nothing if that pipeline observes it already.
     ///

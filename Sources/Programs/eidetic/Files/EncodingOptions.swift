@@ -49,12 +49,20 @@ enum EncodingOptions {
         parse: { ImageColor(hex: $0) }
     )
 
+    static let colors = TypedOption<Int>(
+        "colors",
+        placeholder: "N",
+        expecting: "a number of colours from 2 to 256",
+        help: "the largest number of colours of a PNG or GIF; more are reduced by libimagequant, with dithering",
+        parse: { text in Int(text).flatMap { (2...256).contains($0) ? $0 : nil } }
+    )
+
     static let progressive = Option(name: "progressive", help: "write JPEG in several scans, coarse at first")
 
     /// All of these options, in the order of the help texts.
     static let all = [
         format.definition, CommonOptions.quality.definition, maximumByteCount.definition, maximumSize.definition,
-        metadata.definition, background.definition, progressive,
+        colors.definition, metadata.definition, background.definition, progressive,
     ]
 
     /// Returns the options on a command line; without the metadata, which belong to each file.
@@ -63,6 +71,7 @@ enum EncodingOptions {
         options.quality = arguments[CommonOptions.quality] ?? options.quality
         options.maximumByteCount = arguments[maximumByteCount]
         options.maximumSize = arguments[maximumSize]
+        options.maximumColorCount = arguments[colors]
         options.background = arguments[background] ?? options.background
         options.isProgressive = arguments.contains(progressive)
         return options

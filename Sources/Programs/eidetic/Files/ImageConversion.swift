@@ -27,7 +27,8 @@ struct ImageConversion: Sendable {
         stripsByWord = arguments[EncodingOptions.metadata] != nil
         let form: [Option] = [
             CommonOptions.quality.definition, EncodingOptions.maximumByteCount.definition,
-            EncodingOptions.maximumSize.definition, EncodingOptions.background.definition, EncodingOptions.progressive,
+            EncodingOptions.maximumSize.definition, EncodingOptions.colors.definition,
+            EncodingOptions.background.definition, EncodingOptions.progressive,
         ]
         isUnchanged = rendering.size == nil && rendering.transform == nil && !form.contains(where: arguments.contains)
         frameNumber = arguments[FrameOptions.frame]
@@ -95,6 +96,12 @@ struct ImageConversion: Sendable {
             throw EideticError(
                 .unsupportedFormat,
                 message: "an animation cannot be written as \(format.displayName); use \(known), or --frame 1"
+            )
+        }
+        guard options.maximumColorCount == nil || format == .png || format == .gif else {
+            throw EideticError(
+                .invalidArgument,
+                message: "--colors reduces the colours of PNG and GIF; \(format.displayName) has no palette"
             )
         }
         let original = source.image.format == format ? source.original : nil

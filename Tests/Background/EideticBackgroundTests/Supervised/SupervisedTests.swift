@@ -108,7 +108,7 @@ struct SupervisedTests {
 
     @Test("B03 the end of the last task in the background is reported, and the count on the page is exact")
     func idle() async throws {
-        let (probe, supervisor) = try await start(["--task", "up=200"])
+        let (probe, supervisor) = try await start(["--task", "up=3000"])
         try await supervisor.greet()
         try await supervisor.activate()
         #expect(supervisor.page.openTasks ?? 0 >= 1)

@@ -151,7 +151,7 @@ struct ContinuedTests {
 
     @Test("B10 work that begins while stopped work still ends goes on like the first, and eight go on at once")
     func several() async throws {
-        let limits = Self.short + ["--limit", "progress=300"]
+        let limits = Self.short + ["--limit", "progress=5000"]
         let harness = try await WakeHarness(ControlGroups.kinds[0], limits, withBus: true), daemon = harness.daemon
         try await harness.start("notification-server")
         try await harness.launch("one", ["--ignores-cancellation"])

@@ -82,7 +82,7 @@ struct WakeTests {
         let kind = ControlGroups.kinds[0]
         let harness = try await WakeHarness(
             kind,
-            WakeHarness.fast + ["--limit", "wake=300", "--limit", "expiration=200"]
+            WakeHarness.fast + ["--limit", "wake=300", "--limit", "expiration=1500"]
         )
         try await harness.launch("one", ["--result", "none"])
         try await harness.send("fetch-interval minimum", to: "one")

@@ -15,6 +15,8 @@ enum GIFEncoder: FormatEncoder {
                 message: "GIF: the image has \(image.size) pixels; the limit is 65535 per side"
             )
         }
+        // One of the 256 places is that of transparency.
+        let image = try image.reduced(toColours: options.maximumColorCount.map { min($0, 255) }, for: format)
         let writer = GIFWriter()
         try writer.writeHeader(size: image.size)
         if image.isAnimated, image.loopCount != 1 { try writer.writeLoopExtension(count: image.loopCount) }

@@ -12,7 +12,7 @@ enum PNGEncoder: FormatEncoder {
     private static let compressionLevel: Int32 = 4
 
     static func encode(_ image: Image, quality: Double, options: EncodeOptions) throws(EideticError) -> [UInt8] {
-        var bytes = try encode(image)
+        var bytes = try encode(image.reduced(toColours: options.maximumColorCount, for: format))
         if let metadata = options.metadata { bytes = try PNGMetadata.bytes(bytes, with: metadata) }
         return bytes
     }
