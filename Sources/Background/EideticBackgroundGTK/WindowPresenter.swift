@@ -15,7 +15,7 @@ final class WindowPresenter {
     private let application: Application
     /// The windows whose signals are connected, with their surfaces; both live longer than their handlers.
     private var surfaces: [UnsafeMutableRawPointer: UnsafeMutableRawPointer?] = [:]
-    /// A Boolean value indicating whether a window was visible once; before, the start of the application counts.
+    /// A Boolean value indicating whether a window was mapped once; before, the start of the application counts.
     private var hasPresented = false
     private var isUpdateScheduled = false
 
@@ -67,7 +67,9 @@ final class WindowPresenter {
         WindowSnapshots.shared.follow(windows)
         let isVisible = windows.contains { eidetic_window_is_visible($0) != 0 }
         let isFocused = windows.contains { eidetic_get_boolean($0, "is-active") != 0 }
-        hasPresented = hasPresented || isVisible
+        // One that was minimised before this has seen it counts as well.
+        hasPresented =
+            hasPresented || windows.contains { gtk_widget_get_mapped($0.assumingMemoryBound(to: GtkWidget.self)) != 0 }
         guard hasPresented else { return }
         report(isVisible: isVisible, isFocused: isFocused)
     }

@@ -44,6 +44,7 @@ void eidetic_avif_prepare(void) {
 
 struct eidetic_avif {
     avifDecoder *decoder;
+    bool reads_brightness;
     avifIO io;
     const uint8_t *bytes;
     size_t count;
@@ -210,6 +211,10 @@ static bool is_untransformed(const eidetic_avif *avif) {
         avif->crop.height == image->height;
 }
 
+void eidetic_avif_read_brightness(eidetic_avif *avif) {
+    avif->reads_brightness = true;
+}
+
 static bool convert(
     eidetic_avif *avif, uint8_t *pixels, size_t stride, size_t size, eidetic_codec_outcome *outcome) {
     avifRGBImage rgb;
@@ -217,6 +222,10 @@ static bool convert(
     // The library has no conversion for constant luminance.
     if (avif->decoder->image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_BT2020_CL)
         avif->decoder->image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT2020_NCL;
+    if (avif->reads_brightness) {
+        avif->decoder->image->yuvRange = AVIF_RANGE_FULL;
+        avif->decoder->image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT601;
+    }
     lib.avifRGBImageSetDefaults(&rgb, avif->decoder->image);
     rgb.format = AVIF_RGB_FORMAT_RGBA;
     rgb.depth = size == 8 ? 16 : 8;

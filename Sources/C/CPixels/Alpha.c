@@ -61,6 +61,10 @@ EIDETIC_CLONES void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 255;
 }
 
+EIDETIC_CLONES void eidetic_pixels_copy_red_to_alpha(const uint8_t *source, uint8_t *target, size_t count) {
+    for (size_t i = 0; i < count; i++) target[4 * i + 3] = source[4 * i];
+}
+
 EIDETIC_CLONES void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
     for (size_t y = 0; y < source.height; y++) {
         const uint8_t *from = source.pixels + y * source.stride;

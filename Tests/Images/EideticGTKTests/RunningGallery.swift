@@ -190,15 +190,7 @@ final class RunningGallery {
     }
 
     /// Returns a screenshot of the window.
-    func capture() async throws -> PixelBuffer {
-        // The values as they are on the screen: without chunks that state their colours.
-        let result = try await Subprocess.run(
-            "import",
-            arguments: ["-window", window, "-strip", "png:-"],
-            environment: screen.environment()
-        )
-        return try ImageDecoder.decode(result.output).pixels
-    }
+    func capture() async throws -> PixelBuffer { try await screen.capture(window) }
 
     /// Returns the centre of a widget, in the window including the border of its shadow.
     func middle(of item: ScreenReader.Item, reader: ScreenReader) async throws -> (x: Int, y: Int) {

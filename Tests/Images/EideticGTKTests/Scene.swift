@@ -1,4 +1,5 @@
 #if GTK
+import EideticCodecs
 import EideticCore
 import EideticTestSupport
 import Glibc
@@ -122,6 +123,19 @@ final class Screen: Sendable {
         )
         #expect(await bus.waitForOutput("unix:"), "no bus: \(bus.errorsSoFar)")
         return bus
+    }
+
+    /// Returns a screenshot of a window, which must be mapped.
+    func capture(_ window: String) async throws -> PixelBuffer {
+        // The values as they are on the screen: without chunks that state their colours.
+        let words = ["-window", window, "-strip", "png:-"]
+        // A window that is being mapped, or moved, has none for a moment.
+        let bytes = try await eventually("a screenshot of \(window)") {
+            try await Subprocess.run("import", arguments: words, environment: environment()).output
+        } until: {
+            !$0.isEmpty
+        }
+        return try ImageDecoder.decode(bytes).pixels
     }
 
     /// Returns a finger on the touch screen.

@@ -76,12 +76,7 @@ final class SupervisedScreen {
     }
 
     /// Returns a screenshot of a window.
-    func capture(_ window: Substring) async throws -> PixelBuffer {
-        // The values as they are on the screen: without chunks that state their colours.
-        let words = ["-window", String(window), "-strip", "png:-"]
-        let result = try await Subprocess.run("import", arguments: words, environment: screen.environment())
-        return try ImageDecoder.decode(result.output).pixels
-    }
+    func capture(_ window: Substring) async throws -> PixelBuffer { try await screen.capture(String(window)) }
 
     private func xdotool(_ words: String...) async throws -> String {
         try await Subprocess.run("xdotool", arguments: words, environment: screen.environment()).outputText

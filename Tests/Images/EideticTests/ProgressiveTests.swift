@@ -174,15 +174,17 @@ struct ProgressiveTests {
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let pixels = try TestImage.pixels(width: 1, height: 1)
         let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
+        let expected = [pixels.size, PixelSize(width: 200, height: 160)]
         for (turn, keepsCurrentImage) in [false, true].enumerated() {
             let request = ImageRequest(server.url + "/\(turn)", options: .progressive)
             let presentation = ImageSlot.Presentation(placeholder: placeholder, keepsCurrentImage: keepsCurrentImage)
             slot.load(request, presentation: presentation) { _ in completions.increment() }
-            try await eventually("number of backgrounds", is: turn + 1) { display.backgrounds.count }
+            try await eventually("the background of a preview") { display.backgrounds.last == expected[turn] }
             gates[turn].open()
             try await eventually("number of completions", is: turn + 1) { completions.value }
         }
-        #expect(display.backgrounds == [PixelSize(width: 1, height: 1), PixelSize(width: 200, height: 160)])
+        // There may be several previews.
+        #expect(display.backgrounds.first == expected[0] && display.backgrounds.last == expected[1])
     }
 
     @Test("L10 a load that fails after previews shows the previous image again")
@@ -199,7 +201,7 @@ struct ProgressiveTests {
         let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
         let request = ImageRequest(server.url + "/a", options: .progressive)
         slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
-        try await eventually("number of displayed images", is: 2) { display.images.count }
+        try await eventually("two images are displayed") { display.images.count >= 2 }
         gate.open()
         try await expectExactly(1, of: completions, in: pipeline)
         guard case .failed = slot.state else { Issue.record("\(slot.state)"); return }

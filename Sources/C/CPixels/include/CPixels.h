@@ -46,6 +46,9 @@ void eidetic_pixels_invert(uint8_t *bytes, size_t count);
 /// Sets every alpha to 255, in place.
 void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count);
 
+/// Sets every alpha of the target to the red of the source, and leaves the colours of the target.
+void eidetic_pixels_copy_red_to_alpha(const uint8_t *source, uint8_t *target, size_t count);
+
 /// Copies alpha, and leaves the colours of the target.
 void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target);
 

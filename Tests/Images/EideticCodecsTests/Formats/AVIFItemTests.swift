@@ -189,6 +189,42 @@ struct AVIFItemTests {
         #expect(abs(Int(pixels[84, 74].x) - 79) <= 2 && abs(Int(pixels[84, 74].z) - 180) <= 2)
     }
 
+    @Test("F02 alpha that belongs to the tiles of a grid, rotated with it, in the process and cut", arguments: [0, 1])
+    func alphaOfTiles(turns: UInt8) async throws {
+        var file = HEIFContainer()
+        let content = HEIFContainer.grid(columns: 2, rows: 2, width: 128, height: 128)
+        let size = HEIFContainer.size(128, 128)
+        let properties = turns == 0 ? [size] : [size, HEIFContainer.rotation(turns)]
+        file.add(.init(type: "grid", data: content, properties: properties), as: 1)
+        for tile in 0..<4 {
+            file.add(item(try await AV1Image(try gradient(seed: tile))), as: 2 + tile)
+            let level = UInt8(60 * tile + 20)
+            let alpha = try await AV1Image(
+                try TestImages.solid(width: 64, height: 64, colour: [level, level, level, 255]),
+                isAlpha: true
+            )
+            file.add(item(alpha, [HEIFContainer.size(64, 64), HEIFContainer.auxiliary("alpha")]), as: 6 + tile)
+            file.refer("auxl", from: 6 + tile, to: [2 + tile])
+        }
+        file.refer("dimg", from: 1, to: [2, 3, 4, 5])
+        #expect(try ImageDecoder.header(of: file.finished)?.hasAlpha == true)
+        let pixels = try decode(file)
+        #expect(pixels.alpha == .straight)
+        for (tile, place) in [(20, 20), (100, 20), (20, 100), (100, 100)].enumerated() {
+            // A quarter turn anti-clockwise.
+            let (x, y) = turns == 0 ? place : (place.1, 127 - place.0)
+            #expect(pixels[x, y].w == UInt8(60 * tile + 20), "tile \(tile)")
+            let blue = UInt8(tile * 60)
+            #expect(abs(Int(pixels[x, y].z) - Int(blue)) <= 2, "tile \(tile)")
+        }
+        let bytes = file.finished
+        for count in stride(from: 0, to: bytes.count, by: 97) {
+            let part = Array(bytes.prefix(count))
+            let code = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(part) }
+            #expect(code != nil, "\(count) of \(bytes.count)")
+        }
+    }
+
     @Test("F02 an auxiliary depth image is no alpha") func depth() async throws {
         var file = HEIFContainer()
         file.add(item(try await AV1Image(try gradient())), as: 1)

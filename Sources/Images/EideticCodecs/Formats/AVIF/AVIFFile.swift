@@ -16,6 +16,7 @@ struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
     private let alphaProperties: AVIFAlpha?
+    private let tileAlpha: AVIFTileAlpha?
     /// The bytes that the library reads, if they are not those of the file.
     private let copy: FileCopy?
     /// The luminance of the brightest light in candela per square metre, if the file states it.
@@ -51,7 +52,17 @@ struct AVIFFile: ~Copyable {
             throw AVIFFailure(error: error, isInvalidGrid: info.has_invalid_grid)
         }
         guard let handle else { return nil }
+        let tileAlpha: AVIFTileAlpha?
+        do throws(EideticError) {
+            let size = PixelSize(width: Int(info.width), height: Int(info.height))
+            let mayHaveTiles = isComplete && info.frames == 1 && !info.has_alpha
+            tileAlpha = mayHaveTiles ? try AVIFTileAlpha(of: bytes, size: size) : nil
+        } catch {
+            eidetic_avif_close(handle)
+            throw AVIFFailure(error: error, isInvalidGrid: false)
+        }
         self.handle = handle
+        self.tileAlpha = tileAlpha
         self.info = info
         self.copy = copy
         peak = HEIFItems(bytes)?.peakLuminance
@@ -108,13 +119,14 @@ struct AVIFFile: ~Copyable {
 
     /// Returns the converter of an image with more than 8 bits per channel.
     private func deepConverter(for task: DecodeTask) -> ColourConverter? {
-        guard info.depth > 8, alphaProperties?.isMismatched != true, alphaProperties?.isLimitedRange != true,
-            let converter = task.deepConverter(from: colourSpace), !converter.isGrey
+        guard info.depth > 8, tileAlpha == nil, alphaProperties?.isMismatched != true,
+            alphaProperties?.isLimitedRange != true, let converter = task.deepConverter(from: colourSpace), !converter.isGrey
         else { return nil }
         return converter
     }
 
     private var alpha: PixelBuffer.Alpha {
+        if tileAlpha != nil { return .straight }
         guard info.has_alpha, alphaProperties?.isMismatched != true else { return .opaque }
         return info.is_premultiplied ? .premultiplied : .straight
     }
@@ -147,6 +159,7 @@ struct AVIFFile: ~Copyable {
             } else if alphaProperties?.isLimitedRange == true, alpha == .straight {
                 eidetic_pixels_narrow_alpha(memory.bytePointer, size.pixelCount)
             }
+            try tileAlpha?.write(to: memory)
             memory.clampColours(for: alpha)
         }
         return try Resampler.resample(pixels, to: task.targetSize, for: task)

@@ -19,7 +19,22 @@ final class FileCopy {
         guard !names.isEmpty, let base = file.baseAddress else { return nil }
         let copy = try FileCopy(of: file)
         for box in names {
-            if let start = box.baseAddress { copy.write(name, at: start - base) }
+            if let start = box.baseAddress { name.withUTF8Buffer { copy.write($0, at: start - base) } }
+        }
+        return copy
+    }
+
+    /// Copies a file, and replaces the bytes at a place within it by as many others.
+    ///
+    /// - Throws: `outOfMemory`.
+    static func replacing(
+        _ place: UnsafeRawBufferPointer,
+        of file: UnsafeRawBufferPointer,
+        by bytes: [UInt8]
+    ) throws(EideticError) -> FileCopy {
+        let copy = try FileCopy(of: file)
+        if let base = file.baseAddress, let start = place.baseAddress {
+            bytes.withUnsafeBufferPointer { copy.write($0, at: start - base) }
         }
         return copy
     }
@@ -32,11 +47,9 @@ final class FileCopy {
     /// The bytes, valid as long as the copy exists.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(buffer.bytes) }
 
-    private func write(_ text: StaticString, at offset: Int) {
-        text.withUTF8Buffer { text in
-            UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[offset..<offset + text.count])
-                .copyMemory(from: UnsafeRawBufferPointer(text))
-        }
+    private func write(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int) {
+        UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[offset..<offset + bytes.count])
+            .copyMemory(from: UnsafeRawBufferPointer(bytes))
     }
 }
 #endif

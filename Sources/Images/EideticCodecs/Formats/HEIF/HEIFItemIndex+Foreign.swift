@@ -8,7 +8,7 @@ extension HEIFItemIndex {
     /// - SeeAlso: ISO/IEC 23008-12, 6.6.2.4 (`tmap`) and 6.8.5.
     var foreignReferenceNames: [UnsafeRawBufferPointer] {
         var names: [UnsafeRawBufferPointer] = []
-        forEachReference { name, item, targets in
+        forEachReference { name, item, targets, _ in
             guard !name.contains("dimg"), !name.contains("prem") else { return }
             if targets.count != 1 || !targets.allSatisfy(isKnownImage) { names.append(name) }
         }

@@ -68,6 +68,33 @@ struct HEIFItemIndex {
         }
     }
 
+    /// The place of the numbers of the primary grid's tiles in the file, and those of their alphas; `nil` unless each
+    /// tile has an alpha, the grid has none, and libavif would arrange them as the tiles.
+    var alphaTiles: (place: UnsafeRawBufferPointer, numbers: [UInt8])? {
+        guard isType("grid", item: primaryItem), alphaItems(of: primaryItem).isEmpty, let tiles = parts[primaryItem],
+            let place = placeOfTiles
+        else { return nil }
+        let alphas = tiles.compactMap { alphaItems(of: $0).first }
+        let ranks = alphas.map { itemRanks[$0] ?? .max }
+        guard !alphas.isEmpty, alphas.count == tiles.count, zip(ranks, ranks.dropFirst()).allSatisfy({ $0 < $1 }) else {
+            return nil
+        }
+        let size = place.count / tiles.count
+        let numbers = alphas.flatMap { alpha in
+            (0..<size).map { UInt8(truncatingIfNeeded: alpha >> (8 * (size - 1 - $0))) }
+        }
+        return numbers.count == place.count ? (place, numbers) : nil
+    }
+
+    /// The place of the only list of the primary grid's tiles.
+    private var placeOfTiles: UnsafeRawBufferPointer? {
+        var places: [UnsafeRawBufferPointer] = []
+        forEachReference { name, item, _, place in
+            if name.contains("dimg"), item == primaryItem { places.append(place) }
+        }
+        return places.count == 1 ? places[0] : nil
+    }
+
     /// A Boolean value indicating whether the primary image is made from itself, or from others too many times:
     /// libheif 1.15 would call itself until the stack is full.
     var isEndless: Bool {
@@ -221,7 +248,7 @@ struct HEIFItemIndex {
 
     private mutating func readReferences() {
         var parts: [Int: [Int]] = [:], auxiliaries: [Int: [Int]] = [:]
-        forEachReference { name, item, targets in
+        forEachReference { name, item, targets, _ in
             if name.contains("dimg") { parts[item, default: []] += targets }
             if name.contains("auxl") { for target in targets { auxiliaries[target, default: []].append(item) } }
         }
@@ -229,9 +256,10 @@ struct HEIFItemIndex {
         self.auxiliaries = auxiliaries
     }
 
-    /// Calls `body` with the name of each list of references, the item to which it belongs, and the targets.
+    /// Calls `body` with the name of each list of references, the item to which it belongs, the targets, and their
+    /// place in the file.
     func forEachReference(
-        body: (_ name: UnsafeRawBufferPointer, _ item: Int, _ targets: [Int]) -> Void
+        body: (_ name: UnsafeRawBufferPointer, _ item: Int, _ targets: [Int], _ place: UnsafeRawBufferPointer) -> Void
     ) {
         for table in meta.boxes(named: "iref") {
             let size = table.uint8(at: 0) == 0 ? 2 : 4
@@ -239,7 +267,9 @@ struct HEIFItemIndex {
             list.forEachBox { name, reference in
                 let number = size == 2 ? reference.bigEndian16 : reference.bigEndian32
                 guard let item = number(0), let count = reference.bigEndian16(at: size) else { return true }
-                body(name, item, (0..<count).compactMap { number(size + 2 + size * $0) })
+                let targets = (0..<count).compactMap { number(size + 2 + size * $0) }
+                guard let place = reference.slice(at: size + 2, count: size * targets.count) else { return true }
+                body(name, item, targets, place)
                 return true
             }
         }
