@@ -27,6 +27,7 @@ enum Scenes {
         "many-animations": manyAnimations,
         "marker": marker,
         "memory-hit": memoryHit,
+        "minimized": minimized,
         "motion": motion,
         "not-sized": notSized,
         "options": options,

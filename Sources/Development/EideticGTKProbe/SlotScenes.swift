@@ -116,6 +116,19 @@ extension Scenes {
         stage.expect(title.drawCount, is: 1, "draws on return")
     }
 
+    /// Minimises a window before it is followed: the application is in the background, until the window is presented.
+    static func minimized(_ stage: Stage) async throws {
+        await stage.present()
+        let window = UnsafeMutableRawPointer(stage.window).assumingMemoryBound(to: GtkWindow.self)
+        gtk_window_minimize(window)
+        try await eventually("a minimised window") { eidetic_window_is_visible(window) == 0 }
+        try Application.shared.start()
+        Application.shared.followWindows()
+        try await waitForState(.background, isHeld: true)
+        gtk_window_present(window)
+        try await waitForState(.active, isHeld: false)
+    }
+
     /// Waits until the application has a state, and the gate of all slots has followed.
     private static func waitForState(_ state: ApplicationState, isHeld: Bool) async throws {
         for await reached in Application.shared.states where reached == state { break }

@@ -35,6 +35,9 @@ struct ImageWidgetTests {
     @Test("L25 nothing is drawn in the background, and the last state on return")
     func background() async throws { try await Scene.play("background") }
 
+    @Test("B18 L25 a window that is minimised early puts its application into the background")
+    func minimized() async throws { try await Scene.play("minimized") }
+
     @Test("L01 a display that is no widget shows images through a slot")
     func ownDisplay() async throws { try await Scene.play("own-display") }
 

@@ -120,7 +120,8 @@ struct AVIFFile: ~Copyable {
     /// Returns the converter of an image with more than 8 bits per channel.
     private func deepConverter(for task: DecodeTask) -> ColourConverter? {
         guard info.depth > 8, tileAlpha == nil, alphaProperties?.isMismatched != true,
-            alphaProperties?.isLimitedRange != true, let converter = task.deepConverter(from: colourSpace), !converter.isGrey
+            alphaProperties?.isLimitedRange != true, let converter = task.deepConverter(from: colourSpace),
+            !converter.isGrey
         else { return nil }
         return converter
     }
