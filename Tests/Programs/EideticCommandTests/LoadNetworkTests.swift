@@ -1,5 +1,6 @@
 import EideticCore
 import EideticTestSupport
+import Glibc
 import Testing
 
 /// The network options of `eidetic load`.
@@ -48,6 +49,34 @@ struct LoadNetworkTests {
         let without = try await load([key, user])
         #expect(without.status == .exited(1))
         #expect(try without.lines(LoadLine.self).allSatisfy { $0.error?.hasPrefix("httpStatus: ") == true })
+    }
+
+    @Test("L20 --max-redirects limits the redirects in a row", arguments: [(0, false), (1, false), (2, true)])
+    func redirects(limit: Int, isFollowed: Bool) async throws {
+        let rules = "location = /a { return 302 /b; } location = /b { return 302 /c.png; }"
+        let other = try await Nginx(.init(server: rules))
+        try other.addFile(try TestImages.encoded(as: .png), at: "c.png")
+        let result = try await load(["--max-redirects", "\(limit)", "\(other.url)/a"])
+        #expect(result.status == .exited(isFollowed ? 0 : 1), "\(result.errorText)")
+    }
+
+    @Test(
+        "L20 --wait-for-network waits in a network without routes, and says so",
+        .enabled(if: geteuid() == 0, "skipped: a network of its own needs root")
+    )
+    func waitForNetwork() async throws {
+        let words = [
+            "load", "--cache-dir", directory.path(of: "cache"), "--wait-for-network", "http://192.0.2.1/a.png",
+        ]
+        let process = try Subprocess("unshare", arguments: ["--net", EideticProgram.path] + words)
+        try await eventually("the line") {
+            process.errorsSoFar.contains("http://192.0.2.1/a.png waits for the network")
+        }
+        process.kill(SIGINT)
+        #expect(await process.waitUntilExit().status == .exited(130))
+        let without = words.filter { $0 != "--wait-for-network" }
+        let failed = try await Subprocess.run("unshare", arguments: ["--net", EideticProgram.path] + without)
+        #expect(failed.status == .exited(1))
     }
 
     @Test("L20 --cacert trusts an authority, --insecure every certificate; otherwise the system decides")

@@ -34,6 +34,22 @@ struct PrefetchTests {
         #expect(try await server.requests().count == 5)
     }
 
+    @Test("L19 L20 prefetch takes the network options of load")
+    func networkOptions() async throws {
+        let png = try TestImages.encoded(as: .png)
+        let origin = try ScriptedOrigin { request in
+            guard request.headers["x-key"] == "k" else { return [.response(403)] }
+            if request.path == "/from" { return [.response(302, headers: ["Location": "/to"])] }
+            return [.response(200, headers: ["Content-Type": "image/png"], body: png)]
+        }
+        let url = origin.url + "/from"
+        let refused = try await run("prefetch", arguments: ["--header", "X-Key: k", "--max-redirects", "0", url])
+        #expect(refused.status == .exited(1) && refused.errorText.contains("more than 0 redirects"))
+        let followed = try await run("prefetch", arguments: ["--header", "X-Key: k", url])
+        #expect(followed.status == .exited(0), "\(followed.errorText)")
+        #expect(try await run("prefetch", arguments: [url]).status == .exited(1))
+    }
+
     @Test("L19 --disk-only checks headers only; without it a broken image is refused")
     func diskOnly() async throws {
         let png = try TestImages.encoded(as: .png, width: 300, height: 200)

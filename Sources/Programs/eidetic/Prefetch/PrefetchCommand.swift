@@ -23,20 +23,26 @@ enum PrefetchCommand {
             diskOnly, CommonOptions.jobs.definition,
             CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.cachePolicy.definition,
             LoadCommand.imageOption.definition,
-            CommonOptions.quiet, CommonOptions.json,
-        ] + CommonOptions.cacheOptions,
+            LoadCommand.http, LoadCommand.maximumAge.definition, CommonOptions.quiet, CommonOptions.json,
+        ] + SandboxOption.all + CommonOptions.cacheOptions + NetworkOptions.common,
         notes: [
             "Cached images are not requested again. Each image is decoded once, so that only valid images are stored; with "
                 + "--disk-only, only its header is checked.",
             "Ctrl-C starts no further image, cancels those in progress and prints a summary.",
         ],
+        commonOptions: ["disk-only", "jobs", "header", "retry", "wait-for-network", "cache-dir", "quiet", "json"],
         run: run
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
-        let status = PrefetchSession(arguments, urls: list.urls.map(URLList.completed)).run()
-        return status == .success && !list.problems.isEmpty ? .failure : status
+        do throws(EideticError) {
+            let status = try PrefetchSession(arguments, urls: list.urls.map(URLList.completed)).run()
+            return status == .success && !list.problems.isEmpty ? .failure : status
+        } catch {
+            Diagnostics.report(error.message)
+            return .failure
+        }
     }
 }

@@ -12,7 +12,8 @@ struct PrefetchSession {
     private let cache: DiskCache.Configuration
     private let options: ImageOptions
     private let cachePolicy: ImageRequest.CachePolicy
-    private let timeout: Duration?
+    private let network: NetworkArguments
+    private let decodePolicy: DecodePolicy
     private let writesJSON: Bool
     private let isQuiet: Bool
     private let explainsLoads: Bool
@@ -21,7 +22,9 @@ struct PrefetchSession {
     private let start = SystemTime().uptime
 
     /// Installs the signal handler and starts the display.
-    init(_ arguments: Arguments, urls: [String]) {
+    ///
+    /// - Throws: The errors of files with passwords.
+    init(_ arguments: Arguments, urls: [String]) throws(EideticError) {
         var distinctURLs: Set<String> = []
         self.urls = urls.filter { distinctURLs.insert($0).inserted }
         concurrency = arguments[CommonOptions.jobs] ?? 6
@@ -29,7 +32,8 @@ struct PrefetchSession {
         cache = CacheLocation.configuration(from: arguments)
         options = LoadCommand.imageOptions(from: arguments)
         cachePolicy = LoadCommand.cachePolicy(from: arguments)
-        timeout = arguments[CommonOptions.timeout]
+        network = try NetworkArguments(arguments)
+        decodePolicy = SandboxOption.policyOfLoads(from: arguments)
         writesJSON = arguments.contains(CommonOptions.json)
         isQuiet = arguments.contains(CommonOptions.quiet)
         explainsLoads = arguments.contains(LoadCommand.explain)
@@ -48,7 +52,13 @@ struct PrefetchSession {
             Diagnostics.report(error.message)
             return .failure
         }
-        let pipeline = PipelineFactory(concurrency: concurrency, cache: cache).makePipeline(reportingTo: display)
+        let factory = PipelineFactory(
+            concurrency: concurrency,
+            cache: cache,
+            network: network,
+            decodePolicy: decodePolicy
+        )
+        let pipeline = factory.makePipeline(reportingTo: display)
         let requests = makeRequests()
         canceller.runAndWait {
             await prefetch(requests, pipeline: pipeline)
@@ -60,11 +70,7 @@ struct PrefetchSession {
 
     private func makeRequests() -> [(url: String, request: ImageRequest)] {
         urls.map { url in
-            var resource = ImageRequest.Resource(url: url)
-            if let timeout, var request = resource.remote {
-                request.timeout = timeout
-                resource = .remote(request)
-            }
+            let resource = network.applied(to: ImageRequest.Resource(url: url))
             return (url, ImageRequest(resource, options: options, cachePolicy: cachePolicy))
         }
     }

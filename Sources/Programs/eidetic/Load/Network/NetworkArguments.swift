@@ -31,6 +31,14 @@ struct NetworkArguments: Sendable {
             configuration.alwaysRetries = true
             configuration.retryPolicy.maximumAttempts = count + 1
         }
+        configuration.waitsForConnectivity = arguments.contains(NetworkOptions.waitForNetwork)
+        if configuration.waitsForConnectivity {
+            configuration.onWaitingForConnectivity = { request in
+                let line = "eidetic: \(TerminalText.abbreviated(request.url)) waits for the network\n"
+                TextStream.errors.write(Array(line.utf8))
+            }
+        }
+        if let count = arguments[NetworkOptions.maximumRedirects] { configuration.maximumRedirects = count }
         configuration.certificateAuthorityFile = arguments[NetworkOptions.certificateAuthority]
         configuration.maximumBytesPerSecond = arguments[NetworkOptions.rateLimit]?.bytes
         if let proxy = arguments[NetworkOptions.proxy] { configuration.proxy = proxy }

@@ -88,12 +88,27 @@ enum NetworkOptions {
         completion: .files
     )
 
-    static let options = [
-        retry.definition, header.definition, user.definition, userFile.definition, netrc.definition,
-        certificateAuthority.definition, insecure,
-        rateLimit.definition, lifo, offline, proxy.definition,
-        metrics.definition,
+    static let maximumRedirects = TypedOption<Int>(
+        "max-redirects",
+        placeholder: "N",
+        expecting: "a number from 0 to 1000",
+        help: "follow at most N redirects in a row; 0 follows none (default: 20)",
+        parse: { text in Int(text).flatMap { (0...1_000).contains($0) ? $0 : nil } }
+    )
+
+    static let waitForNetwork = Option(
+        name: "wait-for-network",
+        help: "without a network, wait for one instead of failing"
+    )
+
+    /// The options of all commands that load.
+    static let common = [
+        retry.definition, waitForNetwork, maximumRedirects.definition, header.definition, user.definition,
+        userFile.definition, netrc.definition, certificateAuthority.definition, insecure, rateLimit.definition,
+        proxy.definition,
     ]
+
+    static let options = common + [lifo, offline, metrics.definition]
 
     private static func parseField(_ text: String) -> HTTPHeaders.Field? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
