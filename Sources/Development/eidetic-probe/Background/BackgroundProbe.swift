@@ -70,7 +70,7 @@ struct BackgroundProbe: Sendable {
     /// Opens a disk cache and writes to it continuously; prints the stored and the rejected entries.
     private func openCache(in application: Application) throws(EideticError) -> DiskCache? {
         guard let directory = plan.cacheDirectory else { return nil }
-        let isReadOnly = !plan.writesToCache && plan.wordsPath == nil
+        let isReadOnly = !plan.writesToCache && plan.wordsPath == nil && plan.url == nil
         let sweep = HeldSweep(file: plan.heldFile, application: application, isAwaited: isReadOnly)
         let files = FileSystem(observer: plan.heldFile == nil ? nil : sweep)
         let cache = try DiskCache(.init(directory: directory), fileSystem: files, environment: sweep)
