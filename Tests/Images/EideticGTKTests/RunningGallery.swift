@@ -117,6 +117,8 @@ final class RunningGallery {
 
     func hasOutput(_ text: String) -> Bool { process?.outputSoFar.contains(text) ?? false }
 
+    func outputCount(of text: String) -> Int { process?.outputSoFar.ranges(of: text).count ?? 0 }
+
     func quit() async throws {
         try await press("ctrl+q")
         try await waitUntilExit()

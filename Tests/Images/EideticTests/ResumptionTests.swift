@@ -64,7 +64,11 @@ struct ResumptionTests {
             }
         }
         #expect(error?.code == (end == .cancelled ? .cancelled : .lengthMismatch))
-        // Otherwise the next load may join this download, which goes on then.
+        try await waitForEnd(in: pipeline)
+    }
+
+    /// Waits until no download runs; before, the next load may join the cancelled one, which goes on then.
+    private func waitForEnd(in pipeline: ImagePipeline) async throws {
         let downloader = pipeline.configuration.downloader
         try await eventually("the download has ended") { downloader.counts == (waiting: 0, running: 0) }
     }
@@ -128,6 +132,7 @@ struct ResumptionTests {
             try await pipeline.cache.removeAll()
             task.cancel()
         }
+        try await waitForEnd(in: pipeline)
         await pipeline.finishWrites()
         #expect(pipeline.configuration.downloader.parts.usage == (0, 0))
         #expect(try await pipeline.configuration.diskCache?.entries().isEmpty == true)
@@ -354,6 +359,7 @@ struct ResumptionTests {
             received = progress.received
             task.cancel()
         }
+        try await waitForEnd(in: pipeline)
         let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk)
         #expect(await prefetcher.prefetch([request]).finish() == .init(finished: 1, total: 1))
         request.cachePolicy.includesBytes = true
