@@ -63,7 +63,9 @@ func program(_ name: String, in kind: Kind, _ dependencies: [Dependency]) -> Tar
         dependencies: dependencies,
         path: "Sources/\(kind.rawValue)/\(name)",
         swiftSettings: swiftSettings,
-        linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
+        // The compiler names these two only where all modules are compiled for the static library.
+        linkerSettings: isBenchmark
+            ? [.unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"])] : []
     )
 }
 
