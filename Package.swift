@@ -63,7 +63,10 @@ func program(_ name: String, in kind: Kind, _ dependencies: [Dependency]) -> Tar
         dependencies: dependencies,
         path: "Sources/\(kind.rawValue)/\(name)",
         swiftSettings: swiftSettings,
-        linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
+        // The compiler names the two libraries only where all modules are compiled for the static one. The programs of
+        // development need a library that is there as a shared one only: that of the tests.
+        linkerSettings: isBenchmark && kind == .programs
+            ? [.unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"])] : []
     )
 }
 

@@ -22,6 +22,24 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text, now: now)?.seconds == seconds)
     }
 
+    @Test("C20 a date in the preferred format is what the same parts in another order are, valid or not")
+    func preferredFormat() {
+        var random = Generator()
+        let words = ["Jan", "feb", "MAR", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Xyz"]
+        let days = ["Mon", "tue", "Wed", "Thu", "Fri", "Sat", "SUN", "Sum"]
+        func number(_ range: ClosedRange<Int>, digits: Int) -> String {
+            let text = String(Int.random(in: range, using: &random))
+            return String(repeating: "0", count: digits - text.count) + text
+        }
+        for _ in 0..<20_000 {
+            let name = days.randomElement(using: &random) ?? "", word = words.randomElement(using: &random) ?? ""
+            let day = number(0...32, digits: 2), year = number(0...9_999, digits: 4)
+            let clock = [0...24, 0...60, 0...61].map { number($0, digits: 2) }.joined(separator: ":")
+            let preferred = HTTPDate.parse("\(name), \(day) \(word) \(year) \(clock) GMT", now: now)
+            #expect(preferred == HTTPDate.parse("\(day) \(word) \(year)  \(clock) GMT, \(name)", now: now))
+        }
+    }
+
     /// The public suite of HTTP caches shows that Chromium, Firefox and Safari use responses with these `Expires`
     /// (`freshness-expires-invalid-*`), Chromium and Firefox also those with two digits of the year.
     @Test(
@@ -60,5 +78,14 @@ struct HTTPDateTests {
     func clamps() {
         #expect(HTTPDate.parse("Fri, 31 Dec 9999 23:59:59 GMT", now: now)?.nanoseconds == .max)
         #expect(HTTPDate.parse("Mon, 01 Jan 0001 00:00:00 GMT", now: now).map { $0 < now } == true)
+    }
+}
+
+private struct Generator: RandomNumberGenerator {
+    private var state: UInt64 = 47
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state ^ state >> 33
     }
 }

@@ -70,6 +70,42 @@ struct DefaultDecodePolicyTests {
         }
     }
 
+    @Test("F07 with avoidDecode the header of a server's PNG is read in this process, its pixels in the sandbox")
+    func headers() async throws {
+        let path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            HomeVariables.cacheHome.apply(path)
+            let server = try DefaultDecodePolicyTests.server(), pipeline = ImagePipeline.shared
+            let request = ImageRequest(server.url + "/a.png", options: .avoidDecode, cachePolicy: .afterStorage)
+            let response = try await pipeline.response(for: request)
+            #expect(response.header?.size == PixelSize(width: 8, height: 6) && response.storeError == nil)
+            #expect(HelperPool.shared.startedCount == 0)
+            #expect(try await response.image.decoded().pixels[3, 2] == SIMD4(3, 2, 7, 255))
+            #expect(HelperPool.shared.startedCount >= 1 && pipeline.statistics.sandboxedImages == 1)
+            // The application has the last word.
+            let count = HelperPool.shared.requestCount
+            var strict = ImageRequest(server.url + "/b.png", options: .avoidDecode)
+            strict.decodePolicy = .sandboxed
+            #expect(try await pipeline.response(for: strict).header?.size == PixelSize(width: 8, height: 6))
+            #expect(HelperPool.shared.requestCount > count)
+        }
+    }
+
+    @Test("F07 with avoidDecode a header that a library reads is read in the sandbox")
+    func headersOfLibraries() async throws {
+        let path = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            HomeVariables.cacheHome.apply(path)
+            let frame = Image.Frame(pixels: try TestImage.pixels(width: 8, height: 8))
+            let image = Image(frames: [frame], format: .png, sourceSize: PixelSize(width: 8, height: 8))
+            let webp = try ImageEncoder.encode(image, as: .webp)
+            let server = try ScriptedOrigin { _ in [.response(body: webp)] }
+            let request = ImageRequest(server.url + "/a.webp", options: .avoidDecode)
+            #expect(try await ImagePipeline.shared.response(for: request).header?.format == .webp)
+            #expect(HelperPool.shared.startedCount >= 1)
+        }
+    }
+
     private static let svg = Array("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>".utf8)
 
     /// Returns the code of the error of a load; `nil` if it has none.

@@ -45,24 +45,24 @@ final class ImageDataLoader: Sendable {
     ///   - onUpdate: Called as bytes are received.
     /// - Returns: The encoded image.
     /// - Throws: `cacheMiss` if no source may be used, `cancelled`, and the errors of the source.
-    func encodedImage(
+    nonisolated(nonsending) func encodedImage(
         for load: Load,
         context: JobContext,
         onUpdate: (@Sendable (DataJob.Update) -> Void)?
     ) async throws(EideticError) -> EncodedImage {
-        let key = JobKey(dataKey: load.request.dataKey, tiers: load.policy.tiers)
+        let key = JobKey(dataKey: load.dataKey, tiers: load.policy.tiers)
         return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
             try await self.run(DataJob(load: load, context: job.context, report: job.report))
         }
     }
 
-    private func run(_ job: DataJob) async throws(EideticError) -> EncodedImage {
+    nonisolated(nonsending) private func run(_ job: DataJob) async throws(EideticError) -> EncodedImage {
         let searchesCaches =
             job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
             && job.request.resource.isStoredOnDisk
         if searchesCaches {
             if job.tiers.allowsMemory, job.reads.contains(.original),
-                let image = activeImages[job.request.dataKey]
+                let image = activeImages[job.load.dataKey]
             {
                 return image
             }
@@ -92,7 +92,7 @@ final class ImageDataLoader: Sendable {
 
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
     func cachedBytes(for load: Load) async -> [UInt8]? {
-        if let image = activeImages[load.request.dataKey] { return image.bytes }
+        if let image = activeImages[load.dataKey] { return image.bytes }
         if case .bytes(let bytes) = load.request.resource.kind { return bytes }
         return await disk.bytes(for: load)
     }
@@ -111,7 +111,7 @@ final class ImageDataLoader: Sendable {
 
     /// Records that a server's bytes are not an image, so that it is not queried again soon.
     func recordFailure(_ error: EideticError, of image: EncodedImage, for load: Load) {
-        activeImages.remove(image, for: load.request.dataKey)
+        activeImages.remove(image, for: load.dataKey)
         if error.indicatesBrokenImage { image.storage?.lease?.end(with: .waived(SharedStage.failureInterval)) }
         guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
         disk.downloader.recordFailure(error, of: server, after: image.responses)

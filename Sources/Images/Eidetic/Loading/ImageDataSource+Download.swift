@@ -5,7 +5,7 @@ import EideticStore
 
 extension ImageDataSource {
     /// Downloads from a server; the part of a download that fails or is cancelled is kept for the next one.
-    func download(
+    nonisolated(nonsending) func download(
         from server: FetchRequest,
         on terms: Terms,
         job: DataJob
@@ -34,7 +34,7 @@ extension ImageDataSource {
         }
     }
 
-    private func perform(
+    nonisolated(nonsending) private func perform(
         _ request: FetchRequest,
         from server: FetchRequest,
         job: DataJob

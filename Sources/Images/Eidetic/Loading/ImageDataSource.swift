@@ -61,7 +61,7 @@ struct ImageDataSource: Sendable {
     /// The parts of interrupted downloads on disk; `nil` if it has none.
     let parts: PartStore?
     private let byteLimit: ByteCount
-    private let files = WorkPool(name: "eidetic files", maximumThreadCount: 4)
+    private let files = WorkPool(name: "eidetic files", maximumThreadCount: 4, isForFiles: true)
 
     init(configuration: ImagePipeline.Configuration, parts: PartStore?) {
         downloader = configuration.downloader
@@ -76,7 +76,7 @@ struct ImageDataSource: Sendable {
     ///   - terms: What caches have.
     /// - Returns: The response.
     /// - Throws: The errors of the download, the file or the function.
-    func response(
+    nonisolated(nonsending) func response(
         for job: DataJob,
         on terms: Terms = Terms()
     ) async throws(EideticError) -> Response {

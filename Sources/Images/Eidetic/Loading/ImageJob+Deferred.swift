@@ -6,11 +6,25 @@ import EideticStore
 ///
 /// Neither they nor their decoded forms are inserted into the memory cache: only loads that decode fill it.
 extension ImageJob {
-    /// Reads the header on a decoding thread; the pixels are decoded when they are first used.
-    func deferredResponse(from data: EncodedImage) async throws(EideticError) -> ImageResponse {
-        try await loader.stage.run(decoding: data.bytes, by: policy, in: context) {
-            [load, loader, policy] context throws(EideticError) in
-            try loader.deferredResponse(from: data, for: load, by: policy, context: context)
+    /// The largest file whose header is read at once, which takes microseconds, and not on a decoding thread.
+    private static let immediateLimit = 1 << 20
+
+    /// Reads the header; the pixels are decoded when they are first used.
+    nonisolated(nonsending) func deferredResponse(from data: EncodedImage) async throws(EideticError) -> ImageResponse {
+        var headerPolicy = policy
+        headerPolicy.decodePolicy = policy.decodePolicy.headerPolicy(for: data.bytes)
+        if headerPolicy.decodePolicy == .inProcess, data.bytes.count <= Self.immediateLimit {
+            return try loader.deferredResponse(
+                from: data,
+                for: load,
+                by: policy,
+                header: headerPolicy,
+                context: context
+            )
+        }
+        return try await loader.stage.run(decoding: data.bytes, by: headerPolicy, in: context) {
+            [load, loader, policy, headerPolicy] context throws(EideticError) in
+            try loader.deferredResponse(from: data, for: load, by: policy, header: headerPolicy, context: context)
         }
     }
 }
@@ -21,12 +35,13 @@ extension ImageLoader {
         from data: EncodedImage,
         for load: Load,
         by policy: RenditionPolicy,
+        header headerPolicy: RenditionPolicy,
         context: JobContext
     ) throws(EideticError) -> ImageResponse {
         // The image holds these bytes as long as it lives, so they must not be those that other loads find.
         let timer = StepTimer()
         let held = data.detached
-        let (image, header) = try stage.read(data.bytes, by: policy, context: context) {
+        let (image, header) = try stage.read(data.bytes, by: headerPolicy, context: context) {
             decoding throws(EideticError) in
             try decoding.makeDeferredImage(from: data.bytes, options: policy.options) {
                 [self] context throws(EideticError) in

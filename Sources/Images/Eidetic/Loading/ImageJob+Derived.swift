@@ -6,7 +6,7 @@ import EideticStore
 /// Images on disk that are already of the requested size and transformed.
 extension ImageJob {
     /// Returns the image from the derived ones on disk; `nil` if there is none that may be used.
-    func derivedResponse() async throws(EideticError) -> ImageResponse? {
+    nonisolated(nonsending) func derivedResponse() async throws(EideticError) -> ImageResponse? {
         let (dataLoader, stage) = (loader.dataLoader, loader.stage)
         guard let disk = loader.derived.disk, mayUseDerivedImages else { return nil }
         try await loader.gate.waitUntilOpen(for: context)
@@ -43,7 +43,7 @@ extension ImageJob {
             policy.reads.contains(.derived)
         else { return false }
         // Newer bytes may not be on disk yet.
-        return loader.dataLoader.activeImages[load.request.dataKey] == nil
+        return loader.dataLoader.activeImages[load.dataKey] == nil
     }
 
     /// A derived image that may be used.

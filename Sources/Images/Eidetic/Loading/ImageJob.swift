@@ -40,7 +40,7 @@ final class ImageJob: Sendable {
     }
 
     /// Loads the image.
-    func response() async throws(EideticError) -> ImageResponse {
+    nonisolated(nonsending) func response() async throws(EideticError) -> ImageResponse {
         if let response = try await downscaledResponse() { return response }
         if let response = try await derivedResponse() { return response }
         return try await decodedResponse()
@@ -67,7 +67,7 @@ final class ImageJob: Sendable {
 // MARK: Stages
 extension ImageJob {
     /// Returns an image made from a larger one in memory, without its bytes; `nil` if memory has none.
-    private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
+    nonisolated(nonsending) private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
         let request = load.request
         let memory = loader.memory
         guard load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
@@ -89,7 +89,7 @@ extension ImageJob {
     }
 
     /// Loads the bytes and decodes them; those of a cache that prove to be broken are replaced by those of the source.
-    private func decodedResponse() async throws(EideticError) -> ImageResponse {
+    nonisolated(nonsending) private func decodedResponse() async throws(EideticError) -> ImageResponse {
         let (data, animation) = try await data()
         do throws(EideticError) {
             return try await response(from: data, playing: animation)
@@ -112,8 +112,8 @@ extension ImageJob {
     /// Loads the bytes, and reports previews meanwhile.
     ///
     /// - Returns: The bytes, and the animation that was reported, which then has all of them.
-    private func data() async throws(EideticError) -> (EncodedImage, animation: Image?) {
-        if policy.decodePolicy.isSandboxed { loader.stage.sandbox.prepare() }
+    nonisolated(nonsending) private func data() async throws(EideticError) -> (EncodedImage, animation: Image?) {
+        if policy.decodePolicy.isSandboxed, !load.policy.defersDecoding { loader.stage.sandbox.prepare() }
         let previews = load.policy.showsPreviews ? PreviewGenerator(for: self) : nil
         defer { previews?.stop() }
         do throws(EideticError) {

@@ -43,6 +43,11 @@ final class ImageLoader: Sendable {
         context: JobContext,
         report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
+        // What is not decoded is not shared: the job of the bytes is.
+        if load.policy.defersDecoding, displayed == nil {
+            if let image = memoryHit(for: load) { return ImageResponse(image, source: .memory, steps: []) }
+            return try await ImageJob(load, loader: self, context: context, report: report).response()
+        }
         let key = JobKey(for: load, displaying: displayed)
         let showsPreviews = load.policy.showsPreviews
         // Another caller of the same job may have asked for previews.
@@ -105,7 +110,7 @@ extension ImageLoader {
             defersDecoding = load.policy.defersDecoding
             tiers = load.policy.tiers
             self.displayed = displayed?.encodedChecksum
-            dataKey = load.request.dataKey
+            dataKey = load.dataKey
             reads = load.policy.reads
             writes = load.policy.writes
             decodePolicy = load.request.decodePolicy

@@ -27,7 +27,7 @@ final class InteractionGate: Sendable {
     /// Suspends a job of low priority while the gate is closed; a job that becomes more urgent is resumed.
     ///
     /// - Throws: `cancelled` if the task is cancelled meanwhile.
-    func waitUntilOpen(for context: JobContext) async throws(EideticError) {
+    nonisolated(nonsending) func waitUntilOpen(for context: JobContext) async throws(EideticError) {
         guard isClosed, context.priority == .low else { return }
         let waiter = Waiter<Void>()
         let id = ObjectIdentifier(waiter)

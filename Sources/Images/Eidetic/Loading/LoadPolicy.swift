@@ -4,27 +4,43 @@ import EideticFetch
 import EideticHTTP
 
 /// A load: the request after processors and interceptors, and what follows from it.
-struct Load: Sendable {
+///
+/// A class, because each stage hands it along, and a copy of a request retains dozens of objects.
+final class Load: Sendable {
     let request: ImageRequest
-    var policy: LoadPolicy
+    let policy: LoadPolicy
+    /// The identity of the bytes.
+    let dataKey: ImageRequest.DataKey
 
-    init(_ request: ImageRequest) { (self.request, policy) = (request, LoadPolicy(request)) }
+    convenience init(_ request: ImageRequest) {
+        self.init(request, policy: LoadPolicy(request), dataKey: request.dataKey)
+    }
+
+    private init(_ request: ImageRequest, policy: LoadPolicy, dataKey: ImageRequest.DataKey) {
+        self.request = request
+        self.policy = policy
+        self.dataKey = dataKey
+    }
+
+    /// Returns the load of the same image with other decisions.
+    private func with(_ change: (inout LoadPolicy) -> Void) -> Load {
+        var policy = policy
+        change(&policy)
+        return Load(request, policy: policy, dataKey: dataKey)
+    }
 
     /// Returns the load of the same image from other tiers.
-    func from(_ tiers: LoadTiers) -> Load {
-        var load = self
-        load.policy.tiers = tiers
-        return load
-    }
+    func from(_ tiers: LoadTiers) -> Load { with { $0.tiers = tiers } }
 
     /// Returns the load that asks the server whether a displayed image is still valid.
     ///
     /// It decodes whatever the options: only bytes that have proved to be an image replace others.
     func validating(isReload: Bool) -> Load {
-        var load = from(.validated(isReload: isReload))
-        load.policy.defersDecoding = false
-        load.policy.showsPreviews = false
-        return load
+        with { policy in
+            policy.tiers = .validated(isReload: isReload)
+            policy.defersDecoding = false
+            policy.showsPreviews = false
+        }
     }
 
     /// The request to the server as it is sent; `nil` if no server is needed.

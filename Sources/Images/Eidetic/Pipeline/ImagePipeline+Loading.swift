@@ -4,7 +4,7 @@ import EideticFetch
 /// The way of a load: prepare (processors) → admit (count, log) → route (interceptors → background task) → respond.
 extension ImagePipeline {
     /// A function that is told what happens until a load ends.
-    typealias Report = @Sendable (ImageTask.Event) -> Void
+    package typealias Report = @Sendable (ImageTask.Event) -> Void
 
     /// A function that responds to a request for one file, after processors and interceptors.
     typealias Responder = @Sendable (Load) async throws(EideticError) -> ImageResponse
@@ -18,7 +18,7 @@ extension ImagePipeline {
     }
 
     /// Loads with the priority of `context`.
-    func load(
+    package func load(
         _ prepared: PreparedLoad,
         context: JobContext,
         report: @escaping Report = { _ in }
@@ -110,7 +110,7 @@ extension ImagePipeline {
     /// Returns the response from memory; `nil` if the image is not there.
     ///
     /// - Throws: `unsupportedFormat` if the image in memory is not animated, and the options require that.
-    private func memoryResponse(to load: Load) async throws(EideticError) -> ImageResponse? {
+    nonisolated(nonsending) private func memoryResponse(to load: Load) async throws(EideticError) -> ImageResponse? {
         let timer = StepTimer()
         let policy = load.policy
         guard policy.tiers.allowsMemory, let image = memoryHit(for: load.request) else { return nil }
@@ -144,7 +144,9 @@ extension ImagePipeline {
     }
 
     /// Adds to a response what the request asks for besides the image.
-    private func complete(_ response: inout ImageResponse, for load: Load) async throws(EideticError) {
+    nonisolated(nonsending) private func complete(_ response: inout ImageResponse, for load: Load)
+        async throws(EideticError)
+    {
         // Made from another image in memory, or by another load meanwhile: the bytes were not needed for it.
         if response.data == nil, load.policy.includesBytes {
             response.encodedBytes = await dataLoader.cachedBytes(for: load)
@@ -155,7 +157,7 @@ extension ImagePipeline {
     /// Waits until the bytes are on disk, if the request says so; those of an image in memory may be on their way.
     ///
     /// - Throws: `cancelled` as soon as the task is cancelled.
-    private func finishStorage(
+    nonisolated(nonsending) private func finishStorage(
         for load: Load,
         recordingIn response: inout ImageResponse
     ) async throws(EideticError) {

@@ -8,7 +8,7 @@ extension ImageRequest {
     /// The place that the bytes of an image come from.
     public struct Resource: Sendable {
         package enum Kind: Sendable {
-            case remote(FetchRequest)
+            indirect case remote(FetchRequest)
             case file(LocalFile)
             case bytes([UInt8])
             case provider(name: String, @Sendable () async throws(EideticError) -> [UInt8])

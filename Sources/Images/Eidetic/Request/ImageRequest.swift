@@ -260,24 +260,39 @@ extension ImageOptions {
 // MARK: Loading
 extension ImageRequest {
     /// The identity of a load of bytes: loads that differ in it share neither a download nor unstored bytes.
-    struct DataKey: Hashable {
-        let resourceKey: String
-        let options: ImageOptions
-        let remote: FetchRequest?
-        let reads: CachePolicy.Tiers
-        let writes: CachePolicy.Tiers
+    ///
+    /// A class, because each look-up copies it.
+    final class DataKey: Hashable, Sendable {
+        private struct Content: Hashable {
+            let options: ImageOptions
+            let remote: FetchRequest?
+            let reads: CachePolicy.Tiers
+            let writes: CachePolicy.Tiers
+        }
+
+        private let resourceKey: String
+        private let content: Content
+
+        init(of request: ImageRequest) {
+            let encoded: CachePolicy.Tiers = [.original, .shared]
+            resourceKey = request.resourceKey
+            content = Content(
+                options: request.options.intersection(.affectingData),
+                remote: request.resource.remote,
+                reads: request.reads.intersection(encoded),
+                writes: request.writes.intersection(encoded)
+            )
+        }
+
+        static func == (left: DataKey, right: DataKey) -> Bool {
+            left === right || left.resourceKey == right.resourceKey && left.content == right.content
+        }
+
+        /// Feeds the key of the resource into the hasher, because few loads differ in anything else only.
+        func hash(into hasher: inout Hasher) { hasher.combine(resourceKey) }
     }
 
-    var dataKey: DataKey {
-        let encoded: CachePolicy.Tiers = [.original, .shared]
-        return DataKey(
-            resourceKey: resourceKey,
-            options: options.intersection(.affectingData),
-            remote: resource.remote,
-            reads: reads.intersection(encoded),
-            writes: writes.intersection(encoded)
-        )
-    }
+    var dataKey: DataKey { DataKey(of: self) }
 
     /// A Boolean value indicating whether cookies are sent, by which a server may tell its users apart.
     var usesCookies: Bool { resource.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }

@@ -81,6 +81,16 @@ extension DecodePolicy {
         return !ImageDecoder.isPlugin(format) && (kind != .automaticLocal || format == .svg)
     }
 
+    /// The policy by which the header of these bytes is read, if nothing else of them is.
+    ///
+    /// Of ``automatic`` it is this process for formats whose headers need no library.
+    func headerPolicy(for bytes: [UInt8]) -> DecodePolicy {
+        guard kind == .automaticRemote, case .format(let format) = ImageFormat.detect(in: bytes),
+            ImageDecoder.plainHeaderFormats.contains(format)
+        else { return self }
+        return .inProcess
+    }
+
     /// Parses the header of an image.
     package func header(
         of bytes: [UInt8],

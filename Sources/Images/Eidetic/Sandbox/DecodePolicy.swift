@@ -35,6 +35,9 @@ public struct DecodePolicy: Sendable, Hashable, CustomStringConvertible {
     /// statistics state; SVG, HEIC, AVIF and JPEG XL fail with `sandboxUnavailable`. A process that could not be
     /// started for now is no such reason: every image then fails with this error.
     ///
+    /// With `avoidDecode` the header of a BMP, GIF, ICO, JPEG or PNG is read in the application's process, without a
+    /// library.
+    ///
     /// Images that an ``ImageCache`` has on disk count as from a network: the disk does not tell where they come from.
     public static let automatic = DecodePolicy(kind: .automatic)
 

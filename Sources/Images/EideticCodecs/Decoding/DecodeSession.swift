@@ -50,6 +50,9 @@ extension ImageDecoder {
     /// The formats whose libraries are loaded when they are first used.
     package static let loadedFormats: Set<ImageFormat> = [.avif, .heic, .jpegxl, .svg]
 
+    /// The formats whose headers are read without a library, by code that checks each access.
+    package static let plainHeaderFormats: Set<ImageFormat> = [.bmp, .gif, .ico, .jpeg, .png]
+
     /// Returns whether this build has a decoder for a format.
     package static func hasDecoder(for format: ImageFormat) -> Bool {
         CodecRegistry.all.contains { $0.formats.contains(format) }

@@ -1,19 +1,28 @@
 /// A value that several callers wait for, and that is set once.
+///
+/// Inlinable, so that it is specialised in the module that uses it.
+@usableFromInline
 package final class Promise<Value: Sendable>: Sendable {
-    package typealias Outcome = Result<Value, EideticError>
+    @usableFromInline package typealias Outcome = Result<Value, EideticError>
 
-    private struct State {
-        var result: Outcome?
-        var waiters: [ObjectIdentifier: Waiter<Outcome>] = [:]
+    @usableFromInline
+    struct State {
+        @usableFromInline var result: Outcome?
+        @usableFromInline var waiters: [ObjectIdentifier: Waiter<Outcome>] = [:]
+
+        @inlinable
+        init() {}
     }
 
-    private let state = Guarded(State())
+    @usableFromInline let state = Guarded(State())
 
+    @inlinable
     package init() {}
 
     /// Sets the value, and resumes all callers; returns `false` if it was set before.
     ///
     /// With `requiresCaller` it is only set if somebody waits for it.
+    @inlinable
     @discardableResult
     package func fulfil(_ result: Outcome, requiresCaller: Bool = false) -> Bool {
         let waiters = state.withLock { state -> [ObjectIdentifier: Waiter<Outcome>]? in
@@ -27,17 +36,18 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 
     /// The value, if it is set.
-    package var result: Outcome? { state.withLock { $0.result } }
+    @inlinable package var result: Outcome? { state.withLock { $0.result } }
 
     /// A Boolean value indicating whether somebody waits for the value, or it is set.
-    package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.result != nil } }
+    @inlinable package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || $0.result != nil } }
 
     /// Waits for the value.
     ///
     /// - Parameter onExpectation: A function that is called when the caller counts as waiting.
     /// - Returns: The value.
     /// - Throws: The error that the promise was fulfilled with; `cancelled` as soon as the calling task is cancelled.
-    package func value(onExpectation: () -> Void = {}) async throws(EideticError) -> Value {
+    @inlinable
+    nonisolated(nonsending) package func value(onExpectation: () -> Void = {}) async throws(EideticError) -> Value {
         let waiter = Waiter<Outcome>()
         let id = ObjectIdentifier(waiter)
         let result = state.withLock { state in
@@ -51,7 +61,8 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Ends the wait of one caller, who no longer counts as waiting from now on.
-    private func cancel(_ id: ObjectIdentifier) {
+    @inlinable
+    func cancel(_ id: ObjectIdentifier) {
         let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.resume(returning: .failure(.cancelled))
     }

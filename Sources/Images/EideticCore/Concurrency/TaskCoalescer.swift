@@ -122,7 +122,7 @@ package final class TaskCoalescer<Key: Hashable & Sendable, Progress: Sendable, 
         operation: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         try await value(for: key, context: context, onProgress: onProgress) { job, finish in
-            let task = Task.immediateDetached {
+            let task = Task.immediateDetached(executorPreference: BlockingExecutor.current) {
                 let outcome: Outcome
                 do throws(EideticError) {
                     outcome = .success(try await operation(job))

@@ -32,12 +32,21 @@ package final class WorkPool: Sendable {
 
     private let name: String
     private let maximumThreadCount: Int
+    private let isForFiles: Bool
     private let time: any TimeSource
     private let monitor = Monitor(State())
 
     /// Creates a pool of at most `maximumThreadCount` threads; no thread starts before the first job.
-    package init(name: String, maximumThreadCount: Int, time: any TimeSource = SystemTime()) {
+    ///
+    /// A thread of a ``BlockingExecutor`` does the work of a pool for files itself.
+    package init(
+        name: String,
+        maximumThreadCount: Int,
+        isForFiles: Bool = false,
+        time: any TimeSource = SystemTime()
+    ) {
         self.name = name
+        self.isForFiles = isForFiles
         self.time = time
         self.maximumThreadCount = max(1, maximumThreadCount)
     }
@@ -53,10 +62,15 @@ package final class WorkPool: Sendable {
     /// Runs `operation` on a thread of the pool and returns its result.
     ///
     /// - Throws: The error that `operation` throws; `EideticError.cancelled` if the task is cancelled before it starts.
-    package func run<Value: Sendable>(
+    nonisolated(nonsending) package func run<Value: Sendable>(
         in context: JobContext = JobContext(),
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
+        if isForFiles, BlockingExecutor.current != nil {
+            if Task.isCancelled { throw .cancelled }
+            try context.checkCancellation()
+            return try operation(context)
+        }
         let start = time.uptime
         let result: Result<Value, EideticError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -117,7 +117,7 @@ extension FileSystem {
             let file = try open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
             do throws(SystemError) {
                 try write(bytes, to: file)
-                if let modificationTime { try setModificationTime(of: temporary, to: modificationTime) }
+                if let modificationTime { try setModificationTime(of: file, to: modificationTime) }
                 try keepsExisting ? move(temporary, toUnused: path) : rename(temporary, to: path)
             } catch {
                 try? unlink(temporary)

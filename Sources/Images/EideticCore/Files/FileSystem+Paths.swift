@@ -62,6 +62,13 @@ extension FileSystem {
         _ = try perform(.utimensat, path: path) { utimensat(AT_FDCWD, path, times, 0) }
     }
 
+    /// Sets the modification time of an open file, by `futimens(3)`.
+    func setModificationTime(of file: borrowing FileDescriptor, to moment: Timestamp) throws(SystemError) {
+        let times = [Glibc.timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe /* UTIME_OMIT */), moment.timespec]
+        let number = file.rawValue
+        _ = try perform(.utimensat) { futimens(number, times) }
+    }
+
     /// The space that is available to this user on a file system.
     package struct FreeSpace: Sendable, Hashable {
         /// The number of available bytes.

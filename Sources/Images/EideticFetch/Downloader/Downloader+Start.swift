@@ -86,7 +86,7 @@ extension Downloader {
         end: CancelledEnd,
         completion: @escaping Coalescer.Completion
     ) {
-        let task = Task.immediateDetached { [self] in
+        let task = Task.immediateDetached(executorPreference: BlockingExecutor.current) { [self] in
             let result: Result<FetchResponse, EideticError>
             do throws(EideticError) {
                 result = .success(try await load(download, firstOutcome: firstOutcome))

@@ -26,7 +26,9 @@ extension UnsafeRawBufferPointer {
         var (first, last) = (first, last)
         while first < last, Self.isWhitespace(self[first]) { first += 1 }
         while first < last, Self.isWhitespace(self[last - 1]) { last -= 1 }
-        return String(fieldBytes: UnsafeRawBufferPointer(rebasing: self[first..<last]))
+        let part = UnsafeRawBufferPointer(rebasing: self[first..<last])
+        guard part.contains(where: { $0 >= 0x80 }) else { return String(decoding: part, as: UTF8.self) }
+        return String(fieldBytes: part)
     }
 
     /// A Boolean value indicating whether all bytes are white space.

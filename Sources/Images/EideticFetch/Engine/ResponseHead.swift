@@ -36,14 +36,17 @@ struct ResponseHead: Sendable, Hashable {
     ///
     /// - SeeAlso: RFC 9112, section 6.3.
     var hasConflictingLengths: Bool {
-        let lengths = announcedLengths.map { $0.drop { $0 == "0" } }
+        let announced = announcedLengths
+        guard announced.count > 1 else { return false }
+        let lengths = announced.map { $0.drop { $0 == "0" } }
         return lengths.contains { $0 != lengths[0] }
     }
 
     /// The values of all `Content-Length` fields.
     private var announcedLengths: [String] {
         headers.values(for: "Content-Length").flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { item in
+            guard value.httpInteger == nil else { return [value] }
+            return value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { item in
                 String(Substring(item)).filter { $0 != " " && $0 != "\t" }
             }
         }

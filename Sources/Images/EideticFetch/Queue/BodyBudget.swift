@@ -39,7 +39,7 @@ package final class BodyBudget: Sendable {
     /// Waits until the bytes of complete bodies are below the limit.
     ///
     /// - Throws: `cancelled` if the task is cancelled meanwhile.
-    package func waitForRoom(for context: JobContext) async throws(EideticError) {
+    nonisolated(nonsending) package func waitForRoom(for context: JobContext) async throws(EideticError) {
         try await wait(for: context) { [limit] in $0.completeBytes(from: context.priority) < limit }
     }
 

@@ -44,8 +44,8 @@ package enum Storability {
     /// - SeeAlso: RFC 9111, section 3.1.
     package static func storableFields(of fields: [HTTPField]) -> [HTTPField] {
         let named = fields.values(of: "connection").flatMap(\.httpListMembers).map(\.lowercasedASCII)
-        let forbidden = Set(named + connectionFields)
-        return fields.filter { !forbidden.contains($0.name.lowercasedASCII) }
+        let forbidden = named + connectionFields
+        return fields.filter { field in !forbidden.contains { HTTPHeaders.isSameName($0, field.name) } }
     }
 
     static let connectionFields = [

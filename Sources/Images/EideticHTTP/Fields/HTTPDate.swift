@@ -14,13 +14,9 @@ package enum HTTPDate {
     /// - Returns: The date, or `nil` if a part is missing, doubled or unknown, or the day or time does not exist.
     /// - SeeAlso: RFC 9110, section 5.6.7; RFC 6265, section 5.1.1, whose rules are the model.
     package static func parse(_ text: String, now: Timestamp = SystemTime().now) -> Timestamp? {
-        var parts = HTTPDateParts()
-        for word in text.lowercasedASCII.split(whereSeparator: { " \t,".contains($0) }) {
-            let isZone = word.first == "-" || word.first == "+"
-            let tokens = isZone ? [word] : word.split(separator: "-", omittingEmptySubsequences: false)
-            guard tokens.allSatisfy({ parts.add(String($0)) }) else { return nil }
-        }
-        guard let day = parts.day, let month = parts.month, let time = parts.time, var year = parts.year else {
+        guard let parts = HTTPDateParts(preferred: text) ?? HTTPDateParts(text), let day = parts.day,
+            let month = parts.month, let time = parts.time, var year = parts.year
+        else {
             return nil
         }
         if parts.isYearShort {

@@ -14,6 +14,38 @@ struct HTTPDateParts {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let dayNames = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
+    /// Reads the parts of a date in any format; `nil` if one is unknown or doubled.
+    init?(_ text: String) {
+        for word in text.lowercasedASCII.split(whereSeparator: { " \t,".contains($0) }) {
+            let isZone = word.first == "-" || word.first == "+"
+            let tokens = isZone ? [word] : word.split(separator: "-", omittingEmptySubsequences: false)
+            guard tokens.allSatisfy({ add(String($0)) }) else { return nil }
+        }
+    }
+
+    /// Reads a date that is written as `Sun, 06 Nov 1994 08:49:37 GMT`, as nearly all are; `nil` for any other text.
+    init?(preferred text: String) {
+        let bytes = Array(text.utf8)
+        let pattern = Array("---, -- --- ---- --:--:-- GMT".utf8)
+        guard bytes.count == pattern.count, zip(bytes, pattern).allSatisfy({ $1 == UInt8(ascii: "-") || $0 == $1 })
+        else { return nil }
+        func word(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self).lowercasedASCII }
+        func number(_ range: Range<Int>) -> Int? {
+            bytes[range].reduce(0) { number, byte in
+                number.flatMap { (48...57).contains(byte) ? 10 * $0 + Int(byte - 48) : nil }
+            }
+        }
+        guard Self.dayNames.contains(where: { $0.hasPrefix(word(0..<3)) }), let day = number(5..<7),
+            let month = Self.months.firstIndex(of: word(8..<11)), let year = number(12..<16),
+            let hours = number(17..<19), let minutes = number(20..<22), let seconds = number(23..<25),
+            let time = Self.seconds(hours: hours, minutes: minutes, seconds: seconds)
+        else { return nil }
+        self.day = day
+        self.month = month + 1
+        self.year = year
+        self.time = time
+    }
+
     /// Adds a part in lower case; returns `false` if it is unknown, or there is one of its kind.
     mutating func add(_ token: String) -> Bool {
         if let number = token.httpInteger { return add(number, digits: token.utf8.count) }
@@ -45,9 +77,12 @@ struct HTTPDateParts {
         guard numbers.count == 3, parts.count == 3, parts[0].utf8.count <= 2,
             parts[1...].allSatisfy({ $0.utf8.count == 2 })
         else { return nil }
+        return seconds(hours: numbers[0], minutes: numbers[1], seconds: numbers[2])
+    }
+
+    private static func seconds(hours: Int, minutes: Int, seconds: Int) -> Int? {
         // 60 is a leap second.
-        guard numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60 else { return nil }
-        return numbers[0] * 3_600 + numbers[1] * 60 + numbers[2]
+        hours < 24 && minutes < 60 && seconds <= 60 ? hours * 3_600 + minutes * 60 + seconds : nil
     }
 
     private static func seconds(ofZone text: String) -> Int? {

@@ -7,6 +7,8 @@ extension String {
 
     /// The text without spaces and tabs around it.
     package var trimmingOptionalWhitespace: String {
+        func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard isBlank(utf8.first) || isBlank(utf8.last) else { return self }
         var text = self[...]
         while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
         while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }

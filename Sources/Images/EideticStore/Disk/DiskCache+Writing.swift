@@ -24,14 +24,17 @@ extension DiskCache {
     }
 
     /// Stores bytes for a key as a part of work that was announced, and ends that.
+    ///
+    /// `checksum` is that of the bytes, if it is known.
     nonisolated(nonsending) package func insert(
         _ bytes: [UInt8],
+        checksum: UInt64? = nil,
         for key: String,
         metadata: Metadata,
         within work: BackgroundWork
     ) async throws(EideticError) {
         try await perform(within: work) { () throws(EideticError) in
-            try self.store(bytes, for: key, metadata: metadata)
+            try self.store(bytes, checksum: checksum, for: key, metadata: metadata)
         }
     }
 }
@@ -51,7 +54,12 @@ extension DiskCache {
     /// Stores bytes and calls the hooks.
     ///
     /// The caller has begun the work.
-    func store(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
+    func store(
+        _ bytes: [UInt8],
+        checksum: UInt64? = nil,
+        for key: String,
+        metadata: Metadata
+    ) throws(EideticError) {
         guard Self.isValidKey(key) else {
             throw EideticError(
                 .invalidArgument,
@@ -64,16 +72,21 @@ extension DiskCache {
         hooks.willAdd?(storedKey, bytes.count)
         var metadata = metadata
         if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
-        try encodeAndStore(bytes, for: storedKey, metadata: metadata)
+        try encodeAndStore(bytes, checksum: checksum, for: storedKey, metadata: metadata)
         if metadata.kind == .original { insertIntoTiers(bytes, for: key, metadata: metadata) }
         hooks.didAdd?(storedKey, bytes.count)
         scheduleReconciliationIfNeeded()
     }
 
-    private func encodeAndStore(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
+    private func encodeAndStore(
+        _ bytes: [UInt8],
+        checksum: UInt64?,
+        for key: String,
+        metadata: Metadata
+    ) throws(EideticError) {
         try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
             let body = UnsafeRawBufferPointer(bytes)
-            let footer = EntryFile.encodedFooter(for: body, key: key, metadata: metadata)
+            let footer = EntryFile.encodedFooter(for: body, checksum: checksum, key: key, metadata: metadata)
             let size = body.count + footer.count
             try checkSize(size)
             let entry = limits.indexEntry(for: CacheKey(key), fileSize: size, metadata: metadata)

@@ -27,7 +27,7 @@ public final class DiskCache: Sendable {
     let accessLog = AccessLog()
     let circuitBreaker: WriteCircuitBreaker
     let workGroup: BackgroundWorkGroup
-    let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4)
+    let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4, isForFiles: true)
     let hooks = Guarded(Hooks())
     let directoryKey: DirectoryKey
     private let opening: DiskCacheOpening

@@ -83,9 +83,15 @@ enum EntryFile {
         }
     }
 
-    /// Encodes the footer of a new file.
-    static func encodedFooter(for body: UnsafeRawBufferPointer, key: String, metadata: DiskCache.Metadata) -> [UInt8] {
-        Footer(key: key, metadata: metadata, bodySize: body.count, bodyChecksum: Checksum.value(of: body)).encoded()
+    /// Encodes the footer of a new file; `checksum` is that of the body, if it is known.
+    static func encodedFooter(
+        for body: UnsafeRawBufferPointer,
+        checksum: UInt64? = nil,
+        key: String,
+        metadata: DiskCache.Metadata
+    ) -> [UInt8] {
+        let checksum = checksum ?? Checksum.value(of: body)
+        return Footer(key: key, metadata: metadata, bodySize: body.count, bodyChecksum: checksum).encoded()
     }
 
     /// Returns the size of the footer of a file of `fileSize` bytes, from its trailer.

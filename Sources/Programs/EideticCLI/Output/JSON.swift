@@ -65,9 +65,16 @@ package enum JSON: Sendable {
         return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
     }
 
+    /// Returns whether a byte stands for itself within quotation marks; of a longer character none does.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
     private static func write(_ text: String, to bytes: inout [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        guard !text.utf8.allSatisfy(isPlain) else { return bytes += text.utf8 }
+        let digits = Array("0123456789abcdef".utf8)
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"", "\\": bytes += [UInt8(ascii: "\\"), UInt8(truncatingIfNeeded: scalar.value)]
@@ -79,6 +86,5 @@ package enum JSON: Sendable {
             default: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

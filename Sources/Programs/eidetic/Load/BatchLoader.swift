@@ -11,7 +11,7 @@ final class BatchLoader: Sendable {
     private let writer: ImageWriter?
     private let sheet: ContactSheet?
     private let viewer: TerminalImageViewer?
-    private let pool = WorkPool(name: "images", maximumThreadCount: 2)
+    private let pool: WorkPool
     private let time = SystemTime()
     private let isReadOnly: Bool
 
@@ -30,11 +30,18 @@ final class BatchLoader: Sendable {
         self.display = display
         self.writer = writer
         self.sheet = sheet
+        pool = WorkPool(name: "images", maximumThreadCount: 2, isForFiles: arguments.writesBytesOnly)
         viewer = arguments.graphics.map { TerminalImageViewer(graphics: $0, terminal: Terminal.size()) }
     }
 
     /// Loads all images; ends early if its task is cancelled or the output cannot be written.
     func run() async {
+        // What is only written needs no other thread than the one that waits for the disk.
+        let executor = BlockingExecutor(name: "files", maximumThreadCount: 4)
+        await withTaskExecutorPreference(arguments.writesBytesOnly ? executor : nil) { await loadItems() }
+    }
+
+    private func loadItems() async {
         await withTaskGroup(of: Int.self) { group in
             // Two more than the concurrent downloads, so that decoding does not delay the network; none more if the
             // order must be exact, since the download queue has its own.
@@ -137,7 +144,20 @@ final class BatchLoader: Sendable {
         }
         let resource = arguments.network.applied(to: ImageRequest.Resource(url: url))
         let request = ImageRequest(resource, rendering: rendering, options: options, cachePolicy: cachePolicy)
-        var meter = DownloadMeter(display: display)
+        let meter = DownloadMeter(display: display)
+        guard options.contains(.progressive) else {
+            do throws(EideticError) {
+                let context = JobContext(priority: request.priority)
+                let response = try await pipeline.load(pipeline.prepare(request), context: context) { event in
+                    if case .progress(let progress) = event { meter.update(progress) }
+                }
+                if response.source == .network { meter.complete(byteCount: response.byteCount) }
+                return response
+            } catch {
+                meter.fail()
+                throw error
+            }
+        }
         var previews = 0
         for await event in pipeline.task(for: request).events {
             if case .progress(let progress) = event {

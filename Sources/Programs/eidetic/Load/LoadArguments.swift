@@ -54,6 +54,8 @@ struct LoadArguments: Sendable {
     let options: ImageOptions
     /// The use of the caches.
     let cachePolicy: ImageRequest.CachePolicy
+    /// The changes of the written images as text; `-` if the received bytes are written.
+    let changes: String
 
     init(_ arguments: Arguments, urls: [String]) throws(EideticError) {
         items = Self.items(for: urls)
@@ -80,6 +82,10 @@ struct LoadArguments: Sendable {
             .union(arguments.contains(LoadCommand.check) ? .refreshCached : [])
             .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
         cachePolicy = LoadCommand.cachePolicy(from: arguments)
+        let target = rendering.target.map { $0.contentMode == .fit ? "\($0.size)" : $0.key }
+        let parts = [target, rendering.transform?.key, format?.rawValue, quality.map { "\($0)" }]
+        let text = parts.compactMap(\.self).joined(separator: " ")
+        changes = text.isEmpty ? "-" : text
     }
 
     /// A Boolean value indicating whether images have another size or other pixels than their resource.
@@ -92,14 +98,6 @@ struct LoadArguments: Sendable {
 
     /// A Boolean value indicating whether images are encoded again for their files.
     var encodesImages: Bool { changes != "-" }
-
-    /// The changes of the written images as text; `-` if the received bytes are written.
-    var changes: String {
-        let target = rendering.target.map { $0.contentMode == .fit ? "\($0.size)" : $0.key }
-        let parts = [target, rendering.transform?.key, format?.rawValue, quality.map { "\($0)" }]
-        let text = parts.compactMap(\.self).joined(separator: " ")
-        return text.isEmpty ? "-" : text
-    }
 
     /// The number of URLs in the list, with repetitions.
     var urlCount: Int { items.reduce(0) { $0 + $1.count } }

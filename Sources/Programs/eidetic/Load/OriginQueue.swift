@@ -18,6 +18,8 @@ struct OriginQueue {
     private let origin: (Int) -> Origin?
     private var position = 0
     private var states: [Origin: State] = [:]
+    /// The origins of the items that run.
+    private var runningOrigins: [Int: Origin] = [:]
     /// The origins with waiting items that have fallen below their limit.
     private var unblocked: [Origin] = []
 
@@ -45,6 +47,7 @@ struct OriginQueue {
             guard let origin = origin(position) else { return position }
             if states[origin, default: State()].runningCount < limit {
                 states[origin, default: State()].runningCount += 1
+                runningOrigins[position] = origin
                 return position
             }
             states[origin, default: State()].waiting.append(position)
@@ -54,7 +57,7 @@ struct OriginQueue {
 
     /// Records that an item has ended.
     mutating func finish(_ item: Int) {
-        guard let origin = origin(item), var state = states[origin] else { return }
+        guard let origin = runningOrigins.removeValue(forKey: item), var state = states[origin] else { return }
         state.runningCount -= 1
         if state.hasWaiting { unblocked.append(origin) }
         states[origin] = state.runningCount == 0 && !state.hasWaiting ? nil : state
@@ -65,6 +68,8 @@ struct OriginQueue {
         state.runningCount += 1
         state.startedCount += 1
         states[origin] = state
-        return state.waiting[state.startedCount - 1]
+        let item = state.waiting[state.startedCount - 1]
+        runningOrigins[item] = origin
+        return item
     }
 }

@@ -65,7 +65,7 @@ struct UniqueFileNames {
 
     /// Returns the last path component of a URL without its file extension, or the host if the path is empty.
     static func stem(of url: String) -> String {
-        guard !url.lowercased().hasPrefix("data:") else { return "image" }
+        guard url.prefix(5).lowercased() != "data:" else { return "image" }
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let parts = path.split(separator: UInt8(ascii: "/")).dropFirst(Substring(path).contains("://") ? 1 : 0)
         let last = parts.last.map { sanitized(percentDecoded($0)) } ?? ""

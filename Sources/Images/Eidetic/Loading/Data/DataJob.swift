@@ -38,7 +38,7 @@ protocol DataStage: Sendable {
     ///   - search: What the stages before have found out.
     /// - Returns: The bytes, or what the next stage has to know.
     /// - Throws: An error that ends the job.
-    func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
+    nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
 }
 
 /// The findings of the stages so far about the bytes of a job.

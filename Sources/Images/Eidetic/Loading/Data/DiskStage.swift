@@ -10,7 +10,7 @@ final class DiskStage: DataStage {
     let downloader: Downloader
     /// The images whose download was handed over; `nil` without a service for it.
     let transferredImages: TransferredImages?
-    let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1, isForFiles: true)
     /// The parts of interrupted downloads; `nil` if the disk has none.
     let parts: PartStore?
     private let serializer: ImageCache.Serializer
@@ -29,7 +29,8 @@ final class DiskStage: DataStage {
         )
     }
 
-    func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup {
+    nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
+    {
         let timer = StepTimer(job.context)
         var lookup = await lookUp(job.load, context: job.context)
         // An earlier process may have handed over the download.
@@ -71,7 +72,7 @@ extension DiskStage {
     }
 
     /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
-    private func lookUp(_ load: Load, context: JobContext) async -> Lookup {
+    nonisolated(nonsending) private func lookUp(_ load: Load, context: JobContext) async -> Lookup {
         guard disk != nil else { return .miss("there is no disk cache") }
         guard load.policy.reads.contains(.original) else { return .miss("not searched") }
         let timer = StepTimer(context)
@@ -100,12 +101,14 @@ extension DiskStage {
         else { return nil }
         let size = load.policy.tiers.isValidation ? "" : "hit, \(ByteCount(stored.bytes.count))"
         let detail = [size, note].filter { !$0.isEmpty }.joined(separator: ", ")
-        var image = EncodedImage(stored.bytes, from: .disk, steps: [timer.step(.disk, detail: detail)])
-        image.freshness = EncodedImage.Freshness(timeToLive)
-        image.needsRevalidation = needsRevalidation
-        image.fields = stored.fields
-        image.diskKey = stored.entry.key
-        image.mayBeDerivedFrom = !rules.dependsOnFields(stored) && !stored.record.dependsOnHooks
+        var facts = EncodedImage.Facts()
+        facts.freshness = EncodedImage.Freshness(timeToLive)
+        facts.needsRevalidation = needsRevalidation
+        facts.fields = stored.fields
+        facts.diskKey = stored.entry.key
+        facts.mayBeDerivedFrom = !rules.dependsOnFields(stored) && !stored.record.dependsOnHooks
+        let step = timer.step(.disk, detail: detail)
+        let image = EncodedImage(stored.bytes, from: .disk, steps: [step], facts: facts)
         return StoragePlan(for: image, share: share).image
     }
 
@@ -131,7 +134,9 @@ extension DiskStage {
         return try await searchEntry(for: variantKey, context: context)
     }
 
-    private func searchEntry(for key: String, context: JobContext) async throws(EideticError) -> Search {
+    nonisolated(nonsending) private func searchEntry(for key: String, context: JobContext) async throws(EideticError)
+        -> Search
+    {
         guard let disk else { return .missing("there is no disk cache") }
         let lookup = try await disk.lookUpWithPart(key, context: context)
         switch lookup.result {
@@ -149,7 +154,7 @@ extension DiskStage {
 // MARK: Serializing
 extension DiskStage {
     /// Returns an entry with its encoded image, which a thread for the conversion makes of the bytes on disk.
-    func storedEntry(
+    nonisolated(nonsending) func storedEntry(
         _ entry: DiskCache.Entry,
         isExpired: Bool = false,
         context: JobContext
@@ -161,7 +166,9 @@ extension DiskStage {
     }
 
     /// Returns the bytes that the disk has for an encoded image.
-    private func serialized(_ bytes: [UInt8], for key: String) async throws(EideticError) -> [UInt8] {
+    nonisolated(nonsending) private func serialized(_ bytes: [UInt8], for key: String) async throws(EideticError)
+        -> [UInt8]
+    {
         guard let encode = serializer.encode else { return bytes }
         return try await serializerPool.run { _ throws(EideticError) in try encode(nil, bytes, key) }
     }
@@ -182,18 +189,24 @@ extension DiskStage {
 
 // MARK: Storing
 extension DiskStage {
-    /// Stores bytes, as a part of `work`.
-    func insert(
-        _ bytes: [UInt8],
+    /// Stores the bytes of an image, as a part of `work`.
+    nonisolated(nonsending) func insert(
+        _ image: EncodedImage,
         for key: String,
         retention: Retention,
         within work: BackgroundWork
     ) async throws(EideticError) {
         guard let disk else { return }
         var retention = retention
-        retention.record.replacementTime = await replacementTime(of: bytes, for: key, in: disk)
+        retention.record.replacementTime = await replacementTime(of: image, for: key, in: disk)
         let (key, metadata) = try await destination(for: key, retention: retention)
-        try await disk.insert(try await serialized(bytes, for: key), for: key, metadata: metadata, within: work)
+        try await disk.insert(
+            try await serialized(image.bytes, for: key),
+            checksum: serializer.isIdentity ? image.provenance.checksum : nil,
+            for: key,
+            metadata: metadata,
+            within: work
+        )
     }
 
     /// Removes the entry of bytes which were replaced by ones that must not be stored.
@@ -205,14 +218,16 @@ extension DiskStage {
     }
 
     /// Returns the time at which bytes take the place of others; `nil` if the disk knows none.
-    private func replacementTime(of bytes: [UInt8], for key: String, in disk: DiskCache) async -> Timestamp? {
+    nonisolated(nonsending) private func replacementTime(of image: EncodedImage, for key: String, in disk: DiskCache)
+        async -> Timestamp?
+    {
         guard let known = try? await disk.original(for: key) else { return nil }
-        let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
+        let isEqual = known.checksum == image.provenance.checksum
         return isEqual ? known.metadata.response.replacementTime : rules.now
     }
 
     /// Returns the key and the metadata of a new entry.
-    private func destination(
+    nonisolated(nonsending) private func destination(
         for key: String,
         retention: Retention
     ) async throws(EideticError) -> (String, DiskCache.Metadata) {

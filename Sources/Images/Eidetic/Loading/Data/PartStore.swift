@@ -54,7 +54,9 @@ final class PartStore: Sendable {
     }
 
     /// Hands a part to the downloader that was written after a load had searched the disk; returns `false` without one.
-    func offerWritten(_ request: FetchRequest, for load: Load, context: JobContext) async -> Bool {
+    nonisolated(nonsending) func offerWritten(_ request: FetchRequest, for load: Load, context: JobContext) async
+        -> Bool
+    {
         let key = load.request.resourceKey
         guard progress.withLock({ $0.written.contains(key) }),
             let part = try? await disk.lookUpWithPart(key, context: context).part

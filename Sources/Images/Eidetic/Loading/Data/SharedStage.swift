@@ -38,7 +38,8 @@ struct SharedStage: DataStage {
     /// Searches the shared tier, and waits while another machine loads the same image.
     ///
     /// A tier that fails counts as a miss.
-    func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup {
+    nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
+    {
         guard !job.tiers.isValidation, job.reads.contains(.shared), let key = key(for: job.load) else {
             return .missing(search)
         }
@@ -54,7 +55,7 @@ struct SharedStage: DataStage {
         }
     }
 
-    private func find(
+    nonisolated(nonsending) private func find(
         _ key: String,
         for job: DataJob,
         after search: DataSearch,
@@ -135,10 +136,11 @@ struct SharedStage: DataStage {
             return nil
         }
         let step = timer.step(.shared, detail: "hit, \(ByteCount(entry.bytes.count))")
-        var image = EncodedImage(entry.bytes, from: .shared, steps: search.steps + [step])
-        image.freshness = EncodedImage.Freshness(rules.timeToLive(of: entry.metadata), time: rules.time)
-        image.fields = stored.fields
-        image.sharedEntry = entry
+        var facts = EncodedImage.Facts()
+        facts.freshness = EncodedImage.Freshness(rules.timeToLive(of: entry.metadata), time: rules.time)
+        facts.fields = stored.fields
+        facts.sharedEntry = entry
+        let image = EncodedImage(entry.bytes, from: .shared, steps: search.steps + [step], facts: facts)
         let plan = StoragePlan(
             for: image,
             changes: changes(by: stored, for: job.load),

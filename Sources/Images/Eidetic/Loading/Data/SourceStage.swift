@@ -30,7 +30,8 @@ final class SourceStage: DataStage {
     var rules: FreshnessRules { disk.rules }
 
     /// Loads from the source; a stale entry is used if the server confirms it, or if it may stand in for an error.
-    func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup {
+    nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
+    {
         do throws(EideticError) {
             return .found(try await image(for: job, after: search))
         } catch {
@@ -40,7 +41,9 @@ final class SourceStage: DataStage {
         }
     }
 
-    private func image(for job: DataJob, after search: DataSearch) async throws(EideticError) -> EncodedImage {
+    nonisolated(nonsending) private func image(for job: DataJob, after search: DataSearch) async throws(EideticError)
+        -> EncodedImage
+    {
         guard job.tiers.allowsSource || !job.request.resource.isStoredOnDisk else {
             throw EideticError.cacheMiss(of: job.request)
         }
@@ -57,9 +60,10 @@ final class SourceStage: DataStage {
                 rules.allowsStale(stale, after: error, for: job.load)
             else { throw error }
             let step = timer.step(.network, detail: "stale, because of \(error)")
-            var image = EncodedImage(stale.bytes, from: .disk, steps: steps + [step])
-            image.freshness = EncodedImage.Freshness(.zero)
-            image.fields = stale.fields
+            var facts = EncodedImage.Facts()
+            facts.freshness = EncodedImage.Freshness(.zero)
+            facts.fields = stale.fields
+            let image = EncodedImage(stale.bytes, from: .disk, steps: steps + [step], facts: facts)
             return StoragePlan(for: image).image
         }
     }
@@ -178,16 +182,17 @@ extension SourceStage {
             await disk.refresh(confirmed, with: retention)
         }
         let source: ImageSource = response.isTransferred ? .network : .disk
-        var image = EncodedImage(response.bytes, from: source, steps: steps + [response.step])
-        image.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
-        image.server = response.isTransferred ? response.server : nil
-        image.fields = response.final.fields
-        image.responses = response.origin?.responses ?? []
-        image.diskKey = response.confirmed?.entry.key ?? targetKey(of: response, for: request)
-        image.isConfirmed = response.confirmed != nil
-        image.mayBeDerivedFrom =
+        var facts = EncodedImage.Facts()
+        facts.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
+        facts.server = response.isTransferred ? response.server : nil
+        facts.fields = response.final.fields
+        facts.responses = response.origin?.responses ?? []
+        facts.diskKey = response.confirmed?.entry.key ?? targetKey(of: response, for: request)
+        facts.isConfirmed = response.confirmed != nil
+        facts.mayBeDerivedFrom =
             retention.place != .none && retention.isForOthers && retention.selection.isEmpty
-            && image.diskKey.map { $0 == request.resourceKey } ?? true
+            && facts.diskKey.map { $0 == request.resourceKey } ?? true
+        let image = EncodedImage(response.bytes, from: source, steps: steps + [response.step], facts: facts)
         let plan = StoragePlan(
             for: image,
             changes: changes(by: response, retention: retention, for: load),
@@ -197,7 +202,7 @@ extension SourceStage {
             lease: lease,
             share: response.share
         )
-        if response.confirmed == nil, retention.isForOthers { activeImages.insert(plan, for: request.dataKey) }
+        if response.confirmed == nil, retention.isForOthers { activeImages.insert(plan, for: load.dataKey) }
         return plan.image
     }
 

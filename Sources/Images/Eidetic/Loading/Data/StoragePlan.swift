@@ -125,7 +125,7 @@ final class StoragePlan: Sendable {
         let work = Result { () throws(EideticError) in isStorable ? try disk.beginWork() : nil }
         let maker = PlaceholderSource(makePlaceholder)
         // The task holds the plan, so that loads that start meanwhile find the bytes here and need no network.
-        Task.detached { [self] in
+        Task.detached(executorPreference: BlockingExecutor.current) { [self] in
             var failure: EideticError?
             do throws(EideticError) {
                 let work = try work.get()
@@ -134,7 +134,7 @@ final class StoragePlan: Sendable {
                     case .insert(let key, var retention):
                         guard let work else { continue }
                         retention.record.imagePlaceholder = await maker.make()
-                        try await stage.insert(content.bytes, for: key, retention: retention, within: work)
+                        try await stage.insert(content, for: key, retention: retention, within: work)
                     case .remove(let key): try await stage.remove(key)
                     }
                 }
@@ -170,7 +170,7 @@ final class StoragePlan: Sendable {
     ///
     /// - Returns: The error if they could not be stored on disk; otherwise, `nil`.
     /// - Throws: `cancelled` as soon as the task is cancelled.
-    func waitUntilStored() async throws(EideticError) -> EideticError? {
+    nonisolated(nonsending) func waitUntilStored() async throws(EideticError) -> EideticError? {
         let failure = !changes.isEmpty && isCommitted ? try await outcome.value() : nil
         if publication != nil, isCommitted { try await publicationEnd.value() }
         return failure

@@ -2,27 +2,29 @@ import EideticCore
 import EideticFetch
 
 /// The progress of one download, reported to a display.
-struct DownloadMeter {
+final class DownloadMeter: Sendable {
     private let display: ProgressDisplay
-    private var received = 0
-    private var expected = 0
+    private let last = Guarded((received: 0, expected: 0))
 
     init(display: ProgressDisplay) { self.display = display }
 
     /// Reports the progress of the download.
-    mutating func update(_ progress: LoadProgress) {
-        update(received: progress.received, expected: max(progress.received, progress.expected ?? 0))
+    func update(_ progress: LoadProgress) {
+        update { _ in (progress.received, max(progress.received, progress.expected ?? 0)) }
     }
 
     /// Reports that the download is complete.
-    mutating func complete(byteCount bytes: ByteCount) { update(received: bytes.bytes, expected: bytes.bytes) }
+    func complete(byteCount bytes: ByteCount) { update { _ in (bytes.bytes, bytes.bytes) } }
 
     /// Reports that the download has failed, so that no further bytes are expected.
-    mutating func fail() { update(received: received, expected: received) }
+    func fail() { update { last in (last.received, last.received) } }
 
-    private mutating func update(received: Int, expected: Int) {
-        display.addBytes(received: received - self.received, expected: expected - self.expected)
-        self.received = received
-        self.expected = expected
+    private func update(_ next: ((received: Int, expected: Int)) -> (received: Int, expected: Int)) {
+        let change = last.withLock { last in
+            let earlier = last
+            last = next(earlier)
+            return (received: last.received - earlier.received, expected: last.expected - earlier.expected)
+        }
+        display.addBytes(received: change.received, expected: change.expected)
     }
 }

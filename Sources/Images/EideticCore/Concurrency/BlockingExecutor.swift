@@ -1,0 +1,142 @@
+import Glibc
+
+/// An executor of tasks on threads of our own, where file work needs no other thread.
+///
+/// A task on the cooperative pool must not block, so each of its file operations goes to a thread of a ``WorkPool`` and
+/// back, which takes longer than the operation. Tasks that prefer this executor perform the work of such pools at once.
+/// One thread runs as long as it keeps up; another one starts for each `jobsPerThread` jobs that wait, and one that has
+/// nothing to do looks from time to time whether jobs wait behind a thread that blocks.
+@usableFromInline
+package final class BlockingExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        /// The number of jobs in the array that have been started.
+        var startedCount = 0
+        var threadCount = 0
+        var idleThreadCount = 0
+        /// The number of idle threads that look from time to time whether jobs wait.
+        var watchingThreadCount = 0
+        var isClosed = false
+
+        var busyThreadCount: Int { threadCount - idleThreadCount }
+
+        /// Returns whether another thread must take a job: there are too many, or no thread watches a busy one.
+        var needsThread: Bool {
+            jobs.count - startedCount > busyThreadCount * BlockingExecutor.jobsPerThread || watchingThreadCount == 0
+        }
+
+        mutating func popFirst() -> UnownedJob? {
+            guard startedCount < jobs.count else { return nil }
+            let job = jobs[startedCount]
+            startedCount += 1
+            // Those that have been started are removed without moving others often.
+            if startedCount == jobs.count {
+                jobs.removeAll(keepingCapacity: true)
+                startedCount = 0
+            } else if startedCount >= 256 {
+                jobs.removeSubrange(..<startedCount)
+                startedCount = 0
+            }
+            return job
+        }
+
+        /// Counts the calling thread as idle; returns whether it watches others.
+        mutating func beginIdling() -> Bool {
+            idleThreadCount += 1
+            guard busyThreadCount > 0 else { return false }
+            watchingThreadCount += 1
+            return true
+        }
+
+        mutating func endIdling(watching: Bool) {
+            idleThreadCount -= 1
+            if watching { watchingThreadCount -= 1 }
+        }
+    }
+
+    /// The result of a thread's wait.
+    private enum Turn { case job(UnownedJob), end }
+
+    /// The threads that a new job needs.
+    private enum Demand { case none, wakeUp, start }
+
+    /// The number of waiting jobs for which another thread runs.
+    private static let jobsPerThread = 16
+
+    /// The time after which an idle thread looks again whether jobs wait.
+    private static let watchInterval = Duration.milliseconds(10)
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        precondition(pthread_key_create(&key, nil) == 0, "no key for the executors of threads")
+        return key
+    }()
+
+    private let name: String
+    private let maximumThreadCount: Int
+    private let monitor = Monitor(State())
+
+    /// Creates an executor of at most `maximumThreadCount` threads; no thread starts before the first job.
+    package init(name: String, maximumThreadCount: Int) {
+        self.name = name
+        self.maximumThreadCount = max(1, maximumThreadCount)
+    }
+
+    deinit {
+        monitor.withLock { $0.isClosed = true }
+        monitor.broadcast()
+    }
+
+    /// The executor whose thread is the calling one; `nil` on any other thread.
+    @usableFromInline
+    package static var current: BlockingExecutor? {
+        pthread_getspecific(key).map { Unmanaged<BlockingExecutor>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    @usableFromInline
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let demand = monitor.withLock { state -> Demand in
+            state.jobs.append(job)
+            guard state.needsThread else { return .none }
+            if state.idleThreadCount > 0 { return .wakeUp }
+            guard state.threadCount < maximumThreadCount else { return .none }
+            state.threadCount += 1
+            return .start
+        }
+        switch demand {
+        case .none: break
+        case .wakeUp: monitor.signal()
+        case .start: startThread()
+        }
+    }
+
+    private func startThread() {
+        // The tasks that prefer the executor hold it while they run; a thread that waits does not.
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        let executor = asUnownedTaskExecutor()
+        Thread.start(name: name) { [monitor, pointer = UInt(bitPattern: pointer)] in
+            pthread_setspecific(Self.key, UnsafeRawPointer(bitPattern: pointer))
+            while let job = Self.next(from: monitor) { job.runSynchronously(on: executor) }
+        }
+    }
+
+    /// Waits for the next job; returns `nil` after the executor was deallocated.
+    private static func next(from monitor: Monitor<State>) -> UnownedJob? {
+        if let job = monitor.withLock({ $0.popFirst() }) { return job }
+        while true {
+            let isWatching = monitor.withLock { $0.beginIdling() }
+            let take = { (state: inout State) -> Turn? in
+                let job = state.popFirst()
+                guard job != nil || state.isClosed else { return nil }
+                state.endIdling(watching: isWatching)
+                return job.map { .job($0) } ?? .end
+            }
+            switch isWatching ? monitor.wait(for: watchInterval, until: take) : monitor.wait(until: take) {
+            case .job(let job): return job
+            case .end: return nil
+            case nil: monitor.withLock { $0.endIdling(watching: isWatching) }
+            }
+        }
+    }
+}
