@@ -59,6 +59,8 @@ struct GalleryLifecycleTests {
         let count = gallery.outputCount(of: "state inactive")
         try gallery.openAnotherWindow()
         await gallery.waitForOutput("state inactive", times: count + 1)
+        // The other one may come to the front once more, and would receive the keys.
+        await gallery.closeOtherWindow()
         try await gallery.quit()
     }
 

@@ -180,6 +180,12 @@ final class RunningGallery {
         )
     }
 
+    func closeOtherWindow() async {
+        otherProcess?.kill()
+        _ = await otherProcess?.waitUntilExit()
+        otherProcess = nil
+    }
+
     func restore() async throws { _ = try await xdotool("windowactivate", "--sync", window) }
 
     /// Resizes the window.
