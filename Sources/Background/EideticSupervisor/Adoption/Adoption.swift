@@ -59,11 +59,7 @@ package struct Adoption: ApplicationComponent {
     }
 
     /// Leaves a process alone that has not connected in time: it continues without a supervisor, and may still connect.
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard change == .deadline else { return [] }
         deadline = nil
         guard let process = view.process else { return [] }

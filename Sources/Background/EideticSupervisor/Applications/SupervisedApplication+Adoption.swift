@@ -18,7 +18,7 @@ extension SupervisedApplication {
         log("adopted: suspended, process \(process.handle.identifier)")
         take(process, as: AdoptedProcess(.suspended))
         process.presentation = found.intention.presentation
-        components.suspension.watchTerminal(in: view, at: Clock.now)
+        components.suspension.watchTerminal(in: view)
         watchCallers()
         resume(found.intention, presentation: nil, launchesInBackground: false)
     }

@@ -92,13 +92,13 @@ extension SupervisedApplication {
     private func beginFreeze() {
         guard let process else { return }
         let outcome = FreezeAttempt.begin(process.freezer, page: process.page)
-        perform(components.suspension.begin(outcome, in: view, at: Clock.now))
+        perform(components.suspension.begin(outcome, in: view))
     }
 
     func resumeFreeze() {
         guard let process else { return }
         let outcome = FreezeAttempt.resume(process.freezer, page: process.page)
-        perform(components.suspension.resume(outcome, in: view, at: Clock.now))
+        perform(components.suspension.resume(outcome, in: view))
     }
 
     private func thaw() {
@@ -120,7 +120,7 @@ extension SupervisedApplication {
         process.suspensionTime = Clock.now
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
-        components.suspension.watchTerminal(in: view, at: Clock.now)
+        components.suspension.watchTerminal(in: view)
         watchCallers()
         for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
             log("process \(stray) had left its control group, and was taken back")

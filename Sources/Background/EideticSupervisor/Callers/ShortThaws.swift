@@ -52,14 +52,10 @@ package struct ShortThaws: ApplicationComponent {
     package var isThawed: Bool { end != nil }
 
     /// Lets the application run for something that it has not read, now or a second after the last time.
-    package mutating func request(
-        from source: Source,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func request(from source: Source, in view: ApplicationView) -> [ApplicationEffect] {
         guard view.lifecycle.state == .suspended, end == nil else { return [] }
         waiting.insert(source)
-        return now >= next ? begin(at: now) : []
+        return view.now >= next ? begin(at: view.now) : []
     }
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
@@ -84,11 +80,7 @@ package struct ShortThaws: ApplicationComponent {
         return end != nil
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .processChanged:
             self = ShortThaws()
@@ -98,15 +90,15 @@ package struct ShortThaws: ApplicationComponent {
             return []
         case .deadline:
             if let end {
-                guard end <= now else { return [] }
+                guard end <= view.now else { return [] }
                 // Until the attempt, so that the deadline is another one.
-                self.end = now + Self.retryPause
+                self.end = view.now + Self.retryPause
                 return [.endBriefThaw]
             }
-            guard !waiting.isEmpty, next <= now else { return [] }
+            guard !waiting.isEmpty, next <= view.now else { return [] }
             // It may have been read in the meantime.
             waiting.formIntersection(view.unreadSources())
-            return waiting.isEmpty ? [] : begin(at: now)
+            return waiting.isEmpty ? [] : begin(at: view.now)
         }
     }
 

@@ -14,7 +14,7 @@ extension SupervisedApplication {
     private func watchCallersAgain() {
         for caller in process?.callers ?? [] {
             caller.watch(with: context.poller) { [unowned self, source = caller.source] in
-                perform(components.thaws.request(from: source, in: view, at: Clock.now))
+                perform(components.thaws.request(from: source, in: view))
             }
         }
     }

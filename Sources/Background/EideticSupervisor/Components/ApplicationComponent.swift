@@ -68,9 +68,5 @@ package protocol ApplicationComponent {
     /// Returns what is to be done after a change.
     ///
     /// A deadline that has passed must be another one afterwards.
-    mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect]
+    mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect]
 }

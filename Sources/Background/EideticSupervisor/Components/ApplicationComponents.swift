@@ -22,14 +22,13 @@ struct ApplicationComponents {
     /// A component, whatever its type.
     struct Element: Sendable {
         let deadline: @Sendable (ApplicationComponents) -> Duration?
-        let handle:
-            @Sendable (inout ApplicationComponents, ApplicationChange, ApplicationView, Duration) -> [ApplicationEffect]
+        let handle: @Sendable (inout ApplicationComponents, ApplicationChange, ApplicationView) -> [ApplicationEffect]
 
         init<Component: ApplicationComponent & SendableMetatype>(
             _ path: any WritableKeyPath<ApplicationComponents, Component> & Sendable
         ) {
             deadline = { $0[keyPath: path].deadline }
-            handle = { $0[keyPath: path].handle($1, in: $2, at: $3) }
+            handle = { $0[keyPath: path].handle($1, in: $2) }
         }
     }
 

@@ -27,6 +27,8 @@ package struct ApplicationView {
         package init(_ identity: ProcessIdentity) { self.identity = identity }
     }
 
+    /// The time of the moment.
+    package var now: Duration
     package var lifecycle: Lifecycle
     /// The process; `nil` if none runs.
     package var process: Process?
@@ -53,8 +55,11 @@ package struct ApplicationView {
     package var conditions: () -> TaskConditions = { TaskConditions() }
     /// The program, as its file is.
     package var programFile: () -> WakeCrashes.ProgramFile? = { nil }
+    /// Explains why a mode may not be used that is not declared.
+    package var explanation: (_ mode: DeclaredMode) -> String = { $0.rawValue }
 
-    package init(_ lifecycle: Lifecycle, process: Process? = nil) {
+    package init(_ lifecycle: Lifecycle, process: Process? = nil, at now: Duration = .zero) {
+        self.now = now
         self.lifecycle = lifecycle
         self.process = process
     }

@@ -5,24 +5,24 @@ import EideticSupervision
 extension SupervisedApplication {
     /// Tells all components of a change.
     func tell(_ change: ApplicationChange) {
-        for component in ApplicationComponents.all { tell(component, of: change, at: Clock.now) }
+        for component in ApplicationComponents.all { tell(component, of: change) }
     }
 
     /// Tells the components whose deadline has passed.
     func tellOverdue(at now: Duration) {
         for component in ApplicationComponents.all where component.deadline(components).map({ $0 <= now }) ?? false {
-            tell(component, of: .deadline, at: now)
+            tell(component, of: .deadline)
         }
     }
 
-    private func tell(_ component: ApplicationComponents.Element, of change: ApplicationChange, at now: Duration) {
+    private func tell(_ component: ApplicationComponents.Element, of change: ApplicationChange) {
         let view = view
-        perform(component.handle(&components, change, view, now))
+        perform(component.handle(&components, change, view))
     }
 
     var view: ApplicationView {
         let executable = launchProgram?.executable
-        var view = ApplicationView(lifecycle, process: process?.view(ofProgram: executable))
+        var view = ApplicationView(lifecycle, process: process?.view(ofProgram: executable), at: Clock.now)
         view.hasProgram = hasProgram
         view.isDeclared = manifest.manifest != nil
         view.hasLeftovers = !components.leftovers.processes.isEmpty
@@ -62,7 +62,7 @@ extension SupervisedApplication {
         case .watchConditions(let isNeeded): watchConditions(isNeeded)
         case .forgiveWakeCrashes:
             lifecycle.wakeCrashCounts = [:]
-            components.wakes.recordCrashes(in: view, at: Clock.now)
+            components.wakes.recordCrashes(in: view)
         case .saveWakes: saveWakes()
         case .recordObstacle(let text): lastObstacle = text
         case .showProgress(let work, let name): context.desktop?.show(work, named: name, of: self)

@@ -38,7 +38,7 @@ extension Supervisor {
         guard let identifier = request.startedApplication, let application = applications[identifier] else {
             return false
         }
-        return application.components.launches.expect(in: application.view, at: Clock.now) {
+        return application.components.launches.expect(in: application.view) {
             [weak connection] answer in
             for content in Self.answers(to: answer) { connection?.send(WireWriter.encode(content)) }
         }

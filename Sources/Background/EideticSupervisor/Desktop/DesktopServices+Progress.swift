@@ -27,7 +27,7 @@ extension DesktopServices {
                 case .failure: nil
                 }
             let (works, view) = (application.components.work, application.view)
-            let effects = works.recordAnswer(number, to: work, named: name, in: view, at: Clock.now)
+            let effects = works.recordAnswer(number, to: work, named: name, in: view)
             application.saveRecord()
             application.perform(effects)
         }

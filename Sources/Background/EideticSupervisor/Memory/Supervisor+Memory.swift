@@ -21,8 +21,7 @@ extension Supervisor {
         let effects = application.components.memory.begin(
             at: memory.level,
             residentMemory: first.residentMemory,
-            in: application.view,
-            at: now
+            in: application.view
         )
         application.perform(effects)
     }

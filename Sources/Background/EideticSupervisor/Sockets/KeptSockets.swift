@@ -18,17 +18,13 @@ struct KeptSockets: ApplicationComponent {
     mutating func release(_ name: String) { sockets[name] = nil }
 
     /// Watches the sockets while no process of the application runs that reads them.
-    mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard !sockets.isEmpty else { return [] }
         let isAway = view.process?.isSuspended ?? true
         // Data that wakes nobody would be found again and again.
         isWatching = isAway && !view.isWokenForData && view.lifecycle.mayBeWoken(for: .voip)
         for socket in sockets.values {
-            if isWatching { socket.watchUnreadData(at: now) } else { socket.isWatched = false }
+            if isWatching { socket.watchUnreadData(at: view.now) } else { socket.isWatched = false }
         }
         return []
     }

@@ -41,11 +41,7 @@ package struct URLRequests: ApplicationComponent {
     }
 
     /// Answers the sender who has lost the earlier supervisor, now or later; returns `nil` if the URL is unknown.
-    package mutating func follow(
-        _ token: UInt64,
-        at now: Duration,
-        answer: @escaping Answer
-    ) -> [ApplicationEffect]? {
+    package mutating func follow(_ token: UInt64, at now: Duration, answer: @escaping Answer) -> [ApplicationEffect]? {
         if let known = answers.first(where: { $0.token == token }) { return [.answer(answer, failure: known.failure)] }
         guard let number = tokens.first(where: { $0.value == token })?.key else { return nil }
         senders[number] = Sender(answer: answer, deadline: now + Self.answerLimit)
@@ -90,13 +86,9 @@ package struct URLRequests: ApplicationComponent {
     }
 
     /// Answers those who have waited for long; the URLs are opened nevertheless.
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard change == .deadline else { return [] }
-        let overdue = senders.filter { $1.deadline <= now }
+        let overdue = senders.filter { $1.deadline <= view.now }
         for number in overdue.keys { senders[number] = nil }
         return overdue.values.map {
             .answer($0.answer, failure: "the application has not answered yet; the URL waits for it")

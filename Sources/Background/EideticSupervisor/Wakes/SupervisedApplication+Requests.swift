@@ -34,7 +34,7 @@ extension SupervisedApplication {
             }
         case .reportContinued(let identifier, let completed, let total):
             let progress = WorkProgress(completed: completed, total: total)
-            perform(components.work.report(identifier, progress: progress, in: view, at: Clock.now))
+            perform(components.work.report(identifier, progress: progress, in: view))
         case .endContinued(let identifier): perform(components.work.end(identifier, in: view))
         }
         saveWakes()

@@ -167,25 +167,21 @@ package struct Wakes: ApplicationComponent {
 
     // MARK: Changes
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .processChanged: return []
         case .settled:
             recordUse(in: view)
-            recordCrashes(in: view, at: now)
-            return watchConditions(at: now)
+            recordCrashes(in: view)
+            return watchConditions(at: view.now)
         case .deadline:
             var effects: [ApplicationEffect] = []
-            if let time = crashCheck, time <= now {
-                crashCheck = now + Self.crashInterval
+            if let time = crashCheck, time <= view.now {
+                crashCheck = view.now + Self.crashInterval
                 effects += forgiveCrashes(in: view)
             }
-            if let time = conditionCheck, time <= now {
-                conditionCheck = now + conditionInterval
+            if let time = conditionCheck, time <= view.now {
+                conditionCheck = view.now + conditionInterval
                 effects += checkConditions(in: view)
             }
             return effects
@@ -223,10 +219,10 @@ package struct Wakes: ApplicationComponent {
     // MARK: Ends of the application in the middle of wakes
 
     /// Records new ends.
-    package mutating func recordCrashes(in view: ApplicationView, at now: Duration) {
+    package mutating func recordCrashes(in view: ApplicationView) {
         let counts = view.lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
         let isCrashing = WakeReason.Kind.allCases.contains(where: view.lifecycle.isCrashing(in:))
-        crashCheck = isCrashing ? crashCheck ?? now + Self.crashInterval : nil
+        crashCheck = isCrashing ? crashCheck ?? view.now + Self.crashInterval : nil
         guard counts != record.crashes.counts else { return }
         let program = counts.isEmpty ? nil : view.programFile()
         record.crashes = WakeCrashes(counts: counts, time: view.scheduleTime().steady, program: program)

@@ -63,10 +63,9 @@ package struct ContinuedWorks: ApplicationComponent {
     package mutating func report(
         _ identifier: String,
         progress: WorkProgress,
-        in view: ApplicationView,
-        at now: Duration
+        in view: ApplicationView
     ) -> [ApplicationEffect] {
-        works[identifier]?.report(progress, at: now)
+        works[identifier]?.report(progress, at: view.now)
         return show(identifier, in: view)
     }
 
@@ -107,11 +106,7 @@ package struct ContinuedWorks: ApplicationComponent {
 
     // MARK: Progress
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard let process = view.process else { return change == .processChanged ? endAll(in: view) : [] }
         if change == .processChanged {
             works = [:]
@@ -119,15 +114,15 @@ package struct ContinuedWorks: ApplicationComponent {
             unnamedSince = nil
             return []
         }
-        if works.isEmpty { return dropUnfoundedAssertion(in: view, at: now) }
+        if works.isEmpty { return dropUnfoundedAssertion(in: view) }
         unnamedSince = nil
         let isWatched = view.lifecycle.isInBackground && !process.isSuspended
-        var effects = watch(isWatched, in: view, at: now)
-        for (identifier, work) in works where work.progressTime.map({ $0 + progressLimit <= now }) ?? false {
+        var effects = watch(isWatched, in: view)
+        for (identifier, work) in works where work.progressTime.map({ $0 + progressLimit <= view.now }) ?? false {
             let reason = "it has made no progress for \(progressLimit.inSeconds) s"
             effects += stop(identifier, because: reason, in: view)
         }
-        for (identifier, work) in works where work.notification.retryTime.map({ $0 <= now }) ?? false {
+        for (identifier, work) in works where work.notification.retryTime.map({ $0 <= view.now }) ?? false {
             work.notification.retryTime = nil
             effects += show(identifier, in: view)
         }
@@ -135,14 +130,10 @@ package struct ContinuedWorks: ApplicationComponent {
     }
 
     /// Waits for progress while the application is in the background.
-    private mutating func watch(
-        _ isWatched: Bool,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    private mutating func watch(_ isWatched: Bool, in view: ApplicationView) -> [ApplicationEffect] {
         var effects: [ApplicationEffect] = []
         for (identifier, work) in works where (work.progressTime != nil) != isWatched {
-            works[identifier]?.progressTime = isWatched ? now : nil
+            works[identifier]?.progressTime = isWatched ? view.now : nil
             if isWatched {
                 effects += show(identifier, in: view)
             } else if !view.lifecycle.isInBackground {
@@ -154,14 +145,14 @@ package struct ContinuedWorks: ApplicationComponent {
     }
 
     /// Does not believe a process of an earlier supervisor that asserts work without naming any.
-    private mutating func dropUnfoundedAssertion(in view: ApplicationView, at now: Duration) -> [ApplicationEffect] {
+    private mutating func dropUnfoundedAssertion(in view: ApplicationView) -> [ApplicationEffect] {
         guard view.lifecycle.heldAssertions.contains(.continued) else {
             unnamedSince = nil
             return []
         }
-        let since = unnamedSince ?? now
+        let since = unnamedSince ?? view.now
         unnamedSince = since
-        guard now >= since + progressLimit else { return [] }
+        guard view.now >= since + progressLimit else { return [] }
         unnamedSince = nil
         let text = "work of an earlier supervisor was not named for \(progressLimit.inSeconds) s"
         return [.log(text)] + dropAssertion(in: view)
@@ -207,16 +198,14 @@ package struct ContinuedWorks: ApplicationComponent {
     ///   - work: The work, as it was shown.
     ///   - identifier: The identifier of the work.
     ///   - view: The application.
-    ///   - now: The time.
     /// - Returns: What follows: newer progress is shown, and the notification of work that has ended is withdrawn.
     package func recordAnswer(
         _ number: UInt32?,
         to work: ContinuedWork,
         named identifier: String,
-        in view: ApplicationView,
-        at now: Duration
+        in view: ApplicationView
     ) -> [ApplicationEffect] {
-        work.notification.record(number, retryTime: now + Self.notificationPause)
+        work.notification.record(number, retryTime: view.now + Self.notificationPause)
         if work.notification.isUnwanted { return withdraw(work, named: identifier, in: view) }
         return show(identifier, in: view)
     }

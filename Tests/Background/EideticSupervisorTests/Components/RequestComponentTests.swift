@@ -26,7 +26,7 @@ struct RequestComponentTests {
         urls.complete(url, outcome: .handled, startObstacle: nil).answer()
         #expect(answers.texts == ["done"] && urls.deadline == start + .seconds(9))
         urls.complete(url, outcome: .notHandled, startObstacle: nil).answer()
-        urls.handle(.deadline, in: view, at: start + .seconds(9)).answer()
+        urls.handle(.deadline, in: view.at(start + .seconds(9))).answer()
         #expect(answers.texts == ["done", "the application has not answered yet; the URL waits for it"])
         #expect(urls.deadline == nil)
     }
@@ -67,21 +67,21 @@ struct RequestComponentTests {
     func launches() {
         var answers: [LaunchRequests.Answer] = []
         var (launches, starting) = (LaunchRequests(limit: .seconds(5)), view)
-        let isRefused = !launches.expect(in: view, at: .zero) { answers.append($0) }
+        let isRefused = !launches.expect(in: view.at(.zero)) { answers.append($0) }
         starting.process?.slowStart = "process 7 has not started its program yet"
         starting.process?.isWelcomed = false
-        let isKept = [1, 2].map { time in launches.expect(in: starting, at: .seconds(time)) { answers.append($0) } }
+        let isKept = [1, 2].map { time in launches.expect(in: starting.at(.seconds(time))) { answers.append($0) } }
         #expect(isRefused && isKept == [true, true] && launches.deadline == .seconds(6))
-        launches.handle(.deadline, in: starting, at: .seconds(6)).answer()
+        launches.handle(.deadline, in: starting.at(.seconds(6))).answer()
         #expect(answers == Array(repeating: .failed("process 7 has not started its program yet"), count: 2))
         for isPlain in [false, true] {
             starting.process?.slowStart = nil
             starting.isPlain = false
-            _ = launches.expect(in: starting, at: .seconds(7)) { answers.append($0) }
-            #expect(launches.handle(.settled, in: starting, at: .seconds(8)).isEmpty)
+            _ = launches.expect(in: starting.at(.seconds(7))) { answers.append($0) }
+            #expect(launches.handle(.settled, in: starting.at(.seconds(8))).isEmpty)
             starting.isPlain = isPlain
             starting.process?.isWelcomed = !isPlain
-            launches.handle(.settled, in: starting, at: .seconds(9)).answer()
+            launches.handle(.settled, in: starting.at(.seconds(9))).answer()
             #expect(answers.count == (isPlain ? 4 : 3) && launches.deadline == nil)
             starting.process?.isWelcomed = false
         }

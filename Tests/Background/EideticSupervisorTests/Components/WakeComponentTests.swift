@@ -60,11 +60,11 @@ struct WakeComponentTests {
     func crashes() {
         var (wakes, view) = (wakes(), view())
         view.lifecycle.wakeCrashCounts = [.fetch: view.lifecycle.rules.wakeCrashLimit + 1]
-        _ = wakes.handle(.settled, in: view, at: start)
+        _ = wakes.handle(.settled, in: view.at(start))
         #expect(wakes.deadline == start + .seconds(600) && wakes.record.crashes.time == now.steady)
-        let early = wakes.handle(.deadline, in: view, at: start + .seconds(600))
+        let early = wakes.handle(.deadline, in: view.at(start + .seconds(600)))
         #expect(early.isEmpty && wakes.deadline == start + .seconds(1_200))
-        let late = wakes.handle(.deadline, in: self.view(after: 86_400), at: start + .seconds(86_400))
+        let late = wakes.handle(.deadline, in: self.view(after: 86_400).at(start + .seconds(86_400)))
         #expect(late.names == ["log", "forgiveWakeCrashes"])
     }
 
@@ -78,21 +78,21 @@ struct WakeComponentTests {
         )
         try wakes.record.schedule.submit(request, at: now)
         wakes.record.schedule.tasks[0].isRunning = true
-        let effects = wakes.handle(.settled, in: view, at: start)
+        let effects = wakes.handle(.settled, in: view.at(start))
         #expect(effects.names == ["watchConditions"] && wakes.deadline == start + .seconds(10))
         view.conditions = {
             var conditions = TaskConditions()
             conditions.isOnExternalPower = true
             return conditions
         }
-        let met = wakes.handle(.deadline, in: view, at: start + .seconds(10))
+        let met = wakes.handle(.deadline, in: view.at(start + .seconds(10)))
         #expect(met.isEmpty && wakes.deadline == start + .seconds(20))
         view.conditions = {
             var conditions = TaskConditions()
             conditions.isOnExternalPower = false
             return conditions
         }
-        let unmet = wakes.handle(.deadline, in: view, at: start + .seconds(20))
+        let unmet = wakes.handle(.deadline, in: view.at(start + .seconds(20)))
         #expect(unmet.events == [.backgroundTimeRevoked] && unmet.lines.count == 1)
     }
 

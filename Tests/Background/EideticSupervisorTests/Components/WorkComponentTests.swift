@@ -37,13 +37,13 @@ struct WorkComponentTests {
     @Test("B10 work in the background that makes no progress for 30 s is stopped, and then nothing holds the assertion")
     func withoutProgress() {
         var works = begun()
-        let first = works.handle(.settled, in: background, at: start)
+        let first = works.handle(.settled, in: background.at(start))
         #expect(first.names == ["showProgress"] && works.deadline == start + .seconds(30))
         let progress = WorkProgress(completed: 1, total: 4)
-        _ = works.report("w", progress: progress, in: background, at: start + .seconds(10))
-        _ = works.report("w", progress: progress, in: background, at: start + .seconds(20))
+        _ = works.report("w", progress: progress, in: background.at(start + .seconds(10)))
+        _ = works.report("w", progress: progress, in: background.at(start + .seconds(20)))
         #expect(works.deadline == start + .seconds(40))
-        let last = works.handle(.deadline, in: background, at: start + .seconds(40))
+        let last = works.handle(.deadline, in: background.at(start + .seconds(40)))
         let reason = "it has made no progress for 30.0 s"
         #expect(last.messages == [.wakes(.stopContinued("w", reason: reason))])
         #expect(
@@ -55,14 +55,14 @@ struct WorkComponentTests {
     @Test("B10 the screen shows the newest progress once its server has answered, and nothing of work that has ended")
     func notification() throws {
         var works = begun()
-        let shown = works.handle(.settled, in: background, at: start)
+        let shown = works.handle(.settled, in: background.at(start))
         let work = try #require(shown.shownWork)
         let progress = WorkProgress(completed: 1, total: 4)
-        let early = works.report("w", progress: progress, in: background, at: start)
+        let early = works.report("w", progress: progress, in: background.at(start))
         #expect(early.isEmpty)
-        let next = works.recordAnswer(7, to: work, named: "w", in: background, at: start)
+        let next = works.recordAnswer(7, to: work, named: "w", in: background.at(start))
         #expect(next.shownWork?.percent == 25 && works.shownNumbers == ["w": 7])
-        let refused = works.recordAnswer(nil, to: work, named: "w", in: background, at: start)
+        let refused = works.recordAnswer(nil, to: work, named: "w", in: background.at(start))
         #expect(refused.isEmpty && works.deadline == start + .seconds(10))
         #expect(works.end("w", in: background).names == ["withdrawProgress", "handle"])
     }
@@ -71,9 +71,9 @@ struct WorkComponentTests {
     func unnamed() {
         var works = ContinuedWorks(progressLimit: .seconds(30))
         works.strays = ["old": 3]
-        _ = works.handle(.settled, in: background, at: start)
+        _ = works.handle(.settled, in: background.at(start))
         #expect(works.deadline == start + .seconds(30) && works.shownNumbers == ["old": 3])
-        let effects = works.handle(.deadline, in: background, at: start + .seconds(30))
+        let effects = works.handle(.deadline, in: background.at(start + .seconds(30)))
         #expect(effects.names == ["log", "withdrawProgress", "handle"] && works.shownNumbers.isEmpty)
     }
 }
