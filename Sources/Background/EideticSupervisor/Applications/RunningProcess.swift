@@ -1,99 +1,155 @@
 import EideticCore
+import EideticLifecycle
 import EideticSupervision
 import Glibc
-import EideticLifecycle
 
 /// A process of an application, from its start until nothing of it is left.
 final class RunningProcess {
+    /// The reasons for which this supervisor has ended a process, or is about to.
+    struct EndReasons {
+        /// The reason for which it is being killed.
+        var kill: String?
+        /// The reason of its end for the next launch; `nil` if it ends by itself or for the user.
+        var report: String?
+        /// The reason for which its program was not executed.
+        var failedStart: String?
+    }
+
     /// The number of the process among those of its application; names its control group and its page.
     let number: UInt64
     /// The identity by which the state machine knows it.
     var identity: ProcessIdentity
     let handle: ProcessHandle
     let freezer: any Freezer
-    let page: SharedPageFile
-    let pagePath: String
-    let token: [UInt8]
+    var page: TaskPage
     var watch: Poller.Watch?
     /// The report of its birth, until the program has started or cannot start.
     var start: (report: StartReport, watch: Poller.Watch)?
-    /// The reason for which its program was not executed.
-    var startFailure: String?
     var connection: Connection?
-    /// A Boolean value indicating whether the application knows its page, and receives messages.
-    var isWelcomed = false
-    /// A Boolean value indicating whether the application was asked to report that no task is open, and has not.
-    var isIdleReportRequested = false
-    /// A Boolean value indicating whether the application may repeat a request to terminate that is under way.
-    var repeatsTermination = false
-    /// The messages that the application receives after its `hello`.
-    var waitingMessages: [SupervisorMessage] = []
-    /// The presentation that the application has reported last.
-    var presentation: PresentationMessage?
-    var declarations = Hello.Declarations()
-    /// The callback under way, and its number.
-    var pendingCallback: (callback: LifecycleCallback, sequence: UInt64, deadline: Duration)?
-    /// The names of open tasks, as the application has last reported them.
-    var taskNames: [String] = []
+    var conversation: Conversation
     /// The way it ended; `nil` while it runs.
     var end: ProcessEnd?
-    /// The reason for which it is being killed.
-    var killReport: String?
-    /// The reason of its end for the next launch; `nil` if it ends by itself or for the user.
-    var exitReport: String?
-    /// The time at which it was suspended; `nil` while it runs.
-    var suspensionTime: Duration?
-    var suspensionCount: UInt64 = 0
-    var suspendedTime: Duration = .zero
-    /// The phase on the page, and the end of background time.
-    var phase = TaskPhase.foreground
-    var phaseDeadline: Duration?
+    var reasons = EndReasons()
+    var suspensions = SuspensionTimes()
     /// A Boolean value indicating whether its priority is reduced.
     private(set) var isThrottled = false
     var memoryPriorities = MemoryPriorities()
     /// A Boolean value indicating whether it could not run at its last limit, as somebody else holds it.
-    var isSpared = false
+    private var isSpared = false
     var isBackgroundLaunch = false
     /// The connections by which others reach it, while it is suspended.
-    var callers: [CallerConnection] = []
-    /// A Boolean value indicating whether the kernel shows no connections of it.
-    var hasHiddenCallers = false
+    var callers = Callers()
     /// The memory of the control groups that limit this process alone; `nil` if there are none.
-    var memory: ApplicationMemory?
+    private(set) var memory: ApplicationMemory?
     /// The watchdog of a service manager, which the process has brought along.
-    var watchdog: ServiceWatchdog?
-
-    static let maximumWaitingMessages = 256
+    private(set) var watchdog: ServiceWatchdog?
 
     init(
         number: UInt64,
         identity: ProcessIdentity,
         handle: ProcessHandle,
         freezer: any Freezer,
-        page: SharedPageFile,
-        pagePath: String,
-        token: [UInt8]
+        page: TaskPage,
+        conversation: Conversation
     ) {
         self.number = number
         self.identity = identity
         self.handle = handle
         self.freezer = freezer
         self.page = page
-        self.pagePath = pagePath
-        self.token = token
+        self.conversation = conversation
     }
 
-    /// The number of open tasks that the application states; 1 if it has destroyed the page.
-    var openTasks: Int { page.openTasks.map { Int(clamping: $0) } ?? 1 }
+    // MARK: Messages
 
-    /// The reason for which this supervisor has ended it; `nil` if it has ended by itself.
-    var reasonOfEnd: String? { killReport ?? exitReport }
+    /// Sends a message now, or after the greeting of the application.
+    func send(_ message: SupervisorMessage) { pass(conversation.send(message)) }
 
-    /// Sets the preference of the kernel's memory killer for the tree.
-    func setMemoryPriority(_ value: Int) { memoryPriorities.set(value, for: freezer.processes) }
+    /// Calls the application back.
+    func deliver(_ callback: LifecycleCallback, deadline: Duration) {
+        pass(conversation.deliver(callback, deadline: deadline))
+    }
+
+    func pass(_ messages: [SupervisorMessage]) {
+        for message in messages { connection?.send(WireWriter.encode(message)) }
+    }
+
+    /// Uses another connection, on which the application greets.
+    func use(_ next: Connection) {
+        connection?.close()
+        connection = next
+        conversation.close()
+    }
+
+    /// Learns of the declarations of the application, and of the limits that it has brought along.
+    func record(_ declarations: Hello.Declarations, below hierarchy: GroupHierarchy?) {
+        conversation.declarations = declarations
+        watchdog = ServiceWatchdog(of: handle.identifier)
+        memory = ApplicationMemory(of: handle.identifier, below: hierarchy?.path)
+    }
+
+    // MARK: Suspension
+
+    /// Begins a suspension, as everything is stopped and verified.
+    func beginSuspension(at now: Duration) {
+        suspensions.begin(at: now)
+        try? page.file.write(suspensions.count, to: .suspensionCount)
+    }
+
+    /// Ends the suspension; returns the message that tells the application of it, `nil` if there was none.
+    func endSuspension(at now: Duration) -> SupervisorMessage? {
+        guard let start = suspensions.end(at: now) else { return nil }
+        try? page.file.write(UInt64(clamping: suspensions.total(at: now).inNanoseconds), to: .suspendedTime)
+        return .suspended(from: start, to: now)
+    }
+
+    /// Continues the process, which was not suspended after all.
+    func cancelSuspension() {
+        suspensions.cancel()
+        freezer.thaw()
+    }
+
+    /// Asks for a report when the last task has ended.
+    func requestIdleReport() { conversation.isIdleReportRequested = (try? page.file.requestIdleReport()) != nil }
+
+    // MARK: State
+
+    /// Continues with what an earlier supervisor has recorded.
+    func restore(_ found: ApplicationRecord.ProcessRecord) {
+        reasons.kill = found.killReport
+        memoryPriorities = MemoryPriorities(chosen: found.memoryPriorities)
+        isBackgroundLaunch = found.isBackgroundLaunch
+        suspensions = SuspensionTimes(
+            since: found.suspensionTime,
+            count: page.file[.suspensionCount] ?? 0,
+            total: .nanoseconds(Int64(clamping: page.file[.suspendedTime] ?? 0))
+        )
+    }
+
+    /// Returns the way in which it has ended, in words.
+    func text(of report: ExitReport) -> String {
+        var text = reasonOfEnd
+        if report.wasLaunching { text += ", during the launch" }
+        if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
+        let suspended = suspensions.total
+        if suspended > .zero {
+            text += ", suspended \(suspensions.count) times for \(Int(suspended.inMilliseconds)) ms"
+        }
+        return text
+    }
+
+    /// The reason of the end in words: that of this supervisor, or else the way in which it ended by itself.
+    var reasonOfEnd: String { reasons.kill ?? reasons.report ?? (end ?? .unknown).explanation }
+
+    /// The names of the open tasks, or their number if the application has not told them.
+    var taskReport: [String] {
+        let count = page.openTasks
+        if count == 0 || !conversation.taskNames.isEmpty { return count == 0 ? [] : conversation.taskNames }
+        return ["\(count) open task\(count == 1 ? "" : "s") without a known name"]
+    }
 
     /// The process that traces the first one, as a debugger does; `nil` if none does, or one of its own.
-    var tracer: Int32? {
+    private var tracer: Int32? {
         guard let tracer = ProcessStatus.tracer(of: handle.identifier), !freezer.processes.contains(tracer) else {
             return nil
         }
@@ -106,6 +162,15 @@ final class RunningProcess {
         let isStopped = ProcessStatus(of: handle.identifier).map { $0.state == "T" } ?? false
         guard isStopped, freezer.kind == .group || !freezer.isFreezeRequested else { return nil }
         return "stopped by a signal (SIGSTOP or a shell); SIGCONT continues it"
+    }
+
+    /// Returns whether a debugger or a signal holds the process, or has held it at the last limit: it is not killed for
+    /// what it could not do in time, and has the whole time once it continues.
+    func isSparedAtLimit(log: (String) -> Void) -> Bool {
+        let holder = holder
+        defer { isSpared = holder != nil }
+        if let holder, !isSpared { log("process \(handle.identifier) is \(holder), and not killed") }
+        return holder != nil || isSpared
     }
 
     /// The resident memory of the tree in bytes.
@@ -128,7 +193,20 @@ final class RunningProcess {
         freezer.processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
     }
 
+    /// The reasons in words for which the processes may not freeze.
+    var freezeObstacles: String {
+        let processes = freezer.processes
+        let stuck = uninterruptible.map { "\($0)" }.joined(separator: ", ")
+        var text = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
+        if HeldLocks.violation(of: processes) == .tooManyFiles { text += "; too many open files to look for locks" }
+        if !processes.contains(handle.identifier) { text += "; it has left its control group" }
+        return text
+    }
+
     // MARK: Priority
+
+    /// Sets the preference of the kernel's memory killer for the tree.
+    func setMemoryPriority(_ value: Int) { memoryPriorities.set(value, for: freezer.processes) }
 
     /// Reduces the priority of the processes; returns the means in words.
     func slowDown() -> String {
@@ -158,7 +236,7 @@ final class RunningProcess {
 extension RunningProcess: Leftover {
     func remove() -> Bool {
         guard end != nil, freezer.processes.isEmpty, freezer.remove() else { return false }
-        unlink(pagePath)
+        page.remove()
         return true
     }
 

@@ -13,8 +13,8 @@ extension SupervisedApplication {
         // Before the birth, so that a successor finds a process that was just born.
         saveIntention(ApplicationRecord.ProcessRecord())
         do throws(SystemError) {
-            guard let program = launchProgram else {
-                throw SystemError(.open, errorNumber: ENOENT, path: missingProgram)
+            guard let program = program.description else {
+                throw SystemError(.open, errorNumber: ENOENT, path: self.program.missing)
             }
             let (process, socket, report) = try place.start(program, identity: identity)
             attach(socket, to: process)
@@ -38,16 +38,18 @@ extension SupervisedApplication {
         process.start = nil
         switch outcome {
         // The report is empty as well if the process was killed before.
-        case .started where process.killReport != nil: answerLaunches(.failed(process.killReport ?? ""))
+        case .started where process.reasons.kill != nil: answerLaunches(.failed(process.reasons.kill ?? ""))
         case .started where ProcessStatus(of: process.handle.identifier)?.hasExecuted == false:
-            process.startFailure = "process \(process.handle.identifier) was killed before it had started its program"
+            process.reasons.failedStart =
+                "process \(process.handle.identifier) was killed before it had started its program"
         case .started:
             log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
             tell(.settled)
         case .failed(let error):
-            process.startFailure = "\(SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? ""))"
+            let path = program.description?.executable ?? ""
+            process.reasons.failedStart = "\(SystemError(.open, errorNumber: error, path: path))"
             // The reason of its end is then that of the kill.
-            if let report = process.killReport { answerLaunches(.failed(report)) }
+            if let report = process.reasons.kill { answerLaunches(.failed(report)) }
         }
     }
 
@@ -61,21 +63,21 @@ extension SupervisedApplication {
 
     /// Answers the launches of a program that has ended, and has not connected.
     private func answerLaunches(of ended: RunningProcess, after end: ProcessEnd) {
-        guard ended.startFailure == nil else { return }
-        let text = "process \(ended.handle.identifier) has ended and not connected: \(Self.text(of: end))"
-        if let report = ended.killReport { return answerLaunches(.failed(report)) }
+        guard ended.reasons.failedStart == nil else { return }
+        let text = "process \(ended.handle.identifier) has ended and not connected: \(end.explanation)"
+        if let report = ended.reasons.kill { return answerLaunches(.failed(report)) }
         answerLaunches(end == .exited(0) ? .note(text) : .failed(text))
     }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
     @discardableResult
     func saveIntention(_ process: ApplicationRecord.ProcessRecord) -> Bool {
-        var (intention, process) = (record, process)
+        var (record, process) = (ApplicationRecord(of: self), process)
         process.freezer = context.hierarchy == nil ? .signals : .group
         process.groupPath = place.groupPath
-        process.intention = self.intention
-        intention.process = process
-        return save(intention)
+        process.intention = ApplicationRecord.Intention(of: self)
+        record.process = process
+        return files.save(record)
     }
 
     /// Makes a process the current one, and watches for its end.
@@ -100,7 +102,7 @@ extension SupervisedApplication {
         ended.end = end
         ended.watch = nil
         ended.connection = nil
-        ended.callers = []
+        ended.callers.forget()
         if process === ended { answerLaunches(of: ended, after: end) }
         // The whole tree ends with its first process.
         ended.freezer.kill()
@@ -123,10 +125,10 @@ extension SupervisedApplication {
     private func report(_ end: ProcessEnd, of ended: RunningProcess) {
         guard lifecycle.expectsExit(of: ended.identity) else {
             saveExitReport(of: ended)
-            reportEnd(ended.reasonOfEnd ?? Self.text(of: end))
+            reportEnd(ended.reasonOfEnd)
             return saveRecord()
         }
-        guard let failure = ended.startFailure, lifecycle.adoptableState == nil, ended.killReport == nil else {
+        guard let failure = ended.reasons.failedStart, lifecycle.adoptableState == nil, ended.reasons.kill == nil else {
             return handle(.processExited(ended.identity, status: end.waitStatus))
         }
         reportStartFailure(failure)

@@ -5,7 +5,7 @@ struct ApplicationComponents {
     var suspension: Suspension
     var taskNames = TaskNames()
     var adoption: Adoption
-    var urls = URLRequests()
+    var urls: URLRequests
     var plain: PlainProgram
     var launches: LaunchRequests
     var leftovers = Leftovers<RunningProcess>()
@@ -44,7 +44,8 @@ struct ApplicationComponents {
     init(_ context: SupervisorContext) {
         let configuration = context.configuration
         suspension = Suspension(terminalInterval: configuration.terminalInterval)
-        adoption = Adoption(limit: configuration.reconnectionLimit)
+        adoption = Adoption(limit: configuration.reconnectionLimit, gracePeriod: configuration.quitGracePeriod)
+        urls = URLRequests(after: context.firstNumber)
         plain = PlainProgram(limit: configuration.connectionLimit)
         launches = LaunchRequests(limit: configuration.launchAnswerLimit)
         idleness = Idleness(limit: configuration.forgetInterval)

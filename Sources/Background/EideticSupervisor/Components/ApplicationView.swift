@@ -1,4 +1,5 @@
 package import EideticLifecycle
+import EideticSupervision
 
 /// An application as its components see it: values of one moment, and functions for the rest.
 package struct ApplicationView {
@@ -62,6 +63,21 @@ package struct ApplicationView {
         self.now = now
         self.lifecycle = lifecycle
         self.process = process
+    }
+
+    /// Returns the refusal of a mode that the application does not declare.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - number: The number of the request that is answered; 0 for none.
+    /// - Returns: The effects of the refusal; `nil` if the application declares the mode.
+    package func refusal(of mode: DeclaredMode, number: UInt64 = 0) -> [ApplicationEffect]? {
+        let isDeclared =
+            mode.wakeKind.map(lifecycle.rules.declaredWakeKinds.contains)
+            ?? mode.assertion.map(lifecycle.rules.declaredAssertions.contains)
+        guard isDeclared == false else { return nil }
+        let answer = ApplicationEffect.send(.wakes(.task(.notPermitted, number: number)))
+        return [.refuse(.undeclaredMode, because: explanation(mode)), answer]
     }
 
     /// The number of open tasks, if it differs from the one that the state machine knows.

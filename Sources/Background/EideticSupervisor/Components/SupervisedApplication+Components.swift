@@ -21,10 +21,11 @@ extension SupervisedApplication {
     }
 
     var view: ApplicationView {
-        let executable = launchProgram?.executable
+        let executable = program.description?.executable
         var view = ApplicationView(lifecycle, process: process?.view(ofProgram: executable), at: Clock.now)
-        view.hasProgram = hasProgram
-        view.isDeclared = manifest.manifest != nil
+        view.hasProgram = program.isKnown
+        view.isDeclared = program.manifest.manifest != nil
+        view.explanation = program.manifest.explanation
         view.hasLeftovers = !components.leftovers.processes.isEmpty
         view.isAdopting = components.adoption.record != nil
         view.isPlain = components.plain.isRunning
@@ -33,7 +34,7 @@ extension SupervisedApplication {
         view.conditions = { MachineConditions.current }
         view.programFile = { [executable] in WakeCrashes.ProgramFile(at: executable) }
         view.hasBus = context.desktop?.session?.connection != nil
-        view.unreadSources = { [unowned self] in unreadSources }
+        view.unreadSources = { [unowned self] in process?.callers.unreadSources ?? [] }
         view.playingProcesses = { [sound = context.sound] in sound.playingProcesses }
         return view
     }
@@ -46,7 +47,7 @@ extension SupervisedApplication {
         switch effect {
         case .handle(let event): handle(event)
         case .acknowledge(let callback):
-            process?.pendingCallback = nil
+            process?.conversation.forgetCallback()
             components.taskNames.cancel()
             handle(.callbackAcknowledged(callback, process: lifecycle.process))
         case .request(let event): request(event)
@@ -56,8 +57,8 @@ extension SupervisedApplication {
         case .reportChange: context.changeCount &+= 1
         case .slowDown(let report): slowDown(because: report)
         case .restorePriority: process?.restorePriority()
-        case .kill(let reason): if process?.killReport == nil { kill(for: reason) }
-        case .explainEnd(let report): process?.exitReport = report
+        case .kill(let reason): if process?.reasons.kill == nil { kill(for: reason) }
+        case .explainEnd(let report): process?.reasons.report = report
         case .wake(let kind, let session, let payload): start(kind, session: session, payload: payload)
         case .watchConditions(let isNeeded): watchConditions(isNeeded)
         case .forgiveWakeCrashes:
@@ -71,8 +72,19 @@ extension SupervisedApplication {
         case .updateTransferHold: sendTransferHold()
         case .thawBriefly: thawBriefly()
         case .endBriefThaw: endBriefThaw()
-        case .resumeFreeze: resumeFreeze()
+        case .resumeFreeze: freeze(again: true)
         case .requestIdleReport: requestIdleReport()
+        case .refuse(let refusal, let reason): refuse(refusal, because: reason)
+        case .desktop(let request): context.desktop?.perform(request, for: self)
+        case .take(let adopted): take(adopted)
+        case .takeUnlaunched(let isBackground): introduceProcess(by: .processConnected(inBackground: isBackground))
+        case .expectTermination: process?.conversation.repeatsTermination = true
+        case .reopen(let url): handle(.openURL(components.urls.renumber(url)))
+        case .rewake(let wake):
+            guard !lifecycle.openWakes.contains(where: { $0.id == wake.reason.id }) else { return }
+            components.wakes.adopt(wake.reason, at: context.clock.now)
+            handle(wake.event)
+        case .handleWaitingRequests: handleWaitingRequests()
         case .refuseWaitingRequests(let refusal): refuseWaitingRequests(refusal)
         case .forget: context.forget(identifier)
         }
@@ -96,14 +108,14 @@ extension SupervisedApplication {
 extension RunningProcess {
     fileprivate func view(ofProgram executable: String?) -> ApplicationView.Process {
         var view = ApplicationView.Process(identity)
-        view.isWelcomed = isWelcomed
+        view.isWelcomed = conversation.isOpen
         view.number = handle.identifier
-        view.isIdleReportRequested = isIdleReportRequested
+        view.isIdleReportRequested = conversation.isIdleReportRequested
         view.isForegroundJob = { [number = handle.identifier] in ProcessStatus(of: number)?.isForegroundJob }
-        view.isSuspended = suspensionTime != nil
-        view.isBeingKilled = killReport != nil
+        view.isSuspended = suspensions.start != nil
+        view.isBeingKilled = reasons.kill != nil
         view.isThrottled = isThrottled
-        view.openTasks = openTasks
+        view.openTasks = page.openTasks
         view.slowStart = slowStart(of: executable)
         view.identifiers = { [freezer] in freezer.processes }
         view.processorTime = { [freezer] in freezer.usedProcessorTime }

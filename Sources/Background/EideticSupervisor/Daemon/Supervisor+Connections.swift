@@ -63,7 +63,7 @@ extension Supervisor {
         else { return connection.fail() }
         guests[ObjectIdentifier(connection)] = nil
         if let application = application(of: handle), let process = application.process {
-            if let running = hello.running, running.token != process.token {
+            if let running = hello.running, running.token != process.page.token {
                 application.log("refused a connection with a wrong token")
                 return connection.close()
             }
@@ -113,7 +113,7 @@ extension Supervisor {
         let adhoc = String("adhoc.\(name.filter { ApplicationIdentifier.isValid("a\($0)") })".prefix(128))
         guard let asked = hello.identifier, ApplicationIdentifier.isValid(asked) else { return adhoc }
         // By their paths alone: the file system of the known one may hang.
-        let known = applications[asked]?.program ?? context.manifests.manifest(of: asked).manifest?.program
+        let known = applications[asked]?.program.installed ?? context.manifests.manifest(of: asked).manifest?.program
         return known.map { $0.executable == path } ?? true ? asked : adhoc
     }
 }
@@ -139,8 +139,7 @@ extension SupervisedApplication {
         attach(connection, to: process)
         adoptProcess(process)
         log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
-        self.handle(.processConnected(inBackground: process.isBackgroundLaunch))
-        process.identity = lifecycle.process
+        introduceProcess(by: .processConnected(inBackground: process.isBackgroundLaunch))
     }
 }
 

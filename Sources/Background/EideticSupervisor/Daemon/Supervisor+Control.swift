@@ -66,7 +66,9 @@ extension Supervisor {
     private func contents(for request: ControlRequest) -> [ControlAnswer] {
         switch request {
         case .list:
-            let statuses = applications.values.map(\.status).sorted { $0.identifier < $1.identifier }
+            let statuses = applications.values.map { ApplicationStatus(of: $0) }.sorted {
+                $0.identifier < $1.identifier
+            }
             return Self.packets(statuses, per: Self.applicationsPerPacket).map { .applications($0) }.marked
         case .log(let identifier, let count):
             return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
@@ -98,7 +100,7 @@ extension Supervisor {
             return Self.refusal(.failed, message: "\(limit) applications are known already")
         }
         let application = application(named: identifier)
-        application.program = program
+        application.program.installed = program
         application.tell(.settled)
         application.saveRecord()
         return [ControlAnswer(.done)]
@@ -107,9 +109,9 @@ extension Supervisor {
     private func launch(_ identifier: String, url: String?, inBackground: Bool) -> [ControlAnswer] {
         guard let application = knownApplication(identifier) else { return unknown(identifier) }
         if let refusal = Self.refusalToStart(application) { return refusal }
-        application.lastSequence += 1
         if let url {
-            return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
+            let url = IncomingURL(url, id: application.components.urls.nextNumber())
+            return result(of: .openURL(url), for: application)
         }
         return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
     }
@@ -125,9 +127,7 @@ extension Supervisor {
         guard let application = knownApplication(identifier) else { return unknown(identifier) }
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
-                try application.deliverMessage(message)
-            }
+            return answer(for: application) { () throws(RefusedRequest) in try application.deliverMessage(message) }
         } catch {
             return Self.refusal(.invalidRequest, message: "\(error)")
         }
@@ -135,12 +135,12 @@ extension Supervisor {
 
     private func answer(
         for application: SupervisedApplication,
-        to body: () throws(SupervisedApplication.RefusedMessage) -> String?
+        to body: () throws(RefusedRequest) -> String?
     ) -> [ControlAnswer] {
         let earlier = application.lastRefusal
         application.lastRefusal = nil
         defer { application.lastRefusal = application.lastRefusal ?? earlier }
-        do throws(SupervisedApplication.RefusedMessage) {
+        do throws(RefusedRequest) {
             if let line = try body() { return Self.lines([line]) }
         } catch {
             return Self.refusal(.lifecycle, message: error.reason)
@@ -151,10 +151,8 @@ extension Supervisor {
 
     private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
         guard let application = knownApplication(identifier) else { return unknown(identifier) }
-        return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
-            if let reason = application.simulate(simulation) {
-                throw SupervisedApplication.RefusedMessage(reason: reason)
-            }
+        return answer(for: application) { () throws(RefusedRequest) in
+            try application.simulate(simulation)
             return nil
         }
     }

@@ -135,7 +135,7 @@ package final class Supervisor {
     /// The one without a program that ended first is forgotten early.
     func makeRoomForApplication() -> Bool {
         guard applications.count >= context.configuration.applicationLimit else { return true }
-        let candidates = applications.filter { !$1.hasProgram && $1.components.leftovers.processes.isEmpty }
+        let candidates = applications.filter { !$1.program.isKnown && $1.components.leftovers.processes.isEmpty }
             .compactMapValues(\.components.idleness.deadline)
         guard let first = candidates.min(by: { $0.value < $1.value }) else { return false }
         forget(first.key)
@@ -251,7 +251,7 @@ package final class Supervisor {
         }
         let application = application(named: parts[0])
         guard application.process == nil, number > application.processNumber else { return false }
-        var record = application.record
+        var record = ApplicationRecord(of: application)
         record.processNumber = number
         record.process = ApplicationRecord.ProcessRecord()
         record.process?.groupPath = group.path

@@ -53,7 +53,7 @@ extension DesktopServices {
             )
             guard location.isValid else { return }
             for application in self?.applications ?? [] where application.components.wakes.record.wantsLocation {
-                _ = application.deliver(location)
+                try? application.deliver(location)
             }
         }
     }

@@ -52,7 +52,10 @@ extension DesktopServices {
         switch (call.member, call.values.first) {
         case ("Activate", _): application.request(.launch(.user))
         case ("Open", .array("s", let urls)?):
-            for url in urls.compactMap(\.text) { application.open(url, from: nil) { _ in } }
+            for url in urls.compactMap(\.text) {
+                let effects = application.components.urls.open(url, from: nil, at: Clock.now) { _ in }
+                application.perform(effects)
+            }
         case ("ActivateAction", let name?):
             application.activate(action: name.text ?? "", parameter: call.values.dropFirst().first)
         default: return bus.refuse(call, with: Self.unknownMethod)
@@ -72,11 +75,8 @@ extension DesktopServices {
 extension SupervisedApplication {
     /// A Boolean value indicating whether the supervisor owns the application's name on the bus.
     var needsBusName: Bool {
-        guard manifest.manifest?.isBusActivatable == true || components.wakes.record.messageToken != nil else {
-            return false
-        }
-        let elements = identifier.split(separator: ".", omittingEmptySubsequences: false)
-        return elements.count > 1 && elements.allSatisfy { $0.first.map { !$0.isNumber } ?? false }
+        let isCalled = program.manifest.manifest?.isBusActivatable == true
+        return (isCalled || components.wakes.record.messageToken != nil) && program.hasBusName
     }
 
     /// Brings the application to the foreground with an action of its desktop entry.

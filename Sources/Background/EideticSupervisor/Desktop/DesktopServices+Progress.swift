@@ -10,8 +10,8 @@ extension DesktopServices {
         guard let bus = session?.connection else { return }
         let progress = ProgressNotification(
             identifier: application.identifier,
-            name: application.manifest.manifest?.name ?? application.identifier,
-            icon: application.manifest.manifest?.icon ?? "",
+            name: application.program.manifest.manifest?.name ?? application.identifier,
+            icon: application.program.manifest.manifest?.icon ?? "",
             title: work.title,
             text: work.subtitle,
             percent: work.percent,

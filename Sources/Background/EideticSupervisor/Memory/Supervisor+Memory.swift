@@ -29,7 +29,7 @@ extension Supervisor {
 
 extension SupervisedApplication {
     /// The groups that limit this application alone, while it runs; a suspended one uses no more than it has.
-    var watchedMemory: ApplicationMemory? { process.flatMap { $0.suspensionTime == nil ? $0.memory : nil } }
+    var watchedMemory: ApplicationMemory? { process.flatMap { $0.suspensions.start == nil ? $0.memory : nil } }
 
     /// Warns the application if a group that limits it alone is nearly full.
     fileprivate func readMemory(at now: Duration) {

@@ -1,10 +1,12 @@
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
 
 /// The connected sockets that an application has left, which wake it for data while it does not run.
 struct KeptSockets: ApplicationComponent {
     private static let countLimit = 8
 
-    private(set) var sockets: [String: KeptSocket] = [:]
+    private var sockets: [String: KeptSocket] = [:]
     private var isWatching = false
 
     /// The time at which a socket is watched again after a pause.
@@ -12,6 +14,16 @@ struct KeptSockets: ApplicationComponent {
 
     /// Returns whether a socket may be kept by a name.
     func hasRoom(for name: String) -> Bool { sockets[name] != nil || sockets.count < Self.countLimit }
+
+    /// The messages that pass the sockets to a process, and the socket that each brings along.
+    var messages: [(message: SupervisorMessage, socket: Connection.Attachment)] {
+        sockets.map { name, socket in
+            (.wakes(.socket(name)), Connection.Attachment(descriptor: socket.descriptor.rawValue, owner: socket))
+        }
+    }
+
+    /// The names of the sockets.
+    var names: [String] { sockets.keys.sorted() }
 
     mutating func keep(_ socket: KeptSocket, named name: String) { sockets[name] = socket }
 

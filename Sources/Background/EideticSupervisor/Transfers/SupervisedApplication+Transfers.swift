@@ -5,12 +5,7 @@ import EideticLifecycle
 extension SupervisedApplication {
     /// Returns a Boolean value indicating whether the transfer process means this application by a name: its
     /// identifier, or the name of its program.
-    func isKnown(toTransfersAs name: String) -> Bool { transferNames.contains(name) }
-
-    private var transferNames: [String] {
-        let file = knownExecutable?.split(separator: "/").last.map { TransferLocations.applicationName(of: $0) }
-        return [identifier] + (file.map { [$0] } ?? [])
-    }
+    func isKnown(toTransfersAs name: String) -> Bool { program.transferNames.contains(name) }
 
     /// Wakes the application for the events of a session, or launches it.
     func wake(forSession session: String) {
@@ -39,19 +34,20 @@ extension SupervisedApplication {
     /// Makes the transfer process announce a session again later.
     private func reportFailure(of wake: WakeReason) {
         guard wake.kind == .session else { return }
-        for name in transferNames {
+        for name in program.transferNames {
             context.transfers?.send(.wakeFailed(application: name, session: wake.session))
         }
     }
 
     /// Cancels the transfers of an application that the user has ended; not those of a name that others share.
     func cancelTransfers() {
-        for name in transferNames where name == identifier || context.applicationsKnownToTransfers(name).count == 1 {
+        for name in program.transferNames
+        where name == identifier || context.applicationsKnownToTransfers(name).count == 1 {
             context.transfers?.send(.forceQuit(application: name))
         }
     }
 
-    func sendTransferHold() { for name in transferNames { context.updateTransferHold(of: name) } }
+    func sendTransferHold() { for name in program.transferNames { context.updateTransferHold(of: name) } }
 }
 
 extension SupervisorContext {

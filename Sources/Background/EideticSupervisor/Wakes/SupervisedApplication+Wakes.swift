@@ -3,8 +3,19 @@ import EideticLifecycle
 import EideticSupervision
 import Glibc
 
-// Wakes that are planned, and their record.
+// Wakes that are planned or asked for, and their record.
 extension SupervisedApplication {
+    /// Obeys a command of the application, which is not trusted.
+    func receive(_ command: WakeCommand, with packet: PacketSocket.Packet) {
+        switch command {
+        case .keepSocket(let name): keepSocket(packet, name: name)
+        case .releaseSocket(let name): components.sockets.release(name)
+        case .beginContinued, .reportContinued, .endContinued: perform(components.work.obey(command, in: view))
+        default: perform(components.wakes.obey(command, in: view, at: context.clock.now))
+        }
+        saveWakes()
+    }
+
     /// Performs what is due by the schedule.
     func performDueWakes(at now: ScheduleTime) {
         perform(components.wakes.startDue(in: view, at: now))
@@ -29,10 +40,71 @@ extension SupervisedApplication {
         }
     }
 
+    // MARK: Requests from outside
+
+    /// Delivers a silent message, now or when the throttle admits it.
+    ///
+    /// - Returns: The reason for a later delivery; `nil` if it is under way.
+    func deliverMessage(_ payload: PushPayload) throws(RefusedRequest) -> String? {
+        if !lifecycle.rules.declaredWakeKinds.contains(.push) {
+            throw refuse(.undeclaredMode, because: program.manifest.explanation(ofUndeclared: .remoteNotification))
+        }
+        forgiveWakeCrashes()
+        switch components.wakes.deliver(payload, in: view, at: context.clock.now) {
+        case .refused(let refusal): throw refuse(refusal, because: refusal.explanation)
+        case .delayed(let text):
+            log(text)
+            saveWakes()
+            return text
+        case .begun(let effects):
+            perform(effects)
+            saveWakes()
+            return nil
+        }
+    }
+
+    /// Makes happen what otherwise comes at its own time.
+    func simulate(_ simulation: ControlRequest.Simulation) throws(RefusedRequest) {
+        let now = context.clock.now
+        switch simulation {
+        case .fetch: perform(try components.wakes.beginFetch(in: view, at: now))
+        case .task(let identifier): perform(try components.wakes.beginTask(identifier, in: view, at: now))
+        case .expire:
+            guard lifecycle.isInBackground, process != nil else {
+                throw RefusedRequest(reason: "it is not in the background")
+            }
+            handle(.backgroundTimeRevoked)
+        case .memory(let level):
+            guard process != nil else { throw RefusedRequest(reason: "it is not running") }
+            guard (1...3).contains(level) else { throw RefusedRequest(reason: "the level is 1, 2 or 3") }
+            handle(.memoryWarning(level: Int(level)))
+        case .location(let latitude, let longitude, let accuracy):
+            let location = Location(latitude: latitude, longitude: longitude, accuracy: accuracy)
+            guard location.isValid else {
+                throw RefusedRequest(reason: "latitude, longitude or accuracy is out of range")
+            }
+            return try deliver(location)
+        }
+        saveWakes()
+    }
+
+    /// Wakes the application for a location.
+    func deliver(_ location: Location) throws(RefusedRequest) {
+        guard components.wakes.record.wantsLocation else {
+            throw RefusedRequest(reason: "the application has not asked for updates of the location")
+        }
+        forgiveWakeCrashes()
+        if let refusal = lifecycle.obstacle(toWakesFor: .location) {
+            throw RefusedRequest(reason: refusal.explanation)
+        }
+        start(.location, payload: location.payload)
+    }
+
     // MARK: Sockets
 
-    func keepSocket(_ packet: PacketSocket.Packet, name: String) {
-        guard declares(.voip, number: 0), components.sockets.hasRoom(for: name) else { return }
+    private func keepSocket(_ packet: PacketSocket.Packet, name: String) {
+        if let refusal = view.refusal(of: .voip) { return perform(refusal) }
+        guard components.sockets.hasRoom(for: name) else { return }
         let numbers = packet.takeDescriptors()
         for number in numbers.dropFirst() { close(number) }
         guard let number = numbers.first else { return log("the socket \(name) came without a descriptor") }
@@ -43,28 +115,13 @@ extension SupervisedApplication {
         components.sockets.keep(socket, named: name)
     }
 
-    /// Passes the sockets of an earlier process to one that was launched.
-    func passSockets(to process: RunningProcess) {
-        guard [.launchingInBackground, .launching].contains(lifecycle.reachedState) else { return }
-        for (name, socket) in components.sockets.sockets {
-            process.connection?.send(
-                WireWriter.encode(SupervisorMessage.wakes(.socket(name))),
-                attachment: Connection.Attachment(descriptor: socket.descriptor.rawValue, owner: socket)
-            )
-        }
-    }
-
     // MARK: Records
-
-    private var wakeRecordPath: String { "\(archiveDirectory)/wakes" }
 
     /// Reads what an earlier supervisor has planned; nothing that cannot be read.
     func restoreWakes() {
-        guard let bytes = context.directory.contents(of: wakeRecordPath) else { return }
         do throws(WireError) {
-            var record = try WireReader.decode(WakeRecord.self, from: bytes)
-            wakeFile.restore(record)
-            program = program ?? record.program
+            guard var record = try files.readWakes() else { return }
+            program.installed = program.installed ?? record.program
             lifecycle.wasForceQuit = lifecycle.wasForceQuit || record.wasForceQuit
             restoreWakeCrashes(record.crashes.counts)
             record.schedule.restart(at: context.clock.now) { _ in false }
@@ -79,19 +136,10 @@ extension SupervisedApplication {
         lifecycle.wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
     }
 
-    /// Writes the schedule if it has changed and says anything.
+    /// Writes the schedule if it has changed.
     func saveWakes() {
-        components.wakes.record.program = program
+        components.wakes.record.program = program.installed
         components.wakes.record.wasForceQuit = lifecycle.wasForceQuit
-        let record = components.wakes.record
-        guard !wakeFile.isNew || !record.isEmpty else { return }
-        let archive = archiveDirectory
-        do throws(SystemError) {
-            try wakeFile.save(record, at: wakeRecordPath, in: context.directory) { () throws(SystemError) in
-                try FileSystem().makeDirectories(archive)
-            }
-        } catch {
-            Log.write(.error, category: .background, message: "cannot save the schedule of \(identifier): \(error)")
-        }
+        files.save(components.wakes.record)
     }
 }

@@ -1,6 +1,6 @@
 import EideticCore
 package import EideticDBus
-package import EideticLifecycle
+import EideticLifecycle
 package import EideticSupervision
 
 /// The work that the user has started in an application: it begins in the foreground, shows its progress, and can be
@@ -34,8 +34,21 @@ package struct ContinuedWorks: ApplicationComponent {
 
     // MARK: Commands of the application
 
+    /// Obeys a command of the application; other components obey the rest.
+    package mutating func obey(_ command: WakeCommand, in view: ApplicationView) -> [ApplicationEffect] {
+        switch command {
+        case .beginContinued(let message, let number):
+            return view.refusal(of: .continued, number: number) ?? begin(message, number: number, in: view)
+        case .reportContinued(let identifier, let completed, let total):
+            works[identifier]?.report(WorkProgress(completed: completed, total: total), at: view.now)
+            return show(identifier, in: view)
+        case .endContinued(let identifier): return end(identifier, in: view)
+        default: return []
+        }
+    }
+
     /// Accepts work, or refuses it with the reason.
-    package mutating func begin(
+    private mutating func begin(
         _ message: ContinuedWorkMessage,
         number: UInt64,
         in view: ApplicationView
@@ -60,17 +73,8 @@ package struct ContinuedWorks: ApplicationComponent {
         return [.handle(.assertionChanged(.continued, isHeld: true, process: process.identity)), accepted]
     }
 
-    package mutating func report(
-        _ identifier: String,
-        progress: WorkProgress,
-        in view: ApplicationView
-    ) -> [ApplicationEffect] {
-        works[identifier]?.report(progress, at: view.now)
-        return show(identifier, in: view)
-    }
-
     /// Ends work that the application has completed.
-    package mutating func end(_ identifier: String, in view: ApplicationView) -> [ApplicationEffect] {
+    private mutating func end(_ identifier: String, in view: ApplicationView) -> [ApplicationEffect] {
         guard let work = works.removeValue(forKey: identifier) else { return [] }
         return withdraw(work, named: identifier, in: view) + (works.isEmpty ? dropAssertion(in: view) : [])
     }

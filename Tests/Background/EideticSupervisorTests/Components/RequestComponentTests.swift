@@ -18,10 +18,11 @@ struct RequestComponentTests {
     @Test("B09 the sender of a URL is answered once: by the application, or after 8 s that there is no answer yet")
     func urls() {
         let (answers, start) = (Answers(), ApplicationView.start)
-        var urls = URLRequests()
+        var urls = URLRequests(after: 6)
         #expect(urls.deadline == nil)
-        urls.expect(7, token: 0, at: start, answer: answers.add)
-        urls.expect(8, token: 0, at: start + .seconds(1), answer: answers.add)
+        let first = urls.open("a:b", from: nil, at: start, answer: answers.add)
+        #expect(first.requests == [.openURL(url)])
+        _ = urls.open("a:b", from: nil, at: start + .seconds(1), answer: answers.add)
         #expect(urls.deadline == start + .seconds(8))
         urls.complete(url, outcome: .handled, startObstacle: nil).answer()
         #expect(answers.texts == ["done"] && urls.deadline == start + .seconds(9))
@@ -34,9 +35,9 @@ struct RequestComponentTests {
     @Test("B09 a URL that was refused is answered with what kept the program from starting")
     func refusedURL() {
         let answers = Answers()
-        var urls = URLRequests()
         for obstacle in ["it cannot be started: no such file", nil] {
-            urls.expect(7, token: 0, at: .zero, answer: answers.add)
+            var urls = URLRequests(after: 6)
+            _ = urls.open("a:b", from: nil, at: .zero, answer: answers.add)
             urls.complete(url, outcome: .refused(.forceQuit), startObstacle: obstacle).answer()
         }
         #expect(
@@ -47,9 +48,9 @@ struct RequestComponentTests {
     @Test("B09 a sender who has lost the earlier supervisor is answered by its token, before or after the outcome")
     func tokens() throws {
         let answers = Answers()
-        var urls = URLRequests()
+        var urls = URLRequests(after: 11)
         let record = ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: "b"), token: 99)
-        let url = urls.renumber(record, as: 12)
+        let url = urls.renumber(record)
         #expect(url == IncomingURL("a:b", id: 12, source: "b") && urls.record(of: url) == record)
         let unknown = urls.follow(98, at: .zero, answer: answers.add)
         #expect(unknown.map(\.count) == nil)

@@ -95,7 +95,7 @@ struct StateComponentTests {
 
     @Test("B16 requests wait for the process of an earlier supervisor for its time, at most 64, and are then refused")
     func adoption() {
-        var adoption = Adoption(limit: .seconds(10))
+        var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
         var admissions = [adoption.admit(.activate)]
         adoption.expect(ApplicationRecord.ProcessRecord(), at: start)
         #expect(adoption.deadline == start + .seconds(10))
