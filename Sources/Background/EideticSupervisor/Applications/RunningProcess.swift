@@ -15,12 +15,21 @@ final class RunningProcess {
         var failedStart: String?
     }
 
+    /// The outcome of a start.
+    enum Start {
+        case started, failed
+        /// The process was killed, for the reason.
+        case killed(String)
+    }
+
     /// The number of the process among those of its application; names its control group and its page.
     let number: UInt64
     /// The identity by which the state machine knows it.
     var identity: ProcessIdentity
     let handle: ProcessHandle
     let freezer: any Freezer
+    /// Adds a line to the log of the application.
+    private let log: (String) -> Void
     var page: TaskPage
     var watch: Poller.Watch?
     /// The report of its birth, until the program has started or cannot start.
@@ -40,7 +49,7 @@ final class RunningProcess {
     /// The connections by which others reach it, while it is suspended.
     var callers = Callers()
     /// The memory of the control groups that limit this process alone; `nil` if there are none.
-    private(set) var memory: ApplicationMemory?
+    private var memory: ApplicationMemory?
     /// The watchdog of a service manager, which the process has brought along.
     private(set) var watchdog: ServiceWatchdog?
 
@@ -50,7 +59,8 @@ final class RunningProcess {
         handle: ProcessHandle,
         freezer: any Freezer,
         page: TaskPage,
-        conversation: Conversation
+        conversation: Conversation,
+        log: @escaping (String) -> Void
     ) {
         self.number = number
         self.identity = identity
@@ -58,6 +68,87 @@ final class RunningProcess {
         self.freezer = freezer
         self.page = page
         self.conversation = conversation
+        self.log = log
+    }
+
+    // MARK: Start and end
+
+    /// Waits for the report of its birth.
+    func watch(_ report: StartReport, with poller: Poller, whenReady body: @escaping () -> Void) {
+        start = (report, poller.watch(report.rawValue, whenReadable: body))
+    }
+
+    /// Reads whether the program has started, once.
+    ///
+    /// - Parameter path: The path of the program, for the reason if it has not.
+    /// - Returns: The outcome; `nil` while nobody knows.
+    func takeStart(ofProgram path: String) -> Start? {
+        guard let outcome = start?.report.take() else { return nil }
+        start = nil
+        switch outcome {
+        // The report is empty as well if the process was killed before.
+        case .started where reasons.kill != nil: break
+        case .started where ProcessStatus(of: handle.identifier)?.hasExecuted == false:
+            reasons.failedStart = "process \(handle.identifier) was killed before it had started its program"
+        case .started: return .started
+        case .failed(let error):
+            reasons.failedStart = "\(SystemError(.open, errorNumber: error, path: path))"
+        }
+        // The reason of its end is then that of the kill.
+        return reasons.kill.map { .killed($0) } ?? .failed
+    }
+
+    /// Collects the process if it has ended, after its last messages; returns `nil` while it runs, or if it was
+    /// collected before.
+    func takeEnd() -> ProcessEnd? {
+        guard end == nil, let taken = handle.takeEnd() else { return nil }
+        connection?.readPending()
+        connection?.close()
+        end = taken
+        watch = nil
+        connection = nil
+        callers.forget()
+        return taken
+    }
+
+    /// The answer to the launches of a program that has ended, and has not connected; `nil` if it was not executed.
+    var launchAnswer: LaunchRequests.Answer? {
+        guard reasons.failedStart == nil, let end else { return nil }
+        let text = "process \(handle.identifier) has ended and not connected: \(end.explanation)"
+        if let report = reasons.kill { return .failed(report) }
+        return end == .exited(0) ? .note(text) : .failed(text)
+    }
+
+    /// Kills the process.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason.
+    ///   - isPlain: A Boolean value indicating whether it knows no callbacks, and was asked to end by a signal.
+    func kill(for reason: KillReason, isPlain: Bool) {
+        let isOverdue = isPlain && reason.isLimit
+        let report =
+            isOverdue
+            ? "killed, as it has not ended after SIGTERM" : KillReport(reason: reason, openTasks: taskReport).text
+        reasons.kill = report
+        if !isOverdue, reason.isToldAtNextLaunch { reasons.report = report }
+        log(report)
+        callers.forget()
+        freezer.kill()
+    }
+
+    /// Asks a process that knows no callbacks to end.
+    func requestEnd() {
+        log("SIGTERM is sent to process \(handle.identifier)")
+        handle.signal(SIGTERM)
+        cancelSuspension()
+    }
+
+    /// Leaves the process alone, which then runs without a supervisor.
+    func release() {
+        if freezer.isFreezeRequested { freezer.thaw() }
+        try? page.setPhase(.foreground, deadline: nil)
+        setMemoryPriority(MemoryPriorities.foreground)
+        connection?.close()
     }
 
     // MARK: Messages
@@ -74,11 +165,40 @@ final class RunningProcess {
         for message in messages { connection?.send(WireWriter.encode(message)) }
     }
 
-    /// Uses another connection, on which the application greets.
-    func use(_ next: Connection) {
+    /// Uses another connection, on which the application greets, and passes its messages; an invalid one ends the
+    /// connection.
+    func use(
+        _ next: Connection,
+        receive: @escaping (ApplicationMessage, PacketSocket.Packet) throws(WireError) -> Void
+    ) {
         connection?.close()
         connection = next
         conversation.close()
+        next.receive = { [unowned self] packet in self.decode(packet, receive: receive) }
+        next.end = { [unowned self] in
+            connection = nil
+            conversation.close()
+            guard end == nil, reasons.kill == nil else { return }
+            let name = "process \(handle.identifier)"
+            Log.write(.info, category: .background, message: "\(name) closed its connection")
+        }
+    }
+
+    private func decode(
+        _ packet: PacketSocket.Packet,
+        receive: (ApplicationMessage, PacketSocket.Packet) throws(WireError) -> Void
+    ) {
+        if !conversation.isOpen, let refusal = connection?.refuseOtherVersion(ofGreeting: packet.bytes) {
+            log(refusal)
+            connection?.fail()
+            return
+        }
+        do throws(WireError) {
+            try receive(try WireReader.decode(ApplicationMessage.self, from: packet.bytes), packet)
+        } catch {
+            log("connection closed, invalid message: \(error)")
+            connection?.fail()
+        }
     }
 
     /// Learns of the declarations of the application, and of the limits that it has brought along.
@@ -90,10 +210,38 @@ final class RunningProcess {
 
     // MARK: Suspension
 
+    /// Begins to stop everything.
+    func beginFreeze() -> FreezeAttempt.Outcome { FreezeAttempt.begin(freezer, page: page.file) }
+
+    /// Looks again at a freeze that was begun before.
+    func resumeFreeze() -> FreezeAttempt.Outcome { FreezeAttempt.resume(freezer, page: page.file) }
+
     /// Begins a suspension, as everything is stopped and verified.
     func beginSuspension(at now: Duration) {
         suspensions.begin(at: now)
         try? page.file.write(suspensions.count, to: .suspensionCount)
+        for stray in (freezer as? GroupFreezer)?.takeRegained() ?? [] {
+            log("process \(stray) had left its control group, and was taken back")
+        }
+    }
+
+    /// Lets the process run, which is not stopped for others any more.
+    func thaw() {
+        callers.forget()
+        freezer.thaw()
+    }
+
+    /// Lets the suspended process run for what others have sent.
+    func thawBriefly() {
+        callers.endWatch()
+        freezer.thaw()
+    }
+
+    /// Tries to stop a process again that was thawed briefly.
+    func endBriefThaw() -> FreezeAttempt.Outcome {
+        let outcome = beginFreeze()
+        if case .lock = outcome { freezer.thaw() }
+        return outcome
     }
 
     /// Ends the suspension; returns the message that tells the application of it, `nil` if there was none.
@@ -164,14 +312,8 @@ final class RunningProcess {
         return "stopped by a signal (SIGSTOP or a shell); SIGCONT continues it"
     }
 
-    /// Returns whether a debugger or a signal holds the process, or has held it at the last limit: it is not killed for
-    /// what it could not do in time, and has the whole time once it continues.
-    func isSparedAtLimit(log: (String) -> Void) -> Bool {
-        let holder = holder
-        defer { isSpared = holder != nil }
-        if let holder, !isSpared { log("process \(handle.identifier) is \(holder), and not killed") }
-        return holder != nil || isSpared
-    }
+    /// The memory that is watched: a suspended process uses no more than it has.
+    var watchedMemory: ApplicationMemory? { suspensions.start == nil ? memory : nil }
 
     /// The resident memory of the tree in bytes.
     var residentMemory: UInt64 {
@@ -230,6 +372,21 @@ final class RunningProcess {
         for process in freezer.processes {
             for thread in ProcessStatus.threads(of: process) { ProcessPriority.set(priority, of: thread.identifier) }
         }
+    }
+}
+
+extension RunningProcess: TransitionGate {
+    var admitsTasks: Bool { conversation.isOpen && page.admitsTasks }
+
+    func closePage(at now: Duration) -> Int { page.close(at: now) }
+
+    func reopenPage() { page.reopen() }
+
+    func isSparedAtLimit() -> Bool {
+        let holder = holder
+        defer { isSpared = holder != nil }
+        if let holder, !isSpared { log("process \(handle.identifier) is \(holder), and not killed") }
+        return holder != nil || isSpared
     }
 }
 

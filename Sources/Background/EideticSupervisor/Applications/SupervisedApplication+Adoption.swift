@@ -22,7 +22,8 @@ extension SupervisedApplication {
         }
         components.adoption.expect(found, at: Clock.now)
         adoptProcess(process)
-        apply(found.declarations, to: process)
+        process.record(found.declarations, below: context.hierarchy)
+        applyDeclarations()
         if let report = process.reasons.kill {
             log("adopted while it is being killed: \(report)")
             return process.freezer.kill()
@@ -46,7 +47,7 @@ extension SupervisedApplication {
     /// Takes over a process that is frozen: it stays so, and connects when it continues.
     private func adoptFrozen(_ process: RunningProcess, recordedAs found: ApplicationRecord.ProcessRecord) {
         // A freeze may have been begun and not verified: it is begun again.
-        guard case .verified = FreezeAttempt.begin(process.freezer, page: process.page.file) else {
+        guard case .verified = process.beginFreeze() else {
             process.cancelSuspension()
             return components.adoption.expect(found, at: Clock.now)
         }
@@ -55,7 +56,7 @@ extension SupervisedApplication {
         log("adopted: suspended, process \(process.handle.identifier)")
         take(AdoptedProcess(.suspended))
         process.conversation.presentation = found.intention.presentation
-        watchSuspended(process)
+        watchSuspended()
         perform(components.adoption.resumption(of: found.intention, in: view))
     }
 

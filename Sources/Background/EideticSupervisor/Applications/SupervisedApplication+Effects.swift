@@ -17,9 +17,15 @@ extension SupervisedApplication {
         case .expireTasks(let deadline):
             send(.expire(deadline: deadline))
             perform(components.taskNames.request(in: view))
-        case .freezeProcess: freeze()
-        case .thawProcess: thaw()
-        case .commitSuspension: commitSuspension()
+        case .freezeProcess: if let process { perform(components.suspension.begin(process.beginFreeze(), in: view)) }
+        case .thawProcess:
+            components.suspension.end()
+            process?.thaw()
+            // The application first, where this process has the only free processor: what is left to do is records.
+            sched_yield()
+        case .commitSuspension:
+            process?.beginSuspension(at: Clock.now)
+            watchSuspended()
         case .deliverNotices: deliverNotices()
         case .deleteArchive:
             do throws(SystemError) { try files.deleteArchive() } catch {
@@ -28,7 +34,7 @@ extension SupervisedApplication {
         case .deliverMemoryWarning(let level): send(.memoryWarning(level: UInt8(clamping: level)))
         case .warnAboutLocks: log("thawed, \(lastObstacle ?? "a lock is held"); killed if it happens again within 5 s")
         case .throttleProcess: throttle()
-        case .exitProcess: components.plain.isRunning ? requestEnd() : send(.exit)
+        case .exitProcess: components.plain.isRunning ? process?.requestEnd() : send(.exit)
         case .killProcess(let reason): kill(for: reason)
         case .reportExit(let report):
             let ended = components.leftovers.processes.last { $0.identity == report.process } ?? process
@@ -36,11 +42,12 @@ extension SupervisedApplication {
             reportEnd(ended?.text(of: report) ?? ProcessEnd.unknown.explanation)
         case .refuse(let refusal): refuse(refusal, because: program.explanation(of: refusal, for: currentEvent))
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
-        case .reportWake(let reason, let result): report(reason, result: result)
+        case .reportWake(let reason, let result):
+            perform(components.wakes.complete(reason, result: result, in: view, at: context.clock.now))
         case .reportURL(let url, let outcome):
             log("\(url)\(url.source.map { " from \($0)" } ?? ""): \(outcome)")
             answerSender(of: url, outcome: outcome)
-        case .cancelTransfers: cancelTransfers()
+        case .cancelTransfers: context.transfers.cancelAll(of: program)
         // The application saves its archive; the rest concerns an application without a supervisor.
         case .saveArchive, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
         }
@@ -55,31 +62,19 @@ extension SupervisedApplication {
     }
 
     /// Tells the sender of a URL what has become of it.
-    func answerSender(of url: IncomingURL, outcome: IncomingURL.Outcome) {
+    private func answerSender(of url: IncomingURL, outcome: IncomingURL.Outcome) {
         let obstacle = process == nil ? lastObstacle : nil
         perform(components.urls.complete(url, outcome: outcome, startObstacle: obstacle))
     }
 
+    /// Passes a refusal to those who wait for the outcome of the request.
+    func reportRefusal(of event: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
+        if case .openURL(let url) = event { answerSender(of: url, outcome: .refused(refusal)) }
+        guard case .wake(let wake, _) = event else { return }
+        perform(components.wakes.refuse(wake, because: refusal, at: context.clock.now))
+    }
+
     // MARK: Suspension
-
-    /// Begins a freeze, or looks at it again, and passes the outcome.
-    func freeze(again: Bool = false) {
-        guard let process else { return }
-        let page = process.page.file
-        let effects =
-            again
-            ? components.suspension.resume(FreezeAttempt.resume(process.freezer, page: page), in: view)
-            : components.suspension.begin(FreezeAttempt.begin(process.freezer, page: page), in: view)
-        perform(effects)
-    }
-
-    private func thaw() {
-        components.suspension.end()
-        process?.callers.forget()
-        process?.freezer.thaw()
-        // The application first, where this process has the only free processor: what is left to do is records.
-        sched_yield()
-    }
 
     func requestIdleReport() {
         guard let process else { return }
@@ -87,55 +82,17 @@ extension SupervisedApplication {
         if process.page.openTasks == 0 { handle(.openTaskCountChanged(0, process: process.identity)) }
     }
 
-    private func commitSuspension() {
-        guard let process else { return }
-        process.beginSuspension(at: Clock.now)
-        watchSuspended(process)
-        for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
-            log("process \(stray) had left its control group, and was taken back")
-        }
-    }
-
     /// Watches the terminal of a suspended process, and the connections by which others reach it.
-    func watchSuspended(_ process: RunningProcess) {
+    func watchSuspended() {
         components.suspension.watchTerminal(in: view)
-        process.callers = Callers(of: process.freezer.processes)
-        watchCallers(of: process)
+        if let process { process.callers = Callers(of: process.freezer.processes) }
+        watchCallers()
     }
 
-    private func watchCallers(of process: RunningProcess) {
-        process.callers.watch(with: context.poller) { [unowned self] source in
+    func watchCallers() {
+        process?.callers.watch(with: context.poller) { [unowned self] source in
             perform(components.thaws.request(from: source, in: view))
         }
-    }
-
-    /// Lets the suspended application run for what others have sent.
-    func thawBriefly() {
-        process?.callers.endWatch()
-        process?.freezer.thaw()
-    }
-
-    /// Stops the application again; one that has opened a background task meanwhile continues.
-    func endBriefThaw() {
-        guard let process, lifecycle.state == .suspended else { return components.thaws.complete() }
-        let outcome = FreezeAttempt.begin(process.freezer, page: process.page.file)
-        switch outcome {
-        case .verified:
-            components.thaws.complete()
-            watchCallers(of: process)
-        case .openTasks(let count): continueAfterBriefThaw(openTasks: count)
-        case .lock, .pending:
-            if case .lock = outcome { process.freezer.thaw() }
-            if !components.thaws.retry(at: Clock.now) { continueAfterBriefThaw() }
-        }
-    }
-
-    /// Continues the suspended application in the background, where it is suspended again as any other.
-    func continueAfterBriefThaw(openTasks: Int = 0) {
-        components.thaws.complete()
-        guard let process else { return }
-        handle(.resumeInBackground)
-        if openTasks > 0 { handle(.openTaskCountChanged(openTasks, process: process.identity)) }
     }
 
     private func throttle() {
@@ -153,29 +110,10 @@ extension SupervisedApplication {
         guard let process else { return }
         let limit = context.configuration.quitGracePeriod
         if reason == .terminatedWhileSuspended, components.plain.beginEnd(at: Clock.now, limit: limit) {
-            return requestEnd()
+            return process.requestEnd()
         }
-        let isPlain = components.plain.isRunning && reason.isLimit
-        let report =
-            isPlain
-            ? "killed, as it has not ended after SIGTERM"
-            : KillReport(reason: reason, openTasks: process.taskReport).text
-        process.reasons.kill = report
-        if !isPlain {
-            if reason.isToldAtNextLaunch { process.reasons.report = report }
-            components.adoption.record?.killReport = report
-            process.callers.forget()
-        }
-        log(report)
-        process.freezer.kill()
-    }
-
-    /// Asks a process that knows no callbacks to end.
-    private func requestEnd() {
-        guard let process else { return }
-        log("SIGTERM is sent to process \(process.handle.identifier)")
-        process.handle.signal(SIGTERM)
-        process.cancelSuspension()
+        process.kill(for: reason, isPlain: components.plain.isRunning)
+        components.adoption.record?.killReport = process.reasons.kill
     }
 
     /// Saves the reason for which a process was ended, for the next launch of the application.

@@ -5,54 +5,17 @@ import EideticSupervision
 // The messages of the application, which are not trusted.
 extension SupervisedApplication {
     /// Uses a connection for a process, from which messages follow.
-    func attach(_ socket: PacketSocket, to process: RunningProcess) {
-        let connection = Connection(
-            socket: socket,
-            poller: context.poller,
-            limiter: context.limiter(of: process.handle.identifier)
-        )
-        attach(connection, to: process)
-        connection.start()
-    }
-
     func attach(_ connection: Connection, to process: RunningProcess) {
-        process.use(connection)
-        connection.receive = { [unowned self, unowned process] packet in self.receive(packet, from: process) }
-        connection.end = { [unowned self, unowned process] in self.connectionDidEnd(of: process) }
-    }
-
-    private func connectionDidEnd(of process: RunningProcess) {
-        process.connection = nil
-        process.conversation.close()
-        if process.end == nil, process.reasons.kill == nil {
-            Log.write(.info, category: .background, message: "\(identifier) closed its connection")
-        }
-    }
-
-    private func receive(_ packet: PacketSocket.Packet, from process: RunningProcess) {
-        if !process.conversation.isOpen, let connection = process.connection,
-            let refusal = connection.refuseOtherVersion(ofGreeting: packet.bytes)
-        {
-            log(refusal)
-            return connection.fail()
-        }
-        do throws(WireError) {
-            let message = try WireReader.decode(ApplicationMessage.self, from: packet.bytes)
+        process.use(connection) { [unowned self, unowned process] message, packet throws(WireError) in
             guard process === self.process else { return }
-            if case .wakes(let command) = message {
-                context.changeCount &+= 1
-                return receive(command, with: packet)
-            }
+            context.changeCount &+= 1
+            if case .wakes(let command) = message { return receive(command, with: packet) }
             try receive(message, from: process)
-        } catch {
-            log("connection closed, invalid message: \(error)")
-            process.connection?.fail()
         }
     }
 
     private func receive(_ message: ApplicationMessage, from process: RunningProcess) throws(WireError) {
         let identity = process.identity
-        context.changeCount &+= 1
         switch message {
         case .hello(let hello): try greet(hello, from: process)
         case .acknowledged(let sequence): acknowledge(sequence, from: process)
@@ -71,7 +34,7 @@ extension SupervisedApplication {
         case .leaving:
             log("asks for its termination")
             // As when its window is closed while it is continued for its display.
-            if lifecycle.state == .suspended { continueAfterBriefThaw() }
+            if lifecycle.state == .suspended { perform(components.thaws.continueInBackground(in: view)) }
             // A request that the earlier supervisor obeyed comes again, and is no second one.
             guard process.conversation.repeatsTermination else {
                 return handle(.terminate(grace: context.configuration.quitGracePeriod))
@@ -91,7 +54,8 @@ extension SupervisedApplication {
     /// Answers the first message of a connection.
     private func greet(_ hello: Hello, from process: RunningProcess) throws(WireError) {
         guard !process.conversation.isOpen else { throw .unknownCase(type: "second hello", value: 1) }
-        apply(hello.declarations, to: process)
+        process.record(hello.declarations, below: context.hierarchy)
+        applyDeclarations()
         let isIntroduced = components.plain.introduce()
         welcome(process)
         let messages = process.conversation.open()
@@ -124,16 +88,10 @@ extension SupervisedApplication {
 
     private func assert(_ assertion: ContinuousAssertion, isHeld: Bool, by process: RunningProcess) {
         // As when another program makes it play while it is continued for its bus.
-        if isHeld, lifecycle.state == .suspended { continueAfterBriefThaw() }
+        if isHeld, lifecycle.state == .suspended { perform(components.thaws.continueInBackground(in: view)) }
         if assertion == .audio { components.sound.claim(isHeld) }
         // It is held by the work that the application has named, for as long as there is some.
         if assertion == .continued, isHeld || !components.work.isEmpty { return }
         handle(.assertionChanged(assertion, isHeld: isHeld, process: process.identity))
-    }
-
-    /// Limits the application to its declarations: its desktop entry holds, where it says something else.
-    func apply(_ declarations: Hello.Declarations, to process: RunningProcess) {
-        process.record(declarations, below: context.hierarchy)
-        applyDeclarations()
     }
 }

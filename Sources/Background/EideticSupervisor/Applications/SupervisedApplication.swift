@@ -94,30 +94,8 @@ final class SupervisedApplication {
         if let priority = effects.memoryPriority { process?.setMemoryPriority(priority) }
     }
 
-    /// Makes a transition, unless it would terminate the application while a task is open.
-    ///
-    /// A task may begin between the reading of the count that found none open and the phase that admits no more. The
-    /// phase is therefore written first, and the count read again. If a task is open, the transition is discarded, and
-    /// its effects with it; the state machine learns of the task first. Once no task may begin, one reading is enough.
     private func transition(on event: LifecycleEvent, at now: Duration) -> [LifecycleEffect] {
-        var next = lifecycle
-        var effects = next.handle(event, at: now)
-        if effects.contains(where: \.killsForLimit), process?.isSparedAtLimit(log: log) == true {
-            lifecycle.restartPassedLimits(at: now)
-            next = lifecycle
-            effects = next.handle(event, at: now)
-        }
-        guard effects.contains(where: \.endsTasks), let process, process.conversation.isOpen,
-            process.page.admitsTasks, case let count = process.page.close(at: now), count > 0
-        else {
-            lifecycle = next
-            return effects
-        }
-        process.page.reopen()
-        let open = LifecycleEvent.openTaskCountChanged(count, process: lifecycle.process)
-        let first = lifecycle.handle(open, at: now)
-        if case .openTaskCountChanged = event { return first }
-        return first + transition(on: event, at: now)
+        CheckedTransition.make(&lifecycle, on: event, at: now, with: process)
     }
 
     // MARK: Deadlines
@@ -168,18 +146,12 @@ final class SupervisedApplication {
     func saveRecord() { _ = files.save(ApplicationRecord(of: self)) }
 
     /// Records a refusal, for `eidetic app why` and the log.
-    @discardableResult
-    func refuse(_ refusal: LifecycleEffect.Refusal, because reason: String) -> RefusedRequest {
+    func refuse(_ refusal: LifecycleEffect.Refusal, because reason: String) {
         lastRefusal = RefusedUse(refusal: refusal, explanation: reason)
         log("refused: \(reason)")
-        return RefusedRequest(reason: reason)
     }
 }
 
 extension LifecycleEffect {
     fileprivate var isRefusal: Bool { if case .refuse = self { true } else { false } }
-
-    fileprivate var killsForLimit: Bool { if case .killProcess(let reason) = self { reason.isLimit } else { false } }
-
-    fileprivate var endsTasks: Bool { if case .setTaskPhase(.terminating, _) = self { true } else { false } }
 }

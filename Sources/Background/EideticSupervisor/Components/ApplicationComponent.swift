@@ -46,11 +46,15 @@ package enum ApplicationEffect {
     /// Shows the progress of work on the screen, whose server answers later.
     case showProgress(of: ContinuedWork, named: String)
     case withdrawProgress(UInt32, work: String)
+    /// Makes the transfer process announce a session again later, whose wake has failed.
+    case reportSessionFailure(String)
     /// Tells the transfer process whether it holds the events of the application.
     case updateTransferHold
     /// Lets a suspended application run, until ``endBriefThaw``.
     case thawBriefly
     case endBriefThaw
+    /// Watches the connections by which others reach the suspended application.
+    case watchCallers
     /// Looks at a freeze again.
     case resumeFreeze
     /// Asks the application for a report when its last task has ended.
@@ -81,9 +85,6 @@ package enum DesktopRequest: Sendable, Hashable {
     /// Follows the location while an application wants that.
     case updateLocation
 }
-
-/// A request that cannot be obeyed, with the reason.
-package struct RefusedRequest: Error, Hashable { package let reason: String }
 
 /// One concern of a supervised application: it is told what happened, and returns what is to be done.
 ///

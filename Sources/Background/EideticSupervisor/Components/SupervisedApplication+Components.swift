@@ -20,24 +20,7 @@ extension SupervisedApplication {
         perform(component.handle(&components, change, view))
     }
 
-    var view: ApplicationView {
-        let executable = program.description?.executable
-        var view = ApplicationView(lifecycle, process: process?.view(ofProgram: executable), at: Clock.now)
-        view.hasProgram = program.isKnown
-        view.isDeclared = program.manifest.manifest != nil
-        view.explanation = program.manifest.explanation
-        view.hasLeftovers = !components.leftovers.processes.isEmpty
-        view.isAdopting = components.adoption.record != nil
-        view.isPlain = components.plain.isRunning
-        view.isWokenForData = components.wakes.isActive(.voip)
-        view.scheduleTime = { [context] in context.clock.now }
-        view.conditions = { MachineConditions.current }
-        view.programFile = { [executable] in WakeCrashes.ProgramFile(at: executable) }
-        view.hasBus = context.desktop?.session?.connection != nil
-        view.unreadSources = { [unowned self] in process?.callers.unreadSources ?? [] }
-        view.playingProcesses = { [sound = context.sound] in sound.playingProcesses }
-        return view
-    }
+    var view: ApplicationView { ApplicationView(of: self) }
 
     func perform(_ effects: [ApplicationEffect]) {
         for effect in effects { perform(effect) }
@@ -59,7 +42,9 @@ extension SupervisedApplication {
         case .restorePriority: process?.restorePriority()
         case .kill(let reason): if process?.reasons.kill == nil { kill(for: reason) }
         case .explainEnd(let report): process?.reasons.report = report
-        case .wake(let kind, let session, let payload): start(kind, session: session, payload: payload)
+        case .wake(let kind, let session, let payload):
+            let now = context.clock.now
+            perform(components.wakes.start(kind, session: session, payload: payload, in: view, at: now))
         case .watchConditions(let isNeeded): watchConditions(isNeeded)
         case .forgiveWakeCrashes:
             lifecycle.wakeCrashCounts = [:]
@@ -69,10 +54,12 @@ extension SupervisedApplication {
         case .showProgress(let work, let name): context.desktop?.show(work, named: name, of: self)
         case .withdrawProgress(let number, let work):
             context.desktop?.withdrawProgress(number, work: work, of: identifier)
-        case .updateTransferHold: sendTransferHold()
-        case .thawBriefly: thawBriefly()
-        case .endBriefThaw: endBriefThaw()
-        case .resumeFreeze: freeze(again: true)
+        case .reportSessionFailure(let session): context.transfers.reportFailure(of: session, to: program)
+        case .updateTransferHold: context.transfers.updateHold(of: program)
+        case .thawBriefly: process?.thawBriefly()
+        case .endBriefThaw: if let process { perform(components.thaws.end(process.endBriefThaw(), in: view)) }
+        case .watchCallers: watchCallers()
+        case .resumeFreeze: if let process { perform(components.suspension.resume(process.resumeFreeze(), in: view)) }
         case .requestIdleReport: requestIdleReport()
         case .refuse(let refusal, let reason): refuse(refusal, because: reason)
         case .desktop(let request): context.desktop?.perform(request, for: self)
@@ -97,28 +84,18 @@ extension SupervisedApplication {
         reportRefusal(of: event, because: .tooManyRequests)
     }
 
+    /// Brings the application to the foreground, and tells it why: at once if it runs, else behind the launch.
+    func launch(_ reason: LaunchReason, with reply: WakeReply) {
+        let isLaunch = process == nil
+        if !isLaunch { send(.wakes(reply)) }
+        request(.launch(reason))
+        if isLaunch { send(.wakes(reply)) }
+    }
+
     private func slowDown(because reason: String) {
         guard let process else { return }
         let report = "\(reason): slowed down (\(process.slowDown()))"
         components.processor.report = report
         log(report)
-    }
-}
-
-extension RunningProcess {
-    fileprivate func view(ofProgram executable: String?) -> ApplicationView.Process {
-        var view = ApplicationView.Process(identity)
-        view.isWelcomed = conversation.isOpen
-        view.number = handle.identifier
-        view.isIdleReportRequested = conversation.isIdleReportRequested
-        view.isForegroundJob = { [number = handle.identifier] in ProcessStatus(of: number)?.isForegroundJob }
-        view.isSuspended = suspensions.start != nil
-        view.isBeingKilled = reasons.kill != nil
-        view.isThrottled = isThrottled
-        view.openTasks = page.openTasks
-        view.slowStart = slowStart(of: executable)
-        view.identifiers = { [freezer] in freezer.processes }
-        view.processorTime = { [freezer] in freezer.usedProcessorTime }
-        return view
     }
 }

@@ -118,31 +118,6 @@ extension Supervisor {
     }
 }
 
-extension SupervisedApplication {
-    /// Takes a process under supervision that somebody else has started.
-    func connect(_ handle: ProcessHandle, connection: Connection, hello: Hello) throws(SystemError) {
-        processNumber += 1
-        try context.directory.makeDirectory(of: identifier)
-        let page = try place.makePage()
-        // Before the process is moved: a successor must know it.
-        var intention = ApplicationRecord.ProcessRecord()
-        intention.identifier = handle.identifier
-        intention.startTime = handle.startTime
-        intention.isBackgroundLaunch = hello.presentation?.isVisible == false
-        guard saveIntention(intention) else {
-            unlink(place.pagePath)
-            throw SystemError(.write, errorNumber: ENOSPC, path: context.directory.recordPath(of: identifier))
-        }
-        let identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
-        let process = place.process(handle, identity: identity, group: place.gather(handle), page: page)
-        process.isBackgroundLaunch = hello.presentation?.isVisible == false
-        attach(connection, to: process)
-        adoptProcess(process)
-        log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
-        introduceProcess(by: .processConnected(inBackground: process.isBackgroundLaunch))
-    }
-}
-
 extension Connection {
     /// Tells an application with another version of the messages which one this supervisor speaks.
     ///

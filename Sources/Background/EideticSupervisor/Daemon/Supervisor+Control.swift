@@ -127,34 +127,32 @@ extension Supervisor {
         guard let application = knownApplication(identifier) else { return unknown(identifier) }
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            return answer(for: application) { () throws(RefusedRequest) in try application.deliverMessage(message) }
+            return answer(for: application) { $0.deliver(message, in: $1, at: $2) }
         } catch {
             return Self.refusal(.invalidRequest, message: "\(error)")
         }
     }
 
+    private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return unknown(identifier) }
+        return answer(for: application) { $0.simulate(simulation, in: $1, at: $2) }
+    }
+
     private func answer(
         for application: SupervisedApplication,
-        to body: () throws(RefusedRequest) -> String?
+        to request: (inout Wakes, ApplicationView, ScheduleTime) -> RequestOutcome
     ) -> [ControlAnswer] {
         let earlier = application.lastRefusal
         application.lastRefusal = nil
         defer { application.lastRefusal = application.lastRefusal ?? earlier }
-        do throws(RefusedRequest) {
-            if let line = try body() { return Self.lines([line]) }
-        } catch {
-            return Self.refusal(.lifecycle, message: error.reason)
+        let (view, now) = (application.view, context.clock.now)
+        let outcome = request(&application.components.wakes, view, now)
+        application.perform(outcome.effects)
+        if let note = outcome.note { return Self.lines([note]) }
+        if let reason = outcome.refusal ?? application.lastRefusal?.explanation {
+            return Self.refusal(.lifecycle, message: reason)
         }
-        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
         return [ControlAnswer(.done)]
-    }
-
-    private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
-        guard let application = knownApplication(identifier) else { return unknown(identifier) }
-        return answer(for: application) { () throws(RefusedRequest) in
-            try application.simulate(simulation)
-            return nil
-        }
     }
 
     private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {

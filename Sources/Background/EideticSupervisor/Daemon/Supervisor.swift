@@ -92,17 +92,21 @@ package final class Supervisor {
             reportChanges()
             stopAfterApplications()
         }
-        for application in applications.values { application.release() }
+        for application in applications.values {
+            guard let process = application.process else { continue }
+            application.perform(application.components.work.endAll(in: application.view))
+            process.release()
+        }
         // The notifications that it withdraws.
         context.desktop?.session?.process()
-        context.transfers?.stop()
+        context.transfers.link?.stop()
         context.log.save()
     }
 
     private func waitForEvents() {
         let now = Clock.now
         var notifications = memory.pollDescriptors(at: now)
-        let watched = applications.values.compactMap(\.watchedMemory)
+        let watched = applications.values.compactMap(\.process?.watchedMemory)
         let counts =
             [notifications.count]
             + watched.map { memory in
@@ -266,17 +270,5 @@ package final class Supervisor {
         let application = SupervisedApplication(identifier: identifier, context: context)
         applications[identifier] = application
         return application
-    }
-}
-
-extension SupervisedApplication {
-    /// Continues the application, which then runs without a supervisor.
-    func release() {
-        guard let process else { return }
-        perform(components.work.endAll(in: view))
-        if process.freezer.isFreezeRequested { process.freezer.thaw() }
-        try? process.page.setPhase(.foreground, deadline: nil)
-        process.setMemoryPriority(MemoryPriorities.foreground)
-        process.connection?.close()
     }
 }

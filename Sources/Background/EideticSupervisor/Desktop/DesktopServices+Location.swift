@@ -52,8 +52,10 @@ extension DesktopServices {
                 accuracy: fields["Accuracy"]?.real ?? 0
             )
             guard location.isValid else { return }
-            for application in self?.applications ?? [] where application.components.wakes.record.wantsLocation {
-                try? application.deliver(location)
+            guard let self else { return }
+            for application in applications {
+                let (view, now) = (application.view, supervisor.context.clock.now)
+                application.perform(application.components.wakes.deliver(location, in: view, at: now).effects)
             }
         }
     }

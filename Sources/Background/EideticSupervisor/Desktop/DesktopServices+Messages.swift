@@ -128,9 +128,10 @@ extension DesktopServices {
     private func deliver(_ payload: [UInt8], to application: SupervisedApplication) {
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            do throws(RefusedRequest) { _ = try application.deliverMessage(message) } catch {
-                application.log("a message of a server was not delivered: \(error.reason)")
-            }
+            let (view, now) = (application.view, supervisor.context.clock.now)
+            let outcome = application.components.wakes.deliver(message, in: view, at: now)
+            application.perform(outcome.effects)
+            if let reason = outcome.refusal { application.log("a message of a server was not delivered: \(reason)") }
         } catch {
             application.log("a message of a server was refused: \(error)")
         }

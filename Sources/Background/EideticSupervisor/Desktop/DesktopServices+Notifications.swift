@@ -134,9 +134,6 @@ extension DesktopServices {
             date: delivered.date - supervisor.context.clock.now.offset
         )
         application.log("the user has responded to the notification \(response.identifier)")
-        let isLaunch = application.process == nil
-        if !isLaunch { application.send(.wakes(.response(response))) }
-        guard application.handleWhenConnected(.launch(.notificationResponse(response.identifier))) else { return }
-        if isLaunch { application.send(.wakes(.response(response))) }
+        application.launch(.notificationResponse(response.identifier), with: .response(response))
     }
 }

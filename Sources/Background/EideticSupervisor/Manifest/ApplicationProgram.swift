@@ -2,9 +2,9 @@ import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 
-/// The program of an application, and the background modes that it may use: those of its desktop entry, or else its own.
+/// The program of an application, and the modes that it may use: those of its desktop entry, or else its own.
 package struct ApplicationProgram {
-    private let identifier: String
+    package let identifier: String
     /// The program that was installed with the identifier; `nil` for that of the desktop entry.
     package var installed: ProgramDescription?
     /// The desktop entry, as it was when the process started.

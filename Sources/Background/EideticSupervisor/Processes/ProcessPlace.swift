@@ -51,7 +51,8 @@ struct ProcessPlace {
             handle: handle,
             freezer: freezer(of: handle, in: group),
             page: page,
-            conversation: Conversation(after: context.firstNumber)
+            conversation: Conversation(after: context.firstNumber),
+            log: { [context, identifier] in context.log.append($0, for: identifier) }
         )
     }
 

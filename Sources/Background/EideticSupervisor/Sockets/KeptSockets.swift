@@ -1,6 +1,7 @@
 import EideticCore
 import EideticLifecycle
 import EideticSupervision
+import Glibc
 
 /// The connected sockets that an application has left, which wake it for data while it does not run.
 struct KeptSockets: ApplicationComponent {
@@ -12,9 +13,6 @@ struct KeptSockets: ApplicationComponent {
     /// The time at which a socket is watched again after a pause.
     var deadline: Duration? { isWatching ? sockets.values.compactMap(\.pauseEnd).min() : nil }
 
-    /// Returns whether a socket may be kept by a name.
-    func hasRoom(for name: String) -> Bool { sockets[name] != nil || sockets.count < Self.countLimit }
-
     /// The messages that pass the sockets to a process, and the socket that each brings along.
     var messages: [(message: SupervisorMessage, socket: Connection.Attachment)] {
         sockets.map { name, socket in
@@ -25,7 +23,19 @@ struct KeptSockets: ApplicationComponent {
     /// The names of the sockets.
     var names: [String] { sockets.keys.sorted() }
 
-    mutating func keep(_ socket: KeptSocket, named name: String) { sockets[name] = socket }
+    /// Keeps the socket that a packet brings along, unless there are too many.
+    mutating func keep(
+        _ packet: PacketSocket.Packet,
+        named name: String,
+        adopt: (Int32) -> KeptSocket
+    ) -> [ApplicationEffect] {
+        guard sockets[name] != nil || sockets.count < Self.countLimit else { return [] }
+        let numbers = packet.takeDescriptors()
+        for number in numbers.dropFirst() { close(number) }
+        guard let number = numbers.first else { return [.log("the socket \(name) came without a descriptor")] }
+        sockets[name] = adopt(number)
+        return []
+    }
 
     mutating func release(_ name: String) { sockets[name] = nil }
 

@@ -4,14 +4,6 @@ package import EideticSupervision
 
 // Requests of the application, which are not trusted, and of `eidetic app`.
 extension Wakes {
-    /// The outcome of a message of a server.
-    package enum Delivery {
-        case begun([ApplicationEffect])
-        /// The newest message waits, for the reason.
-        case delayed(String)
-        case refused(LifecycleEffect.Refusal)
-    }
-
     /// Obeys a command of the application; other components obey the rest.
     package mutating func obey(
         _ command: WakeCommand,
@@ -59,40 +51,113 @@ extension Wakes {
         return [.send(.wakes(.task(fault, number: number)))]
     }
 
+    // MARK: Requests from outside
+
     /// Delivers a silent message of a server, now or when the throttle admits it.
-    package mutating func deliver(_ payload: PushPayload, in view: ApplicationView, at now: ScheduleTime) -> Delivery {
+    package mutating func deliver(
+        _ payload: PushPayload,
+        in view: ApplicationView,
+        at now: ScheduleTime
+    ) -> RequestOutcome {
+        guard view.lifecycle.rules.declaredWakeKinds.contains(.push) else {
+            return .refused(.undeclaredMode, because: view.explanation(.remoteNotification))
+        }
+        var (outcome, view) = forgiving(view)
         // Before the throttle, which counts what is delivered.
-        if let refusal = view.lifecycle.obstacle(toWakesFor: .push) { return .refused(refusal) }
-        guard let admitted = record.throttle.admit(payload.bytes, at: now.steady) else {
+        if let refusal = view.lifecycle.obstacle(toWakesFor: .push) {
+            return outcome + .refused(refusal, because: refusal.explanation)
+        }
+        if let admitted = record.throttle.admit(payload.bytes, at: now.steady) {
+            outcome.effects += start(.push, payload: admitted, in: view, at: now)
+        } else {
             let delay = (record.throttle.nextTime ?? now.steady) - now.steady
-            return .delayed("throttled: the newest message is delivered in \(ScheduleText.duration(delay))")
+            let note = "throttled: the newest message is delivered in \(ScheduleText.duration(delay))"
+            outcome = outcome + RequestOutcome([.log(note)], note: note)
         }
-        return .begun(start(.push, payload: admitted, in: view, at: now))
+        return outcome + RequestOutcome([.saveWakes])
     }
 
-    // MARK: Simulation
-
-    /// Begins the next fetch at once.
-    package mutating func beginFetch(
+    /// Wakes the application for a location.
+    mutating func deliver(
+        _ location: Location,
         in view: ApplicationView,
         at now: ScheduleTime
-    ) throws(RefusedRequest) -> [ApplicationEffect] {
-        guard !record.schedule.isFetching else { throw RefusedRequest(reason: "a fetch is under way") }
-        record.schedule.isFetching = true
-        return begin(.fetch, in: view, at: now)
+    ) -> RequestOutcome {
+        guard record.wantsLocation else {
+            return RequestOutcome(refusal: "the application has not asked for updates of the location")
+        }
+        let (outcome, view) = forgiving(view)
+        if let refusal = view.lifecycle.obstacle(toWakesFor: .location) {
+            return outcome + RequestOutcome(refusal: refusal.explanation)
+        }
+        return outcome + RequestOutcome(start(.location, payload: location.payload, in: view, at: now))
     }
 
-    /// Begins a task that waits at once.
-    package mutating func beginTask(
-        _ identifier: String,
+    /// Forgives the ends during wakes if it is time; returns the application as it is then.
+    private func forgiving(_ view: ApplicationView) -> (RequestOutcome, ApplicationView) {
+        let effects = forgiveCrashes(in: view)
+        var next = view
+        if !effects.isEmpty { next.lifecycle.wakeCrashCounts = [:] }
+        return (RequestOutcome(effects), next)
+    }
+
+    /// Makes happen what otherwise comes at its own time.
+    package mutating func simulate(
+        _ simulation: ControlRequest.Simulation,
         in view: ApplicationView,
         at now: ScheduleTime
-    ) throws(RefusedRequest) -> [ApplicationEffect] {
-        let found = record.schedule.tasks.firstIndex { $0.request.identifier == identifier && !$0.isRunning }
-        guard let index = found else {
-            throw RefusedRequest(reason: "no request with the identifier \(identifier) is pending")
+    ) -> RequestOutcome {
+        switch simulation {
+        case .fetch:
+            guard !record.schedule.isFetching else { return RequestOutcome(refusal: "a fetch is under way") }
+            record.schedule.isFetching = true
+            return RequestOutcome(begin(.fetch, in: view, at: now) + [.saveWakes])
+        case .task(let identifier):
+            let found = record.schedule.tasks.firstIndex { $0.request.identifier == identifier && !$0.isRunning }
+            guard let index = found else {
+                return RequestOutcome(refusal: "no request with the identifier \(identifier) is pending")
+            }
+            record.schedule.tasks[index].isRunning = true
+            let wake = WakeSchedule.Wake.task(record.schedule.tasks[index].request)
+            return RequestOutcome(begin(wake, in: view, at: now) + [.saveWakes])
+        case .expire:
+            guard view.lifecycle.isInBackground, view.process != nil else {
+                return RequestOutcome(refusal: "it is not in the background")
+            }
+            return RequestOutcome([.handle(.backgroundTimeRevoked)])
+        case .memory(let level):
+            guard view.process != nil else { return RequestOutcome(refusal: "it is not running") }
+            guard (1...3).contains(level) else { return RequestOutcome(refusal: "the level is 1, 2 or 3") }
+            return RequestOutcome([.handle(.memoryWarning(level: Int(level)))])
+        case .location(let latitude, let longitude, let accuracy):
+            let location = Location(latitude: latitude, longitude: longitude, accuracy: accuracy)
+            guard location.isValid else {
+                return RequestOutcome(refusal: "latitude, longitude or accuracy is out of range")
+            }
+            return deliver(location, in: view, at: now)
         }
-        record.schedule.tasks[index].isRunning = true
-        return begin(.task(record.schedule.tasks[index].request), in: view, at: now)
+    }
+}
+
+/// The outcome of a request from outside: the effects, and in words the reason for which it waits or is refused.
+package struct RequestOutcome {
+    package var effects: [ApplicationEffect]
+    package var refusal: String?
+    package var note: String?
+
+    init(_ effects: [ApplicationEffect] = [], refusal: String? = nil, note: String? = nil) {
+        self.effects = effects
+        self.refusal = refusal
+        self.note = note
+    }
+
+    /// A refusal that is recorded.
+    static func refused(_ refusal: LifecycleEffect.Refusal, because reason: String) -> RequestOutcome {
+        RequestOutcome([.refuse(refusal, because: reason)], refusal: reason)
+    }
+
+    /// Adds what comes after the effects of an outcome.
+    static func + (first: RequestOutcome, next: RequestOutcome) -> RequestOutcome {
+        RequestOutcome(first.effects + next.effects, refusal: next.refusal, note: next.note ?? first.note)
     }
 }

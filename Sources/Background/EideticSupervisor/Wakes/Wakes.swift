@@ -122,8 +122,26 @@ package struct Wakes: ApplicationComponent {
 
     // MARK: Ends
 
-    /// Passes the result of a wake to the schedule.
-    package mutating func complete(_ reason: WakeReason, result: WakeResult, at now: ScheduleTime) {
+    /// Passes the result of a wake to the schedule; one that its process did not live to complete has failed for the
+    /// transfer process.
+    package mutating func complete(
+        _ reason: WakeReason,
+        result: WakeResult,
+        in view: ApplicationView,
+        at now: ScheduleTime
+    ) -> [ApplicationEffect] {
+        record(result, of: reason, at: now)
+        let hasEnded = [.notRunning, .launching, .launchingInBackground].contains(view.lifecycle.reachedState)
+        let failure = result == .failed && hasEnded ? failure(of: reason) : []
+        return [.log("\(reason.kind) wake \(reason.id): \(result)")] + failure
+    }
+
+    /// Returns the effect of a wake that has failed, or was refused.
+    private func failure(of reason: WakeReason) -> [ApplicationEffect] {
+        reason.kind == .session ? [.reportSessionFailure(reason.session)] : []
+    }
+
+    private mutating func record(_ result: WakeResult, of reason: WakeReason, at now: ScheduleTime) {
         guard let active = active.removeValue(forKey: reason.id) else { return }
         let seconds = now.steady - active.start.steady
         if let planned = active.wake {
@@ -133,10 +151,17 @@ package struct Wakes: ApplicationComponent {
         }
     }
 
-    /// Plans a wake again that was refused.
-    package mutating func refuse(_ reason: WakeReason, because refusal: LifecycleEffect.Refusal, at now: ScheduleTime) {
-        guard let active = active.removeValue(forKey: reason.id), let wake = active.wake else { return }
-        record.schedule.postpone(wake, by: refusal == .undeclaredMode ? .day : Self.refusalPause, at: now)
+    /// Plans a wake again that was refused; returns the failure, unless it would be refused until the application is
+    /// used again.
+    package mutating func refuse(
+        _ reason: WakeReason,
+        because refusal: LifecycleEffect.Refusal,
+        at now: ScheduleTime
+    ) -> [ApplicationEffect] {
+        if let wake = active.removeValue(forKey: reason.id)?.wake {
+            record.schedule.postpone(wake, by: refusal == .undeclaredMode ? .day : Self.refusalPause, at: now)
+        }
+        return refusal == .undeclaredMode || refusal == .forceQuit ? [] : failure(of: reason)
     }
 
     // MARK: Notifications

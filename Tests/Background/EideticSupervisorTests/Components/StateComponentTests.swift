@@ -110,6 +110,47 @@ struct StateComponentTests {
         #expect(adoption.requests.isEmpty && adoption.record != nil)
     }
 
+    @Test("B16 a process that connects again is taken over as it is, and receives the requests that were on their way")
+    func reconnection() {
+        var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+        var record = ApplicationRecord.ProcessRecord()
+        record.state = .active
+        record.intention.isFocused = false
+        record.intention.isTerminating = true
+        record.intention.graceEnd = start + .seconds(7)
+        record.intention.urls = [ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: nil))]
+        record.intention.wakes = [ApplicationRecord.WakeRecord(reason: WakeReason(.fetch, id: 2), allowance: .zero)]
+        adoption.expect(record, at: start)
+        let view = ApplicationView.running(.active).at(start)
+        #expect(adoption.state(in: view) == .terminating)
+        let running = Hello.RunningState(.suspended, token: [], generation: 1)
+        var effects = adoption.connect(running: running, presentation: nil, in: view)
+        #expect(effects.names.prefix(3) == ["log", "take", "expectTermination"])
+        #expect(effects.names.suffix(3) == ["reopen", "rewake", "handleWaitingRequests"])
+        #expect(effects.events == [.terminate(grace: .seconds(7)), .show, .deactivate])
+        #expect(adoption.record == nil && adoption.deadline == nil && adoption.state(in: view) == .active)
+        // Not launched yet, and not to be shown.
+        record.intention = ApplicationRecord.Intention()
+        record.intention.isVisible = false
+        record.isBackgroundLaunch = true
+        adoption.expect(record, at: start)
+        effects = adoption.connect(running: nil, presentation: nil, in: view)
+        #expect(effects.names == ["takeUnlaunched", "handleWaitingRequests"])
+    }
+
+    @Test("B16 a presentation that has changed since is newer than the one that was on its way")
+    func presentation() {
+        let adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+        var intention = ApplicationRecord.Intention()
+        intention.presentation = PresentationMessage(isVisible: true, isFocused: true)
+        let view = ApplicationView.running(.active)
+        for isVisible in [true, false] {
+            let next = PresentationMessage(isVisible: isVisible, isFocused: isVisible)
+            let effects = adoption.resumption(of: intention, presentation: next, in: view)
+            #expect(effects.events == (isVisible ? [.show, .activate] : [.enterBackground, .deactivate]))
+        }
+    }
+
     @Test("B14 the transfer process is told when an application runs or ends, and not of anything else")
     func transfers() {
         var hold = TransferHold()
