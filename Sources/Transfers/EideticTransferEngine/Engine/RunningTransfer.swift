@@ -37,7 +37,7 @@ class RunningTransfer: FileExchangeDelegate {
     /// A Boolean value indicating whether the rate of the last period was below the least rate.
     private(set) var isSlow = false
     /// The moments of the last report of progress, and the number that it had.
-    var lastReport: (time: Duration, count: Int) = (.zero, -1)
+    private var lastReport: (time: Duration, count: Int) = (.zero, -1)
     /// The step after the current response, whose body is dropped; `nil` to keep the body.
     var followUp: FollowUp?
     /// The number of bytes up to which the part file is being made safe.
@@ -82,6 +82,14 @@ class RunningTransfer: FileExchangeDelegate {
 
     /// The number of bytes that are safe with the receiver of the transfer, and the number of all.
     var progress: (completed: Int, total: Int?) { (sink?.length ?? 0, part?.totalLength) }
+
+    /// Takes the progress if it has changed, at most four times a second.
+    func takeProgress(at now: Duration) -> (completed: Int, total: Int?)? {
+        let progress = progress
+        guard now - lastReport.time >= .milliseconds(250), progress.completed != lastReport.count else { return nil }
+        lastReport = (now, progress.completed)
+        return progress
+    }
 
     /// Counts the bytes since the last call, and compares the rate with the least one at the end of each period.
     func measureRate(at now: Duration) {
