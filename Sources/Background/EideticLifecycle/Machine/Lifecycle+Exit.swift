@@ -4,7 +4,7 @@ extension Lifecycle {
     mutating func forceQuit() {
         if isRunning { kill(.userForceQuit) }
         abandonWaitingLaunch(because: .forceQuit)
-        wasForceQuit = true
+        history.wasForceQuit = true
         effects += [.deleteArchive, .cancelTransfers]
     }
 
@@ -19,13 +19,13 @@ extension Lifecycle {
         guard isRunning || termination.killedProcess != nil else { return }
         let (killed, duringLaunch) = (termination.killedProcess, currentState == .launching)
         if duringLaunch { recordLaunchFailure() }
-        if killed == nil, !duringLaunch, !isTerminating { recordWakeFailures() }
+        if killed == nil, !duringLaunch, !isTerminating { history.recordEnd(during: stay.wakes.deliveredKinds) }
         let report = ExitReport(
             process: process,
             status: status,
             killReason: killed?.reason,
             wasLaunching: killed?.wasLaunching ?? duringLaunch,
-            openTasks: killed?.openTasks ?? openTasks
+            openTasks: killed?.openTasks ?? stay.openTasks
         )
         abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
         reset(to: .notRunning, isVisible: true)
@@ -45,9 +45,13 @@ extension Lifecycle {
 
     mutating func kill(_ reason: KillReason) {
         let duringLaunch = currentState == .launching
-        let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
+        let killed = TerminationProgress.KilledProcess(
+            reason: reason,
+            wasLaunching: duringLaunch,
+            openTasks: stay.openTasks
+        )
         effects.append(.killProcess(reason))
-        if reason.isLimit, !duringLaunch, !isTerminating { recordWakeFailures() }
+        if reason.isLimit, !duringLaunch, !isTerminating { history.recordEnd(during: stay.wakes.deliveredKinds) }
         abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
         reset(to: .notRunning, isVisible: true)
         termination.killedProcess = killed
@@ -55,29 +59,19 @@ extension Lifecycle {
     }
 
     private mutating func recordLaunchFailure() {
-        launchCrashCount += 1
+        history.launchCrashCount += 1
         effects.append(.deleteArchive)
-    }
-
-    /// Counts the kinds of wakes that the process was handling when it ended.
-    private mutating func recordWakeFailures() {
-        let handled = wakes.entries.filter { $0.deadline != nil }.map(\.reason.kind)
-        for kind in Set(handled) { wakeCrashCounts[kind, default: 0] += 1 }
     }
 
     /// Reports the wakes and URLs of the process that will never be completed.
     ///
     /// - Parameter keepsWakes: Whether the wakes that were not delivered wait for the next process.
     mutating func abandonOpenWork(keepsWakes: Bool = false) {
-        let kept = keepsWakes ? wakes.entries.filter { $0.deadline == nil } : []
-        report(wakes.entries.filter { !kept.contains($0) }.map(\.reason), as: .failed)
-        waiting.wakes = kept + waiting.wakes
-        for url in urls where url.id != answeredURL {
-            effects.append(.reportURL(url, .refused(isTerminating ? .terminating : .processEnded)))
-        }
-        wakes.entries = []
-        urls = []
-        answeredURL = nil
+        if keepsWakes { report(stay.wakes.takeDelivered(), as: .failed) }
+        let rest = stay.wakes.takeAll()
+        if keepsWakes { waiting.wakes = rest + waiting.wakes } else { report(rest.map(\.reason), as: .failed) }
+        let refusal: LifecycleEffect.Refusal = isTerminating ? .terminating : .processEnded
+        for url in urls.takeUnanswered() { effects.append(.reportURL(url, .refused(refusal))) }
     }
 
     mutating func report(_ reasons: [WakeReason], as result: WakeResult) {

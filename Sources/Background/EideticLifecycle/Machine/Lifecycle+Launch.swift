@@ -67,11 +67,11 @@ extension Lifecycle {
 
     private mutating func start(_ callback: LifecycleCallback, spawnsProcess: Bool = true) {
         let isVisible = if case .launch = callback { true } else { false }
-        let waitingURLs = urls
+        let waitingURLs = urls.forNextProcess
         reset(to: .launching, isVisible: isVisible)
         urls = waitingURLs
         process = process.next
-        if isVisible { (wasForceQuit, launchCrashCount, wakeCrashCounts) = (false, 0, [:]) }
+        if isVisible { history = LaunchHistory() }
         if spawnsProcess { effects.append(.spawnProcess(process)) }
         let end = isVisible ? nil : now + rules.launchLimit
         effects.append(.setTaskPhase(isVisible ? .foreground : .background, deadline: end))
@@ -83,51 +83,40 @@ extension Lifecycle {
         let wake = OpenWakes.OpenWake(reason: reason, allowance: allowance)
         if isEnding { return waiting.wakes.append(wake) }
         if !isRunning { start(.launchInBackground(.wake(reason.kind))) }
-        wakes.entries.append(wake)
+        stay.wakes.append(wake)
     }
 
     private func refusal(of reason: WakeReason, allowance: Duration) -> LifecycleEffect.Refusal? {
         if !rules.declaredWakeKinds.contains(reason.kind) { return .undeclaredMode }
         if isTerminating, isRunning { return .terminating }
-        if wasForceQuit { return .forceQuit }
+        if history.wasForceQuit { return .forceQuit }
         if allowance <= .zero { return .allowanceExhausted }
-        if wakes.entries.count + waiting.wakes.count >= rules.openWakeLimit { return .tooManyRequests }
-        if !isRunning, launchCrashCount > rules.launchCrashLimit { return .repeatedLaunchCrashes }
+        if stay.wakes.count + waiting.wakes.count >= rules.openWakeLimit { return .tooManyRequests }
+        if !isRunning, history.isCrashingAtLaunch(under: rules) { return .repeatedLaunchCrashes }
         if isCrashing(in: reason.kind) { return .repeatedWakeCrashes }
         return nil
     }
 
     /// Returns a Boolean value indicating whether a wake is accepted, apart from the number and the time of wakes.
     package func mayBeWoken(for kind: WakeReason.Kind) -> Bool {
-        rules.declaredWakeKinds.contains(kind) && !wasForceQuit && !isCrashing(in: kind)
-            && (isRunning || launchCrashCount <= rules.launchCrashLimit)
+        rules.declaredWakeKinds.contains(kind) && !history.wasForceQuit && !isCrashing(in: kind)
+            && (isRunning || !history.isCrashingAtLaunch(under: rules))
     }
 
     /// Returns a Boolean value indicating whether the application has ended so often during wakes of a kind that it is
     /// not woken for them until the user uses it.
-    package func isCrashing(in kind: WakeReason.Kind) -> Bool {
-        wakeCrashCounts[kind, default: 0] > rules.wakeCrashLimit
-    }
+    package func isCrashing(in kind: WakeReason.Kind) -> Bool { history.isCrashing(in: kind, under: rules) }
 
     /// Launches the application again, if that was requested while its process was ending.
     mutating func launchIfWaiting() {
         var waited = waiting
         waiting = WaitingLaunch()
         if waited.reason == nil {
-            report(waited.wakes.map(\.reason).filter { isCrashing(in: $0.kind) }, as: .failed)
-            waited.wakes.removeAll { isCrashing(in: $0.reason.kind) }
+            report(waited.takeWakes { isCrashing(in: $0) }, as: .failed)
+            if history.isCrashingAtLaunch(under: rules) { return report(waited.wakes.map(\.reason), as: .failed) }
         }
-        if launchCrashCount > rules.launchCrashLimit, waited.reason == nil {
-            return report(waited.wakes.map(\.reason), as: .failed)
-        }
-        urls = waited.urls
-        if let reason = waited.reason {
-            start(.launch(reason))
-        } else if let wake = waited.wakes.first {
-            start(.launchInBackground(.wake(wake.reason.kind)))
-        } else if let reason = waited.backgroundReason {
-            start(.launchInBackground(reason))
-        }
-        wakes.entries = waited.wakes
+        urls = URLQueue(waited.urls)
+        if let callback = waited.callback { start(callback) }
+        stay.wakes = OpenWakes(waited.wakes)
     }
 }

@@ -15,7 +15,7 @@ extension Lifecycle {
     /// The state that follows from all facts; a sleep of the machine suspends those of the presentation.
     var targetState: TargetState {
         if isTerminating { return .terminated }
-        return sleep == nil ? facts.state : .background
+        return stay.sleep == nil ? facts.state : .background
     }
 
     /// Shows the application with the user's input, after the sleep if the machine is about to sleep.
@@ -65,7 +65,8 @@ extension Lifecycle {
     }
 
     private mutating func leaveBackground() {
-        stopBudget()
+        stay.leave(at: now)
+        suspension.reset()
         effects.append(.setTaskPhase(.foreground, deadline: nil))
         deliver(.willEnterForeground, within: rules.callbackLimit)
     }
@@ -85,9 +86,9 @@ extension Lifecycle {
         case .willTerminate:
             termination.exitDeadline = now + rules.terminationLimit
             effects.append(.exitProcess)
-        case .didBecomeActive: wakeCrashCounts = [:]
+        case .didBecomeActive: history.wakeCrashCounts = [:]
         case .wake: break
         }
-        if currentState != .launching { launchCrashCount = 0 }
+        if currentState != .launching { history.launchCrashCount = 0 }
     }
 }

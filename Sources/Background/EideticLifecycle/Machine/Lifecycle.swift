@@ -21,34 +21,19 @@ package struct Lifecycle: Sendable, Hashable {
 
     package var rules: LifecycleRules
     var currentState = CurrentState.notRunning
-    var facts = PresentationFacts()
+    package internal(set) var facts = PresentationFacts()
     var isTerminating = false
     var pendingCallback: PendingCallback?
     /// The process that the state is that of; after its end, the last one.
     package internal(set) var process = ProcessIdentity(rawValue: 0)
-    /// The URLs to open, of which the first one may have been delivered.
-    var urls: [IncomingURL] = []
-    /// The delivered URL, once the application has answered.
-    var answeredURL: UInt64?
+    var urls = URLQueue()
     /// A launch that waits for the end of the process.
-    var waiting = WaitingLaunch()
-    /// The activities for which the application runs in the background without a limit.
-    var assertions: Set<ContinuousAssertion> = []
-    /// The number of open background tasks, as last reported.
-    package var openTasks = 0
-    var budget: Budget
-    var wakes = OpenWakes()
-    var suspension = SuspensionState()
-    var termination = TerminationState()
-    var sleep: SleepState?
-    var lastMemoryWarnings: [Int: Duration] = [:]
-
-    /// A Boolean value indicating whether the user ended the application; only the user starts it again.
-    package var wasForceQuit = false
-    /// The number of crashes during launch since the last successful one.
-    package var launchCrashCount = 0
-    /// The number of processes that ended during wakes of a kind, since the last one that completed such a wake.
-    package var wakeCrashCounts: [WakeReason.Kind: Int] = [:]
+    package internal(set) var waiting = WaitingLaunch()
+    package internal(set) var stay: BackgroundStay
+    package internal(set) var suspension = SuspensionProgress()
+    var termination = TerminationProgress()
+    var memoryWarnings = MemoryWarnings()
+    package var history = LaunchHistory()
 
     /// The time and the effects of the event that is being handled.
     var now: Duration = .zero
@@ -56,7 +41,7 @@ package struct Lifecycle: Sendable, Hashable {
 
     package init(rules: LifecycleRules = LifecycleRules()) {
         self.rules = rules
-        budget = Budget(remaining: rules.backgroundBudget)
+        stay = BackgroundStay(time: rules.backgroundBudget)
     }
 
     /// The current state; `terminating` after a request to terminate.
@@ -84,7 +69,7 @@ package struct Lifecycle: Sendable, Hashable {
     package var isInBackground: Bool { currentState >= .background }
 
     /// A Boolean value indicating whether the process is killed soon, unless its tasks end.
-    package var isExpiring: Bool { budget.killDeadline != nil }
+    package var isExpiring: Bool { stay.killDeadline != nil }
 
     /// The callback that the application has not yet acknowledged.
     package var unacknowledgedCallback: LifecycleCallback? { pendingCallback?.callback }
@@ -145,9 +130,7 @@ extension Lifecycle {
         var fresh = Lifecycle(rules: rules)
         fresh.currentState = current
         fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
-        fresh.wasForceQuit = wasForceQuit
-        fresh.launchCrashCount = launchCrashCount
-        fresh.wakeCrashCounts = wakeCrashCounts
+        fresh.history = history
         fresh.process = process
         fresh.waiting = waiting
         fresh.now = now
@@ -167,7 +150,7 @@ extension Lifecycle {
         if let end = termination.exitDeadline, end <= moment {
             termination.exitDeadline = moment + rules.terminationLimit
         }
-        if let end = budget.killDeadline, end <= moment { budget.killDeadline = moment + rules.expirationLimit }
+        stay.restartKillLimit(rules.expirationLimit, at: moment)
     }
 
     /// Starts the limit of the pending callback again: the host has delivered it only now.

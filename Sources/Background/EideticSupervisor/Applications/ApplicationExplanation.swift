@@ -64,7 +64,7 @@ struct ApplicationExplanation {
 
     /// The lines about wakes in which the application has ended.
     private var wakeCrashLines: [String] {
-        lifecycle.wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, count in
+        lifecycle.history.wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, count in
             "it ended during \(count) \(kind) wakes, one after the other; above \(lifecycle.rules.wakeCrashLimit), "
                 + "it is not woken for another one until the user has used it, a day has passed, or its program changes"
         }
@@ -79,13 +79,13 @@ struct ApplicationExplanation {
         } else if application.program.description == nil {
             lines.append("its program is not found: \(application.program.missing)")
         }
-        if lifecycle.wasForceQuit {
+        if lifecycle.history.wasForceQuit {
             lines.append("not started for background work: \(LifecycleEffect.Refusal.forceQuit.explanation)")
         }
-        if lifecycle.launchCrashCount > 0 {
+        if lifecycle.history.launchCrashCount > 0 {
             let limit = lifecycle.rules.launchCrashLimit
             lines.append(
-                "it crashed during \(lifecycle.launchCrashCount) launches; above \(limit), only the user starts it"
+                "it crashed during \(lifecycle.history.launchCrashCount) launches; above \(limit), only the user starts it"
             )
         }
         lines += wakeCrashLines
@@ -114,17 +114,19 @@ struct ApplicationExplanation {
         for wake in lifecycle.openWakes {
             lines.append("not suspended: the \(wake.kind) wake \(wake.id) is not completed")
         }
-        for assertion in lifecycle.heldAssertions { lines.append("not suspended: it holds the assertion \(assertion)") }
+        for assertion in lifecycle.stay.assertions {
+            lines.append("not suspended: it holds the assertion \(assertion)")
+        }
         if let end = lifecycle.backgroundTimeEnd {
             let stay = Int(lifecycle.rules.budgetRefillTime.inSeconds.rounded(.up))
             lines.append(
                 "its background time ends in \(Self.left(end)); a stay in the foreground of \(stay) s or more renews it"
             )
         }
-        if let end = lifecycle.expirationEnd {
+        if let end = lifecycle.stay.killDeadline {
             lines.append("its background time is over; killed in \(Self.left(end))")
         }
-        if let time = lifecycle.freezeRetryTime { lines.append("next attempt to freeze it in \(Self.left(time))") }
+        if let time = lifecycle.suspension.retryTime { lines.append("next attempt to freeze it in \(Self.left(time))") }
         if let lastObstacle = application.lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
         return lines
     }

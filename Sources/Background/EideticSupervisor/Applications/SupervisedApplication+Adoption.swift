@@ -9,8 +9,8 @@ extension SupervisedApplication {
     func restore(_ record: ApplicationRecord) {
         program.installed = record.program ?? program.installed
         processNumber = record.processNumber
-        lifecycle.wasForceQuit = lifecycle.wasForceQuit || record.wasForceQuit
-        lifecycle.launchCrashCount = Int(record.launchCrashCount)
+        lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
+        lifecycle.history.launchCrashCount = Int(record.launchCrashCount)
         restoreWakeCrashes(record.wakeCrashCounts)
         // Numbers that an earlier call has given.
         components.urls.forgetTokens()

@@ -85,6 +85,6 @@ package struct ApplicationView {
         guard let process, process.identity == lifecycle.process, process.isWelcomed, !process.isSuspended else {
             return nil
         }
-        return process.openTasks == lifecycle.openTasks ? nil : process.openTasks
+        return process.openTasks == lifecycle.stay.openTasks ? nil : process.openTasks
     }
 }

@@ -47,7 +47,7 @@ extension SupervisedApplication {
             perform(components.wakes.start(kind, session: session, payload: payload, in: view, at: now))
         case .watchConditions(let isNeeded): watchConditions(isNeeded)
         case .forgiveWakeCrashes:
-            lifecycle.wakeCrashCounts = [:]
+            lifecycle.history.wakeCrashCounts = [:]
             components.wakes.recordCrashes(in: view)
         case .saveWakes: saveWakes()
         case .recordObstacle(let text): lastObstacle = text

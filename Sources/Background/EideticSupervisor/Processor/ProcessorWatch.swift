@@ -54,7 +54,7 @@ package struct ProcessorWatch: ApplicationComponent {
         switch decision {
         case .slowDown(let percent): return [.slowDown(report: "used \(percent) % of a processor for \(time)")]
         // It is limited by its progress.
-        case .callIn where view.lifecycle.heldAssertions.contains(.continued): return []
+        case .callIn where view.lifecycle.stay.assertions.contains(.continued): return []
         case .callIn(let percent):
             let text = "used \(percent) % of a processor for \(time): called in early"
             report = text

@@ -4,15 +4,15 @@ extension ApplicationRecord {
     init(of application: SupervisedApplication) {
         let (lifecycle, components) = (application.lifecycle, application.components)
         program = application.program.installed
-        wasForceQuit = lifecycle.wasForceQuit
-        launchCrashCount = UInt32(clamping: lifecycle.launchCrashCount)
-        wakeCrashCounts = lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
+        wasForceQuit = lifecycle.history.wasForceQuit
+        launchCrashCount = UInt32(clamping: lifecycle.history.launchCrashCount)
+        wakeCrashCounts = lifecycle.history.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
         processNumber = application.processNumber
         // Until the process has connected, the earlier record is the best that is known.
         process = application.process.map { components.adoption.record ?? ProcessRecord(of: $0, in: application) }
         waitingWakes = lifecycle.waitingWakes.map(WakeRecord.init)
-        waitingURLs = lifecycle.waitingLaunchURLs.map(components.urls.record(of:))
-        waitingLaunch = lifecycle.isWaitingLaunchVisible.map { $0 ? .foreground : .background }
+        waitingURLs = lifecycle.waiting.urls.map(components.urls.record(of:))
+        waitingLaunch = lifecycle.waiting.isVisible.map { $0 ? .foreground : .background }
         for request in components.adoption.requests { add(request, urlRecord: components.urls.record(of:)) }
     }
 }
@@ -25,7 +25,7 @@ extension ApplicationRecord.ProcessRecord {
         state = application.lifecycle.adoptableState
         isBackgroundLaunch = process.isBackgroundLaunch
         isPlain = application.components.plain.isRunning
-        assertions = application.lifecycle.heldAssertions
+        assertions = application.lifecycle.stay.assertions
         declarations = process.conversation.declarations
         suspensionTime = process.suspensions.start
         killReport = process.reasons.kill
@@ -40,8 +40,8 @@ extension ApplicationRecord.Intention {
     /// The requests that a successor carries out, as this supervisor does.
     init(of application: SupervisedApplication) {
         let lifecycle = application.lifecycle
-        isVisible = lifecycle.isRequestedVisible
-        isFocused = lifecycle.isRequestedFocused
+        isVisible = lifecycle.facts.isVisible
+        isFocused = lifecycle.facts.hasFocus
         isTerminating = lifecycle.state == .terminating
         graceEnd = lifecycle.terminationGraceEnd
         // One that the application has received is under way, whatever becomes of this process.

@@ -95,7 +95,7 @@ package struct Suspension: ApplicationComponent {
     /// One request is under way at a time, so an application that opens and ends tasks all the time sends no more
     /// reports than this supervisor reads.
     private func requestIdleReport(in view: ApplicationView) -> [ApplicationEffect] {
-        guard view.lifecycle.reachedState == .background, view.lifecycle.openTasks > 0, let process = view.process,
+        guard view.lifecycle.reachedState == .background, view.lifecycle.stay.openTasks > 0, let process = view.process,
             process.isWelcomed, !process.isIdleReportRequested
         else { return [] }
         return [.requestIdleReport]

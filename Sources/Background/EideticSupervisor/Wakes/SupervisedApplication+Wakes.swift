@@ -54,7 +54,7 @@ extension SupervisedApplication {
         do throws(WireError) {
             guard var record = try files.readWakes() else { return }
             program.installed = program.installed ?? record.program
-            lifecycle.wasForceQuit = lifecycle.wasForceQuit || record.wasForceQuit
+            lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
             restoreWakeCrashes(record.crashes.counts)
             record.schedule.restart(at: context.clock.now) { _ in false }
             components.wakes.record = record
@@ -65,13 +65,13 @@ extension SupervisedApplication {
 
     /// Adds the counts of a record to those of another one.
     func restoreWakeCrashes(_ counts: [WakeReason.Kind: UInt32]) {
-        lifecycle.wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
+        lifecycle.history.wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
     }
 
     /// Writes the schedule if it has changed.
     func saveWakes() {
         components.wakes.record.program = program.installed
-        components.wakes.record.wasForceQuit = lifecycle.wasForceQuit
+        components.wakes.record.wasForceQuit = lifecycle.history.wasForceQuit
         files.save(components.wakes.record)
     }
 }

@@ -97,7 +97,7 @@ extension Wakes {
     private func forgiving(_ view: ApplicationView) -> (RequestOutcome, ApplicationView) {
         let effects = forgiveCrashes(in: view)
         var next = view
-        if !effects.isEmpty { next.lifecycle.wakeCrashCounts = [:] }
+        if !effects.isEmpty { next.lifecycle.history.wakeCrashCounts = [:] }
         return (RequestOutcome(effects), next)
     }
 

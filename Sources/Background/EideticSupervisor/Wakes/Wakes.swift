@@ -234,7 +234,7 @@ package struct Wakes: ApplicationComponent {
 
     /// Stops processing whose conditions are not met any more.
     package func checkConditions(in view: ApplicationView) -> [ApplicationEffect] {
-        guard !view.lifecycle.isBackgroundTimeExpired else { return [] }
+        guard !view.lifecycle.stay.isExpired else { return [] }
         let running = record.schedule.tasks.filter { $0.isRunning && $0.request.kind == .processing }
         let obstacles = running.flatMap { view.conditions().obstacles(to: $0.request.constraints) }
         guard let first = obstacles.first else { return [] }
@@ -245,7 +245,7 @@ package struct Wakes: ApplicationComponent {
 
     /// Records new ends.
     package mutating func recordCrashes(in view: ApplicationView) {
-        let counts = view.lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
+        let counts = view.lifecycle.history.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
         let isCrashing = WakeReason.Kind.allCases.contains(where: view.lifecycle.isCrashing(in:))
         crashCheck = isCrashing ? crashCheck ?? view.now + Self.crashInterval : nil
         guard counts != record.crashes.counts else { return }
@@ -267,7 +267,7 @@ extension Lifecycle {
     /// Returns the reason for which the application is not woken for a kind, apart from its declarations.
     func obstacle(toWakesFor kind: WakeReason.Kind) -> LifecycleEffect.Refusal? {
         guard !mayBeWoken(for: kind), rules.declaredWakeKinds.contains(kind) else { return nil }
-        if wasForceQuit { return .forceQuit }
+        if history.wasForceQuit { return .forceQuit }
         return isCrashing(in: kind) ? .repeatedWakeCrashes : .repeatedLaunchCrashes
     }
 }

@@ -150,7 +150,7 @@ package struct ContinuedWorks: ApplicationComponent {
 
     /// Does not believe a process of an earlier supervisor that asserts work without naming any.
     private mutating func dropUnfoundedAssertion(in view: ApplicationView) -> [ApplicationEffect] {
-        guard view.lifecycle.heldAssertions.contains(.continued) else {
+        guard view.lifecycle.stay.assertions.contains(.continued) else {
             unnamedSince = nil
             return []
         }

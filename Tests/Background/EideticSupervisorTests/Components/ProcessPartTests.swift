@@ -72,7 +72,7 @@ struct ProcessPartTests {
             var lifecycle = ApplicationView.running(.background).lifecycle
             let effects = CheckedTransition.make(&lifecycle, on: .terminate(grace: .zero), at: start, with: gate)
             let hasEnded = effects.contains { if case .setTaskPhase(.terminating, _) = $0 { true } else { false } }
-            #expect(hasEnded == (count == 0) && lifecycle.openTasks == count)
+            #expect(hasEnded == (count == 0) && lifecycle.stay.openTasks == count)
             #expect(gate.steps == (count == 0 ? ["close"] : ["close", "reopen"]))
         }
     }

@@ -59,7 +59,7 @@ struct WakeComponentTests {
     @Test("B14 ends in the middle of wakes are recorded, and forgiven after a day, which is looked at by a deadline")
     func crashes() {
         var (wakes, view) = (wakes(), view())
-        view.lifecycle.wakeCrashCounts = [.fetch: view.lifecycle.rules.wakeCrashLimit + 1]
+        view.lifecycle.history.wakeCrashCounts = [.fetch: view.lifecycle.rules.wakeCrashLimit + 1]
         _ = wakes.handle(.settled, in: view.at(start))
         #expect(wakes.deadline == start + .seconds(600) && wakes.record.crashes.time == now.steady)
         let early = wakes.handle(.deadline, in: view.at(start + .seconds(600)))
@@ -138,7 +138,7 @@ struct WakeComponentTests {
         #expect(first.effects.names == ["request", "saveWakes"] && first.refusal == nil && first.note == nil)
         let delayed = (0..<1_000).lazy.map { _ in wakes.deliver(payload, in: view, at: now) }.first { $0.note != nil }
         #expect(delayed?.effects.names == ["log", "saveWakes"])
-        view.lifecycle.wasForceQuit = true
+        view.lifecycle.history.wasForceQuit = true
         let refused = wakes.deliver(payload, in: view, at: now)
         #expect(refused.effects.names == ["refuse"])
         #expect(refused.refusal == LifecycleEffect.Refusal.forceQuit.explanation)
