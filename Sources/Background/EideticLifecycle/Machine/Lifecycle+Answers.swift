@@ -1,22 +1,13 @@
 // The results of wakes, the answers to URLs, and continuous assertions.
 extension Lifecycle {
-    mutating func applyAnswer(_ event: LifecycleEvent) {
-        switch event {
-        case .wakeCompleted(let id, let result, _): completeWake(id, result: result)
-        case .urlAnswered(let id, let isHandled, _): answerURL(id, isHandled: isHandled)
-        case .assertionChanged(let assertion, let isHeld, _): changeAssertion(assertion, isHeld: isHeld)
-        default: break
-        }
-    }
-
-    private mutating func completeWake(_ id: UInt64, result: WakeResult) {
+    mutating func completeWake(_ id: UInt64, result: WakeResult) {
         let completed = stay.complete(id)
         for reason in completed { history.wakeCrashCounts[reason.kind] = nil }
         report(completed, as: result)
     }
 
     /// Reports the answer to the URL that was delivered and not yet answered.
-    private mutating func answerURL(_ id: UInt64, isHandled: Bool) {
+    mutating func answerURL(_ id: UInt64, isHandled: Bool) {
         guard case .openURL(let url)? = pendingCallback?.callback, url.id == id, urls.answer(id) else { return }
         effects.append(.reportURL(url, isHandled ? .handled : .notHandled))
     }
@@ -26,7 +17,7 @@ extension Lifecycle {
         if !urls.finish(url) { effects.append(.reportURL(url, .notHandled)) }
     }
 
-    private mutating func changeAssertion(_ assertion: ContinuousAssertion, isHeld: Bool) {
+    mutating func changeAssertion(_ assertion: ContinuousAssertion, isHeld: Bool) {
         guard isRunning else { return }
         if isHeld, !rules.declaredAssertions.contains(assertion) { return effects.append(.refuse(.undeclaredMode)) }
         let hadAssertion = !stay.assertions.isEmpty

@@ -45,11 +45,7 @@ extension Lifecycle {
 
     mutating func kill(_ reason: KillReason) {
         let duringLaunch = currentState == .launching
-        let killed = TerminationProgress.KilledProcess(
-            reason: reason,
-            wasLaunching: duringLaunch,
-            openTasks: stay.openTasks
-        )
+        let killed = KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: stay.openTasks)
         effects.append(.killProcess(reason))
         if reason.isLimit, !duringLaunch, !isTerminating { history.recordEnd(during: stay.wakes.deliveredKinds) }
         abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)

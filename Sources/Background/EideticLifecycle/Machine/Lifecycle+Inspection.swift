@@ -1,15 +1,7 @@
 // The facts that a supervisor records for its successor, and reports to users.
 extension Lifecycle {
     /// The state in which another supervisor would find the process; `nil` before its launch, or without one.
-    package var adoptableState: AdoptedProcess.State? {
-        switch currentState {
-        case .notRunning, .launching: nil
-        case .active: .active
-        case .inactive: .inactive
-        case .background, .suspending: .background
-        case .suspended: .suspended
-        }
-    }
+    package var adoptableState: AdoptedProcess.State? { currentState.adoptable }
 
     /// Returns whether the end of a process concerns this state, as it runs or is being killed.
     package func expectsExit(of process: ProcessIdentity) -> Bool {
@@ -19,24 +11,8 @@ extension Lifecycle {
     /// The wakes that the process has not completed.
     package var openWakes: [WakeReason] { stay.wakes.entries.map(\.reason) }
 
-    /// A wake that was accepted and is not completed.
-    package struct AcceptedWake: Sendable, Hashable {
-        package let reason: WakeReason
-        package let allowance: Duration
-        package let isDelivered: Bool
-    }
-
     /// The wakes that the process has not completed, delivered or not.
-    package var acceptedWakes: [AcceptedWake] {
-        stay.wakes.entries.map {
-            AcceptedWake(reason: $0.reason, allowance: $0.allowance, isDelivered: $0.deadline != nil)
-        }
-    }
-
-    /// The wakes for which another process is launched when the current one has ended.
-    package var waitingWakes: [AcceptedWake] {
-        waiting.wakes.map { AcceptedWake(reason: $0.reason, allowance: $0.allowance, isDelivered: false) }
-    }
+    package var acceptedWakes: [OpenWake] { stay.wakes.entries }
 
     /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
     package var terminationGraceEnd: Duration? { isTerminating ? stay.graceDeadline : nil }
@@ -46,7 +22,7 @@ extension Lifecycle {
     package var holdsSessionEvents: Bool {
         if reachedState == .suspended { return true }
         if case .wake(let reason)? = unacknowledgedCallback, reason.kind == .session { return true }
-        return stay.wakes.entries.contains { $0.reason.kind == .session && $0.deadline == nil }
+        return stay.wakes.entries.contains { $0.reason.kind == .session && !$0.isDelivered }
     }
 
     /// The URLs that the application has not answered.

@@ -1,25 +1,12 @@
 // Launches and wakes.
 extension Lifecycle {
-    mutating func applyStart(_ event: LifecycleEvent) {
-        switch event {
-        case .launch(let reason): launch(for: reason)
-        case .launchInBackground(let reason): launchInBackground(for: reason)
-        case .launchBackgroundJob: launchBackgroundJob()
-        case .processConnected(let inBackground): connect(inBackground: inBackground)
-        case .processIntroduced: introduce()
-        case .openURL(let url): launch(for: .url(url))
-        case .wake(let reason, let allowance): wake(for: reason, allowance: allowance)
-        default: break
-        }
-    }
-
     /// A Boolean value indicating whether a process is about to end, so that a launch waits for its exit.
     var isEnding: Bool { isRunning ? isTerminating : termination.killedProcess != nil }
 
     /// A Boolean value indicating whether a launch waits for the end of the previous process.
     package var isLaunchWaiting: Bool { !waiting.isEmpty }
 
-    private mutating func launch(for reason: LaunchReason) {
+    mutating func launch(for reason: LaunchReason) {
         if case .url(let url) = reason, !accept(url) { return }
         if isEnding { return waiting.add(reason) }
         if isRunning { return enterForeground() }
@@ -36,24 +23,24 @@ extension Lifecycle {
         return true
     }
 
-    private mutating func launchInBackground(for reason: LaunchReason) {
+    mutating func launchInBackground(for reason: LaunchReason) {
         if isEnding { return waiting.addBackgroundLaunch(for: reason) }
         if !isRunning { start(.launchInBackground(reason)) }
     }
 
-    private mutating func launchBackgroundJob() {
+    mutating func launchBackgroundJob() {
         guard !isRunning, !isEnding else { return }
         start(.launchInBackground(.user))
         facts = PresentationFacts(isLocked: facts.isLocked, isHeldByJobControl: true)
     }
 
-    private mutating func connect(inBackground: Bool) {
+    mutating func connect(inBackground: Bool) {
         guard !isRunning, !isEnding else { return effects.append(.refuse(.alreadyRunning)) }
         start(inBackground ? .launchInBackground(.user) : .launch(.user), spawnsProcess: false)
     }
 
     /// Launches the process that runs, visible as it is.
-    private mutating func introduce() {
+    mutating func introduce() {
         guard isRunning, currentState != .launching, !isTerminating else { return }
         if currentState >= .suspending { effects.append(.thawProcess) }
         let facts = facts
@@ -78,9 +65,9 @@ extension Lifecycle {
         deliver(callback, within: rules.launchLimit)
     }
 
-    private mutating func wake(for reason: WakeReason, allowance: Duration) {
+    mutating func wake(for reason: WakeReason, allowance: Duration) {
         if let refusal = refusal(of: reason, allowance: allowance) { return effects.append(.refuse(refusal)) }
-        let wake = OpenWakes.OpenWake(reason: reason, allowance: allowance)
+        let wake = OpenWake(reason, allowance: allowance)
         if isEnding { return waiting.wakes.append(wake) }
         if !isRunning { start(.launchInBackground(.wake(reason.kind))) }
         stay.wakes.append(wake)

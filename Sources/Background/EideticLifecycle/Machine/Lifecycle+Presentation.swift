@@ -1,17 +1,5 @@
 // Foreground and background: the target state, and the callbacks that lead to it one by one.
 extension Lifecycle {
-    mutating func applyPresentation(_ event: LifecycleEvent) {
-        // The screen is locked whether the application runs or not.
-        if event == .lock || event == .unlock { facts.isLocked = event == .lock }
-        guard isRunning else { return }
-        switch event {
-        case .activate, .deactivate: facts.hasFocus = event == .activate
-        case .show, .enterBackground: facts.isVisible = event == .show
-        case .enterForeground: enterForeground()
-        default: break
-        }
-    }
-
     /// The state that follows from all facts; a sleep of the machine suspends those of the presentation.
     var targetState: TargetState {
         if isTerminating { return .terminated }
@@ -20,7 +8,7 @@ extension Lifecycle {
 
     /// Shows the application with the user's input, after the sleep if the machine is about to sleep.
     mutating func enterForeground() {
-        guard !isTerminating else { return }
+        guard isRunning, !isTerminating else { return }
         facts.isVisible = true
         facts.hasFocus = true
         endJobControl()

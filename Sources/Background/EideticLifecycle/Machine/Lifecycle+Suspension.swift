@@ -1,17 +1,6 @@
 // Suspension: freeze, verify, commit, and resume.
 extension Lifecycle {
-    mutating func applySuspension(_ event: LifecycleEvent) {
-        switch event {
-        case .suspend(let limit): suspend(within: limit)
-        case .resumeInBackground: resumeInBackground()
-        case .resumeInForeground: resumeInForeground()
-        case .processFrozen(_, let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
-        case .processAdopted(let found): adopt(found)
-        default: break
-        }
-    }
-
-    private mutating func suspend(within limit: Duration) {
+    mutating func suspend(within limit: Duration) {
         guard isRunning, !isTerminating else { return }
         facts.isHeldByJobControl = true
         suspension.isRequested = true
@@ -20,7 +9,7 @@ extension Lifecycle {
         updateDeadline()
     }
 
-    private mutating func resumeInBackground() {
+    mutating func resumeInBackground() {
         guard isRunning, !isTerminating else { return }
         suspension.isRequested = false
         stay.graceDeadline = nil
@@ -28,7 +17,7 @@ extension Lifecycle {
     }
 
     /// Ends the hold of job control; the other facts decide whether the application is active again.
-    private mutating func resumeInForeground() {
+    mutating func resumeInForeground() {
         guard isRunning, !isTerminating else { return }
         endJobControl()
         if targetState == .background { continueInBackground() }
@@ -58,7 +47,7 @@ extension Lifecycle {
         return false
     }
 
-    private mutating func commitFreeze(openTasks count: Int, blocksOthers: Bool) {
+    mutating func commitFreeze(openTasks count: Int, blocksOthers: Bool) {
         guard currentState == .suspending else { return }
         stay.openTasks = count
         suspension.freezeDeadline = nil
@@ -106,7 +95,7 @@ extension Lifecycle {
     /// Takes over a process from an earlier supervisor: its state, its open wakes and its assertions.
     ///
     /// One that runs in the background receives the full background time, and each open wake its full limit.
-    private mutating func adopt(_ found: AdoptedProcess) {
+    mutating func adopt(_ found: AdoptedProcess) {
         abandonOpenWork()
         abandonWaitingLaunch(because: .alreadyRunning)
         switch found.state {
@@ -120,9 +109,7 @@ extension Lifecycle {
         stay.openTasks = max(0, found.openTasks)
         stay.assertions = found.assertions.intersection(rules.declaredAssertions)
         let deadline = now + rules.wakeLimit
-        stay.wakes = OpenWakes(
-            found.wakes.map { OpenWakes.OpenWake(reason: $0, allowance: rules.wakeLimit, deadline: deadline) }
-        )
+        stay.wakes = OpenWakes(found.wakes.map { OpenWake($0, allowance: rules.wakeLimit, deadline: deadline) })
         if isInBackground { startAdoptedBudget() } else { effects.append(.setTaskPhase(.foreground, deadline: nil)) }
     }
 

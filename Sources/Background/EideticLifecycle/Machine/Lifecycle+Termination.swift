@@ -35,11 +35,9 @@ extension Lifecycle {
     }
 
     mutating func extendStopTimeout() {
-        guard isTerminating, isRunning, termination.nextExtension.map({ $0 <= now }) ?? false else {
-            return
-        }
-        effects.append(.extendStopTimeout(by: rules.stopExtensionInterval * 2))
-        termination.nextExtension = now + rules.stopExtensionInterval
+        let interval = rules.stopExtensionInterval
+        guard isTerminating, isRunning, termination.takeExtension(interval: interval, at: now) else { return }
+        effects.append(.extendStopTimeout(by: interval * 2))
     }
 
     /// Moves the application to the background; open tasks expire shortly before the machine may sleep.
@@ -67,7 +65,7 @@ extension Lifecycle {
 
     /// Warns a running application, at most once per level and interval.
     mutating func deliverMemoryWarning(level: Int) {
-        guard isRunning, currentState != .suspended, currentState != .suspending else { return }
+        guard isRunning, currentState < .suspending else { return }
         guard memoryWarnings.record(level, interval: rules.memoryWarningInterval, at: now) else { return }
         effects.append(.deliverMemoryWarning(level: level))
     }

@@ -5,22 +5,8 @@
 /// ``nextDeadline``. Times are durations since a fixed moment; they must not decrease, and should stop while the
 /// machine sleeps.
 package struct Lifecycle: Sendable, Hashable {
-    /// The state that the acknowledged callbacks have led to.
-    enum CurrentState: Sendable, Hashable {
-        case notRunning, launching, inactive, active, background, suspending, suspended
-    }
-
-    /// The state that the machine moves towards.
-    enum TargetState: Sendable, Hashable { case active, inactive, background, terminated }
-
-    struct PendingCallback: Sendable, Hashable {
-        let callback: LifecycleCallback
-        let limit: Duration
-        var deadline: Duration
-    }
-
     package var rules: LifecycleRules
-    var currentState = CurrentState.notRunning
+    var currentState = ReachedState.notRunning
     package internal(set) var facts = PresentationFacts()
     var isTerminating = false
     var pendingCallback: PendingCallback?
@@ -49,20 +35,10 @@ package struct Lifecycle: Sendable, Hashable {
 
     /// The current state, regardless of a request to terminate.
     package var reachedState: LifecycleState {
-        switch currentState {
-        case .notRunning: .notRunning
-        case .launching: isLaunchedInBackground ? .launchingInBackground : .launching
-        case .inactive: .inactive
-        case .active: .active
-        case .background: .background
-        case .suspending: .suspending
-        case .suspended: .suspended
+        if case .launchInBackground? = pendingCallback?.callback, currentState == .launching {
+            return .launchingInBackground
         }
-    }
-
-    /// A Boolean value indicating whether the launch that is under way shows nothing.
-    private var isLaunchedInBackground: Bool {
-        if case .launchInBackground? = pendingCallback?.callback { true } else { false }
+        return currentState.visible
     }
 
     /// A Boolean value indicating whether the application is in the background, which includes its termination.
@@ -99,19 +75,32 @@ package struct Lifecycle: Sendable, Hashable {
 
     private mutating func apply(_ event: LifecycleEvent) {
         switch event {
-        case .launch, .launchInBackground, .launchBackgroundJob, .processConnected, .processIntroduced, .wake, .openURL:
-            applyStart(event)
-        case .wakeCompleted, .urlAnswered, .assertionChanged: applyAnswer(event)
-        case .activate, .deactivate, .show, .enterBackground, .enterForeground, .lock, .unlock:
-            applyPresentation(event)
+        case .launch(let reason): launch(for: reason)
+        case .launchInBackground(let reason): launchInBackground(for: reason)
+        case .launchBackgroundJob: launchBackgroundJob()
+        case .processConnected(let inBackground): connect(inBackground: inBackground)
+        case .processIntroduced: introduce()
+        case .openURL(let url): launch(for: .url(url))
+        case .wake(let reason, let allowance): wake(for: reason, allowance: allowance)
+        case .wakeCompleted(let id, let result, _): completeWake(id, result: result)
+        case .urlAnswered(let id, let isHandled, _): answerURL(id, isHandled: isHandled)
+        case .assertionChanged(let assertion, let isHeld, _): changeAssertion(assertion, isHeld: isHeld)
+        case .activate, .deactivate: if isRunning { facts.hasFocus = event == .activate }
+        case .show, .enterBackground: if isRunning { facts.isVisible = event == .show }
+        case .enterForeground: enterForeground()
+        // The screen is locked whether the application runs or not.
+        case .lock, .unlock: facts.isLocked = event == .lock
         case .callbackAcknowledged(let callback, _): acknowledge(callback)
         case .openTaskCountChanged(let count, _): openTaskCountChanged(to: count)
         case .backgroundTimeRevoked: if isBudgetRunning, !isExiting { expireBackgroundTime() }
         case .systemWillSleep(let limit): prepareForSleep(within: limit)
         case .systemDidWake: resumeAfterSleep()
         case .memoryWarning(let level): deliverMemoryWarning(level: level)
-        case .suspend, .resumeInBackground, .resumeInForeground, .processFrozen, .processAdopted:
-            applySuspension(event)
+        case .suspend(let limit): suspend(within: limit)
+        case .resumeInBackground: resumeInBackground()
+        case .resumeInForeground: resumeInForeground()
+        case .processFrozen(_, let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
+        case .processAdopted(let found): adopt(found)
         case .terminate(let grace): terminate(grace: grace)
         case .memoryExhausted: if isRunning { kill(.memory) }
         case .forceQuit: forceQuit()
@@ -122,11 +111,9 @@ package struct Lifecycle: Sendable, Hashable {
     }
 }
 
-extension Lifecycle.CurrentState: Comparable {}
-
 extension Lifecycle {
     /// Returns to the initial values, except for those that outlive the process, such as a locked screen.
-    mutating func reset(to current: CurrentState, isVisible: Bool) {
+    mutating func reset(to current: ReachedState, isVisible: Bool) {
         var fresh = Lifecycle(rules: rules)
         fresh.currentState = current
         fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
@@ -139,8 +126,9 @@ extension Lifecycle {
     }
 
     mutating func deliver(_ callback: LifecycleCallback, within limit: Duration) {
-        pendingCallback = PendingCallback(callback: callback, limit: limit, deadline: now + limit)
-        effects.append(.deliver(callback, deadline: now + limit))
+        let pending = PendingCallback(callback, within: limit, at: now)
+        pendingCallback = pending
+        effects.append(.deliver(callback, deadline: pending.deadline))
     }
 
     /// Starts the limits again that have passed, and for which the process would be killed: it could not run, as a
@@ -154,8 +142,5 @@ extension Lifecycle {
     }
 
     /// Starts the limit of the pending callback again: the host has delivered it only now.
-    package mutating func restartCallbackLimit(at moment: Duration) {
-        guard let limit = pendingCallback?.limit else { return }
-        pendingCallback?.deadline = moment + limit
-    }
+    package mutating func restartCallbackLimit(at moment: Duration) { pendingCallback?.restart(at: moment) }
 }

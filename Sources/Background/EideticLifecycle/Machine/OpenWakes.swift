@@ -1,15 +1,24 @@
-/// The wakes of a process that are not completed.
-struct OpenWakes: Sendable, Hashable {
-    struct OpenWake: Sendable, Hashable {
-        let reason: WakeReason
-        let allowance: Duration
-        /// The time limit of the wake; set on delivery.
-        var deadline: Duration?
+/// A wake that was accepted and is not completed.
+package struct OpenWake: Sendable, Hashable {
+    package let reason: WakeReason
+    package let allowance: Duration
+    /// The time limit of the wake; set on delivery.
+    fileprivate(set) var deadline: Duration?
 
-        /// Returns the time in which the wake is completed.
-        func limit(under rules: LifecycleRules) -> Duration { min(rules.limit(of: reason.kind), allowance) }
+    package var isDelivered: Bool { deadline != nil }
+
+    init(_ reason: WakeReason, allowance: Duration, deadline: Duration? = nil) {
+        self.reason = reason
+        self.allowance = allowance
+        self.deadline = deadline
     }
 
+    /// Returns the time in which the wake is completed.
+    fileprivate func limit(under rules: LifecycleRules) -> Duration { min(rules.limit(of: reason.kind), allowance) }
+}
+
+/// The wakes of a process that are not completed.
+struct OpenWakes: Sendable, Hashable {
     private(set) var entries: [OpenWake] = []
 
     init(_ entries: [OpenWake] = []) { self.entries = entries }
@@ -19,8 +28,8 @@ struct OpenWakes: Sendable, Hashable {
     var latestDeadline: Duration? { entries.compactMap(\.deadline).max() }
     var earliestDeadline: Duration? { entries.compactMap(\.deadline).min() }
     /// The kinds of the wakes that were delivered.
-    var deliveredKinds: Set<WakeReason.Kind> { Set(entries.filter { $0.deadline != nil }.map(\.reason.kind)) }
-    var hasDelivered: Bool { entries.contains { $0.deadline != nil } }
+    var deliveredKinds: Set<WakeReason.Kind> { Set(entries.filter(\.isDelivered).map(\.reason.kind)) }
+    var hasDelivered: Bool { entries.contains(where: \.isDelivered) }
 
     func contains(_ id: UInt64) -> Bool { entries.contains { $0.reason.id == id } }
 
@@ -33,7 +42,7 @@ struct OpenWakes: Sendable, Hashable {
 
     /// Counts the oldest undelivered wake as delivered; returns it with its limit, `nil` if there is none.
     mutating func deliverNext(under rules: LifecycleRules, at now: Duration) -> (WakeReason, limit: Duration)? {
-        guard let index = entries.firstIndex(where: { $0.deadline == nil }) else { return nil }
+        guard let index = entries.firstIndex(where: { !$0.isDelivered }) else { return nil }
         let limit = entries[index].limit(under: rules)
         entries[index].deadline = now + limit
         return (entries[index].reason, limit)
@@ -41,7 +50,7 @@ struct OpenWakes: Sendable, Hashable {
 
     /// Starts the limits of the delivered wakes again.
     mutating func restartLimits(under rules: LifecycleRules, at now: Duration) {
-        for index in entries.indices where entries[index].deadline != nil {
+        for index in entries.indices where entries[index].isDelivered {
             entries[index].deadline = now + entries[index].limit(under: rules)
         }
     }
@@ -54,8 +63,8 @@ struct OpenWakes: Sendable, Hashable {
 
     /// Takes the wakes that were delivered, which will never be completed.
     mutating func takeDelivered() -> [WakeReason] {
-        defer { entries.removeAll { $0.deadline != nil } }
-        return entries.filter { $0.deadline != nil }.map(\.reason)
+        defer { entries.removeAll(where: \.isDelivered) }
+        return entries.filter(\.isDelivered).map(\.reason)
     }
 
     /// Takes all wakes.

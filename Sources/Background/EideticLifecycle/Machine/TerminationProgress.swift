@@ -1,17 +1,25 @@
+/// A process that is being killed.
+struct KilledProcess: Sendable, Hashable {
+    let reason: KillReason
+    let wasLaunching: Bool
+    let openTasks: Int
+}
+
 /// The progress of a termination.
 struct TerminationProgress: Sendable, Hashable {
-    struct KilledProcess: Sendable, Hashable {
-        let reason: KillReason
-        let wasLaunching: Bool
-        let openTasks: Int
-    }
-
     /// The time of the next extension of the service manager's timeout.
     var nextExtension: Duration?
     /// The time at which the process must have exited after `willTerminate`.
     var exitDeadline: Duration?
     /// The process that the host is killing, until it has exited.
     var killedProcess: KilledProcess?
+
+    /// Takes the extension of the timeout that is due; returns `false` if none is.
+    mutating func takeExtension(interval: Duration, at now: Duration) -> Bool {
+        guard let time = nextExtension, time <= now else { return false }
+        nextExtension = now + interval
+        return true
+    }
 }
 
 /// The progress of a sleep of the machine.
@@ -41,7 +49,7 @@ package struct PresentationFacts: Sendable, Hashable {
     var isHeldByJobControl = false
 
     /// Visible and with the user's input: active; visible only: inactive.
-    var state: Lifecycle.TargetState {
+    var state: TargetState {
         if !isVisible || isHeldByJobControl { return .background }
         return hasFocus && !isLocked ? .active : .inactive
     }

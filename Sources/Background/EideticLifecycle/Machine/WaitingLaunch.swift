@@ -5,7 +5,7 @@ package struct WaitingLaunch: Sendable, Hashable {
     /// The reason for one that shows nothing.
     private var backgroundReason: LaunchReason?
     package internal(set) var urls: [IncomingURL] = []
-    var wakes: [OpenWakes.OpenWake] = []
+    package internal(set) var wakes: [OpenWake] = []
 
     var isEmpty: Bool { reason == nil && backgroundReason == nil && wakes.isEmpty }
 

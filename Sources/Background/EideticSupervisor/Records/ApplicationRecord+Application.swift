@@ -10,7 +10,7 @@ extension ApplicationRecord {
         processNumber = application.processNumber
         // Until the process has connected, the earlier record is the best that is known.
         process = application.process.map { components.adoption.record ?? ProcessRecord(of: $0, in: application) }
-        waitingWakes = lifecycle.waitingWakes.map(WakeRecord.init)
+        waitingWakes = lifecycle.waiting.wakes.map(WakeRecord.init)
         waitingURLs = lifecycle.waiting.urls.map(components.urls.record(of:))
         waitingLaunch = lifecycle.waiting.isVisible.map { $0 ? .foreground : .background }
         for request in components.adoption.requests { add(request, urlRecord: components.urls.record(of:)) }

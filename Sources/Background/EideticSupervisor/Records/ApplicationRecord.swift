@@ -80,7 +80,7 @@ package struct ApplicationRecord: Sendable, Hashable {
             self.allowance = allowance
         }
 
-        package init(_ wake: Lifecycle.AcceptedWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
+        package init(_ wake: OpenWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
 
         /// The request for the wake.
         var event: LifecycleEvent { .wake(reason, allowance: allowance) }
