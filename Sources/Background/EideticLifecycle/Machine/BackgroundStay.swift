@@ -7,7 +7,7 @@ package struct BackgroundStay: Sendable, Hashable {
     /// The activities for which the application runs in the background without a limit.
     package internal(set) var assertions: Set<ContinuousAssertion> = []
     /// The time at which open tasks expire because of a request to terminate, or to stop.
-    var graceDeadline: Duration?
+    package internal(set) var graceDeadline: Duration?
     var sleep: SleepProgress?
 
     /// The remaining time; `nil` for no limit.

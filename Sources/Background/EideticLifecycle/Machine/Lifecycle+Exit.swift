@@ -19,7 +19,6 @@ extension Lifecycle {
         guard isRunning || termination.killedProcess != nil else { return }
         let (killed, duringLaunch) = (termination.killedProcess, currentState == .launching)
         if duringLaunch { recordLaunchFailure() }
-        if killed == nil, !duringLaunch, !isTerminating { history.recordEnd(during: stay.wakes.deliveredKinds) }
         let report = ExitReport(
             process: process,
             status: status,
@@ -27,8 +26,7 @@ extension Lifecycle {
             wasLaunching: killed?.wasLaunching ?? duringLaunch,
             openTasks: killed?.openTasks ?? stay.openTasks
         )
-        abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
-        reset(to: .notRunning, isVisible: true)
+        endProcess(countsWakes: killed == nil)
         // The process may have saved its state again after the user had ended it.
         if killed?.reason == .userForceQuit { effects.append(.deleteArchive) }
         effects.append(.reportExit(report))
@@ -38,8 +36,7 @@ extension Lifecycle {
     /// Ends a launch whose process never ran, keeps the saved state, and counts no crash.
     mutating func recordMissingStart() {
         guard currentState == .launching else { return }
-        abandonOpenWork()
-        reset(to: .notRunning, isVisible: true)
+        endProcess(countsWakes: false)
         launchIfWaiting()
     }
 
@@ -47,11 +44,17 @@ extension Lifecycle {
         let duringLaunch = currentState == .launching
         let killed = KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: stay.openTasks)
         effects.append(.killProcess(reason))
-        if reason.isLimit, !duringLaunch, !isTerminating { history.recordEnd(during: stay.wakes.deliveredKinds) }
-        abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
-        reset(to: .notRunning, isVisible: true)
+        endProcess(countsWakes: reason.isLimit)
         termination.killedProcess = killed
         if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
+    }
+
+    /// Ends the process: its work is abandoned, and the wakes that it has not received wait for the next one.
+    private mutating func endProcess(countsWakes: Bool) {
+        let isInUse = currentState != .launching && !isTerminating
+        if isInUse, countsWakes { history.recordEnd(during: stay.wakes.deliveredKinds) }
+        abandonOpenWork(keepsWakes: isInUse)
+        reset(to: .notRunning, isVisible: true)
     }
 
     private mutating func recordLaunchFailure() {

@@ -14,9 +14,6 @@ extension Lifecycle {
     /// The wakes that the process has not completed, delivered or not.
     package var acceptedWakes: [OpenWake] { stay.wakes.entries }
 
-    /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
-    package var terminationGraceEnd: Duration? { isTerminating ? stay.graceDeadline : nil }
-
     /// A Boolean value indicating whether the events of background sessions wait: the application is suspended, or does
     /// not know yet for which session it was woken.
     package var holdsSessionEvents: Bool {

@@ -84,10 +84,15 @@ extension Lifecycle {
         return nil
     }
 
+    /// Returns the reason for which the application is not woken for a kind, apart from its declarations.
+    package func obstacle(toWakesFor kind: WakeReason.Kind) -> LifecycleEffect.Refusal? {
+        guard rules.declaredWakeKinds.contains(kind) else { return nil }
+        return history.obstacle(toWakesFor: kind, isRunning: isRunning, under: rules)
+    }
+
     /// Returns a Boolean value indicating whether a wake is accepted, apart from the number and the time of wakes.
     package func mayBeWoken(for kind: WakeReason.Kind) -> Bool {
-        rules.declaredWakeKinds.contains(kind) && !history.wasForceQuit && !isCrashing(in: kind)
-            && (isRunning || !history.isCrashingAtLaunch(under: rules))
+        rules.declaredWakeKinds.contains(kind) && obstacle(toWakesFor: kind) == nil
     }
 
     /// Returns a Boolean value indicating whether the application has ended so often during wakes of a kind that it is

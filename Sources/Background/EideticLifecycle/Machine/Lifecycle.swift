@@ -44,9 +44,6 @@ package struct Lifecycle: Sendable, Hashable {
     /// A Boolean value indicating whether the application is in the background, which includes its termination.
     package var isInBackground: Bool { currentState >= .background }
 
-    /// A Boolean value indicating whether the process is killed soon, unless its tasks end.
-    package var isExpiring: Bool { stay.killDeadline != nil }
-
     /// The callback that the application has not yet acknowledged.
     package var unacknowledgedCallback: LifecycleCallback? { pendingCallback?.callback }
 
@@ -135,9 +132,7 @@ extension Lifecycle {
     /// debugger holds it.
     package mutating func restartPassedLimits(at moment: Duration) {
         if let pending = pendingCallback, pending.deadline <= moment { restartCallbackLimit(at: moment) }
-        if let end = termination.exitDeadline, end <= moment {
-            termination.exitDeadline = moment + rules.terminationLimit
-        }
+        termination.restartExitLimit(rules.terminationLimit, at: moment)
         stay.restartKillLimit(rules.expirationLimit, at: moment)
     }
 

@@ -14,6 +14,11 @@ struct TerminationProgress: Sendable, Hashable {
     /// The process that the host is killing, until it has exited.
     var killedProcess: KilledProcess?
 
+    /// Starts the limit of the exit again if it has passed.
+    mutating func restartExitLimit(_ limit: Duration, at now: Duration) {
+        if let end = exitDeadline, end <= now { exitDeadline = now + limit }
+    }
+
     /// Takes the extension of the timeout that is due; returns `false` if none is.
     mutating func takeExtension(interval: Duration, at now: Duration) -> Bool {
         guard let time = nextExtension, time <= now else { return false }

@@ -169,6 +169,7 @@ final class RunningProcess {
     /// connection.
     func use(
         _ next: Connection,
+        of name: String,
         receive: @escaping (ApplicationMessage, PacketSocket.Packet) throws(WireError) -> Void
     ) {
         connection?.close()
@@ -179,7 +180,6 @@ final class RunningProcess {
             connection = nil
             conversation.close()
             guard end == nil, reasons.kill == nil else { return }
-            let name = "process \(handle.identifier)"
             Log.write(.info, category: .background, message: "\(name) closed its connection")
         }
     }
@@ -336,7 +336,7 @@ final class RunningProcess {
     }
 
     /// The reasons in words for which the processes may not freeze.
-    var freezeObstacles: String {
+    private var freezeObstacles: String {
         let processes = freezer.processes
         let stuck = uninterruptible.map { "\($0)" }.joined(separator: ", ")
         var text = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
@@ -357,6 +357,13 @@ final class RunningProcess {
         guard geteuid() == 0 else { return "not throttled" }
         setPriority(19)
         return "nice 19"
+    }
+
+    /// Reduces the priority of processes that could not be frozen in a time; returns the obstacle in words.
+    func throttle(after limit: Duration) -> String {
+        let obstacle = "it could not be frozen in \(Int(limit.inMilliseconds)) ms\(freezeObstacles)"
+        log("unfreezable: \(obstacle); \(slowDown()), next attempt later")
+        return obstacle
     }
 
     /// Restores the priority of the processes.

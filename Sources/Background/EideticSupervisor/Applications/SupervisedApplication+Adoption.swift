@@ -11,7 +11,7 @@ extension SupervisedApplication {
         processNumber = record.processNumber
         lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
         lifecycle.history.launchCrashCount = Int(record.launchCrashCount)
-        restoreWakeCrashes(record.wakeCrashCounts)
+        lifecycle.history.restoreWakeCrashes(record.wakeCrashCounts)
         // Numbers that an earlier call has given.
         components.urls.forgetTokens()
         components.adoption.restore(record.requests { components.urls.renumber($0) })

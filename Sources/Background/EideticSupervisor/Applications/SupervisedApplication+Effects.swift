@@ -33,7 +33,7 @@ extension SupervisedApplication {
             }
         case .deliverMemoryWarning(let level): send(.memoryWarning(level: UInt8(clamping: level)))
         case .warnAboutLocks: log("thawed, \(lastObstacle ?? "a lock is held"); killed if it happens again within 5 s")
-        case .throttleProcess: throttle()
+        case .throttleProcess: lastObstacle = process?.throttle(after: lifecycle.rules.freezeLimit) ?? lastObstacle
         case .exitProcess: components.plain.isRunning ? process?.requestEnd() : send(.exit)
         case .killProcess(let reason): kill(for: reason)
         case .reportExit(let report):
@@ -93,15 +93,6 @@ extension SupervisedApplication {
         process?.callers.watch(with: context.poller) { [unowned self] source in
             perform(components.thaws.request(from: source, in: view))
         }
-    }
-
-    private func throttle() {
-        guard let process else { return }
-        let obstacles = process.freezeObstacles
-        let means = process.slowDown()
-        let obstacle = "it could not be frozen in \(Int(lifecycle.rules.freezeLimit.inMilliseconds)) ms\(obstacles)"
-        lastObstacle = obstacle
-        log("unfreezable: \(obstacle); \(means), next attempt later")
     }
 
     // MARK: Ends

@@ -6,7 +6,7 @@ import EideticSupervision
 extension SupervisedApplication {
     /// Uses a connection for a process, from which messages follow.
     func attach(_ connection: Connection, to process: RunningProcess) {
-        process.use(connection) { [unowned self, unowned process] message, packet throws(WireError) in
+        process.use(connection, of: identifier) { [unowned self, unowned process] message, packet throws(WireError) in
             guard process === self.process else { return }
             context.changeCount &+= 1
             if case .wakes(let command) = message { return receive(command, with: packet) }

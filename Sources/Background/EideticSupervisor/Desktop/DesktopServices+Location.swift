@@ -46,11 +46,7 @@ extension DesktopServices {
             guard case .success(let values) = result, let fields = values.first,
                 let latitude = fields["Latitude"]?.real, let longitude = fields["Longitude"]?.real
             else { return }
-            let location = Location(
-                latitude: latitude,
-                longitude: longitude,
-                accuracy: fields["Accuracy"]?.real ?? 0
-            )
+            let location = Location(latitude: latitude, longitude: longitude, accuracy: fields["Accuracy"]?.real ?? 0)
             guard location.isValid else { return }
             guard let self else { return }
             for application in applications {

@@ -43,7 +43,7 @@ extension ApplicationRecord.Intention {
         isVisible = lifecycle.facts.isVisible
         isFocused = lifecycle.facts.hasFocus
         isTerminating = lifecycle.state == .terminating
-        graceEnd = lifecycle.terminationGraceEnd
+        graceEnd = isTerminating ? lifecycle.stay.graceDeadline : nil
         // One that the application has received is under way, whatever becomes of this process.
         let conversation = application.process?.conversation
         let pending = conversation?.pendingCallback

@@ -55,17 +55,12 @@ extension SupervisedApplication {
             guard var record = try files.readWakes() else { return }
             program.installed = program.installed ?? record.program
             lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
-            restoreWakeCrashes(record.crashes.counts)
+            lifecycle.history.restoreWakeCrashes(record.crashes.counts)
             record.schedule.restart(at: context.clock.now) { _ in false }
             components.wakes.record = record
         } catch {
             log("its schedule is damaged: \(error)")
         }
-    }
-
-    /// Adds the counts of a record to those of another one.
-    func restoreWakeCrashes(_ counts: [WakeReason.Kind: UInt32]) {
-        lifecycle.history.wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
     }
 
     /// Writes the schedule if it has changed.

@@ -62,43 +62,37 @@ extension Wakes {
         guard view.lifecycle.rules.declaredWakeKinds.contains(.push) else {
             return .refused(.undeclaredMode, because: view.explanation(.remoteNotification))
         }
-        var (outcome, view) = forgiving(view)
+        let (view, pardon) = forgiving(view)
         // Before the throttle, which counts what is delivered.
         if let refusal = view.lifecycle.obstacle(toWakesFor: .push) {
-            return outcome + .refused(refusal, because: refusal.explanation)
+            return .refused(refusal, because: refusal.explanation, after: pardon)
         }
         if let admitted = record.throttle.admit(payload.bytes, at: now.steady) {
-            outcome.effects += start(.push, payload: admitted, in: view, at: now)
-        } else {
-            let delay = (record.throttle.nextTime ?? now.steady) - now.steady
-            let note = "throttled: the newest message is delivered in \(ScheduleText.duration(delay))"
-            outcome = outcome + RequestOutcome([.log(note)], note: note)
+            return RequestOutcome(pardon + start(.push, payload: admitted, in: view, at: now) + [.saveWakes])
         }
-        return outcome + RequestOutcome([.saveWakes])
+        let delay = (record.throttle.nextTime ?? now.steady) - now.steady
+        let note = "throttled: the newest message is delivered in \(ScheduleText.duration(delay))"
+        return RequestOutcome(pardon + [.log(note), .saveWakes], note: note)
     }
 
     /// Wakes the application for a location.
-    mutating func deliver(
-        _ location: Location,
-        in view: ApplicationView,
-        at now: ScheduleTime
-    ) -> RequestOutcome {
+    mutating func deliver(_ location: Location, in view: ApplicationView, at now: ScheduleTime) -> RequestOutcome {
         guard record.wantsLocation else {
             return RequestOutcome(refusal: "the application has not asked for updates of the location")
         }
-        let (outcome, view) = forgiving(view)
+        let (view, pardon) = forgiving(view)
         if let refusal = view.lifecycle.obstacle(toWakesFor: .location) {
-            return outcome + RequestOutcome(refusal: refusal.explanation)
+            return RequestOutcome(pardon, refusal: refusal.explanation)
         }
-        return outcome + RequestOutcome(start(.location, payload: location.payload, in: view, at: now))
+        return RequestOutcome(pardon + start(.location, payload: location.payload, in: view, at: now))
     }
 
     /// Forgives the ends during wakes if it is time; returns the application as it is then.
-    private func forgiving(_ view: ApplicationView) -> (RequestOutcome, ApplicationView) {
+    private func forgiving(_ view: ApplicationView) -> (ApplicationView, effects: [ApplicationEffect]) {
         let effects = forgiveCrashes(in: view)
         var next = view
         if !effects.isEmpty { next.lifecycle.history.wakeCrashCounts = [:] }
-        return (RequestOutcome(effects), next)
+        return (next, effects)
     }
 
     /// Makes happen what otherwise comes at its own time.
@@ -141,9 +135,9 @@ extension Wakes {
 
 /// The outcome of a request from outside: the effects, and in words the reason for which it waits or is refused.
 package struct RequestOutcome {
-    package var effects: [ApplicationEffect]
-    package var refusal: String?
-    package var note: String?
+    package let effects: [ApplicationEffect]
+    package let refusal: String?
+    package let note: String?
 
     init(_ effects: [ApplicationEffect] = [], refusal: String? = nil, note: String? = nil) {
         self.effects = effects
@@ -152,12 +146,11 @@ package struct RequestOutcome {
     }
 
     /// A refusal that is recorded.
-    static func refused(_ refusal: LifecycleEffect.Refusal, because reason: String) -> RequestOutcome {
-        RequestOutcome([.refuse(refusal, because: reason)], refusal: reason)
-    }
-
-    /// Adds what comes after the effects of an outcome.
-    static func + (first: RequestOutcome, next: RequestOutcome) -> RequestOutcome {
-        RequestOutcome(first.effects + next.effects, refusal: next.refusal, note: next.note ?? first.note)
+    static func refused(
+        _ refusal: LifecycleEffect.Refusal,
+        because reason: String,
+        after effects: [ApplicationEffect] = []
+    ) -> RequestOutcome {
+        RequestOutcome(effects + [.refuse(refusal, because: reason)], refusal: reason)
     }
 }

@@ -63,11 +63,7 @@ package struct Wakes: ApplicationComponent {
     package mutating func startDue(in view: ApplicationView, at now: ScheduleTime) -> [ApplicationEffect] {
         var effects: [ApplicationEffect] = []
         if let time = record.schedule.nextTime, time <= now.steady {
-            let wakes = record.schedule.startDueWakes(
-                at: now,
-                conditions: view.conditions(),
-                liftsQuota: liftsQuotas
-            )
+            let wakes = record.schedule.startDueWakes(at: now, conditions: view.conditions(), liftsQuota: liftsQuotas)
             for wake in wakes { effects += begin(wake, in: view, at: now) }
         }
         if view.lifecycle.mayBeWoken(for: .push), let time = record.throttle.nextTime, time <= now.steady,
@@ -260,14 +256,5 @@ package struct Wakes: ApplicationComponent {
             return []
         }
         return [.log("its ends during wakes are forgiven: \(reason)"), .forgiveWakeCrashes]
-    }
-}
-
-extension Lifecycle {
-    /// Returns the reason for which the application is not woken for a kind, apart from its declarations.
-    func obstacle(toWakesFor kind: WakeReason.Kind) -> LifecycleEffect.Refusal? {
-        guard !mayBeWoken(for: kind), rules.declaredWakeKinds.contains(kind) else { return nil }
-        if history.wasForceQuit { return .forceQuit }
-        return isCrashing(in: kind) ? .repeatedWakeCrashes : .repeatedLaunchCrashes
     }
 }

@@ -1,10 +1,10 @@
 import EideticCore
-import EideticTransfer
+package import EideticTransfer
 
 /// The delivery of events that are safe to those who observe their sessions, and the wakes of applications that do not.
 ///
 /// It is used on the engine's thread.
-final class EventDelivery {
+package final class EventDelivery {
     /// A receiver of the events of a session.
     final class Observer {
         let handler: (TransferNotification) -> Void
@@ -34,7 +34,7 @@ final class EventDelivery {
     /// The sessions whose application could not be woken, and is to be woken later.
     private var failedWakes: Set<UInt32> = []
     /// A function that is called when a session has finished that nobody observes: the application is to be launched.
-    var onWake: (_ application: String, _ session: String) -> Void = { _, _ in }
+    package var onWake: (_ application: String, _ session: String) -> Void = { _, _ in }
 
     init(_ store: TransferStore, time: any TimeSource) {
         self.store = store
@@ -49,6 +49,16 @@ final class EventDelivery {
     var hasUnsafeEvents: Bool { safeEvent + 1 < store.nextEvent }
 
     // MARK: Observers
+
+    /// Delivers the events of a session to a function until the engine ends.
+    package func observe(
+        _ session: String,
+        of application: String,
+        handler: @escaping (TransferNotification) -> Void
+    ) {
+        guard let session = store.application(named: application).sessions[session] else { return }
+        add(Observer(handler: handler, canReceive: { true }), to: session)
+    }
 
     /// Adds an observer, which gets the events that are not acknowledged at once.
     func add(_ observer: Observer, to session: TransferSession) {
@@ -161,7 +171,7 @@ final class EventDelivery {
 
     /// Announces the events of a session again after a pause, because the application was not woken for them, or ended
     /// before it had handled the wake.
-    func wakeFailed(_ identifier: String, of name: String) {
+    package func wakeFailed(_ identifier: String, of name: String) {
         guard let session = store.applications[name]?.sessions[identifier], session.announcedEvent > 0 else { return }
         session.announcedEvent = 0
         let pause = min(Self.longestWakePause, Self.firstWakePause * (1 << min(session.wakeFailures, 16)))

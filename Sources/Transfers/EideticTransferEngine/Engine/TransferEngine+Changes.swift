@@ -22,11 +22,7 @@ extension TransferEngine {
         makeReady(number)
     }
 
-    func cancel(
-        _ number: UInt64,
-        reason: TransferEvent.CancellationReason,
-        keepsResumeData: Bool
-    ) {
+    func cancel(_ number: UInt64, reason: TransferEvent.CancellationReason, keepsResumeData: Bool) {
         if let transfer = running[number] {
             release(transfer)
             if keepsResumeData { transfer.keepPart() }

@@ -83,12 +83,7 @@ extension TransferEngine {
         makeReady(number)
     }
 
-    func didWrite(
-        _ number: UInt64,
-        with response: TransferEvent.Response,
-        body: [UInt8],
-        after error: SystemError?
-    ) {
+    func didWrite(_ number: UInt64, with response: TransferEvent.Response, body: [UInt8], after error: SystemError?) {
         // Its session may have been removed meanwhile, and its files with it.
         if store.rows[number] == nil { fileSystem.removeIfPresent(response.path) }
         didHandOver(number, with: response, body: body, after: error)
@@ -98,12 +93,7 @@ extension TransferEngine {
 // MARK: Ends
 extension TransferEngine {
     /// Records the end of a transfer; its event is delivered when the journal is safe.
-    func end(
-        _ number: UInt64,
-        with outcome: TransferEvent.Outcome,
-        body: [UInt8]? = nil,
-        diskBytes: Int = 0
-    ) {
+    func end(_ number: UInt64, with outcome: TransferEvent.Outcome, body: [UInt8]? = nil, diskBytes: Int = 0) {
         if let transfer = running[number] { release(transfer) }
         guard let row = store.rows[number], let session = store.sessions[row.session] else { return }
         conditions.release(number)

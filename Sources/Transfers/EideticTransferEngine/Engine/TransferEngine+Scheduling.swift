@@ -164,7 +164,7 @@ extension TransferEngine {
     func tick() {
         for transfer in Array(running.values) {
             guard let exchange = transfer.exchange else { continue }
-            transfer.measureRate(at: time.uptime)
+            transfer.pace.measure(transfer.progress.completed, at: time.uptime)
             let silence = clock.now - exchange.lastActivity
             if silence >= transfer.configuration.requestTimeout {
                 let seconds = Int(silence.inSeconds)
@@ -177,7 +177,8 @@ extension TransferEngine {
     }
 
     private func reportProgress(of transfer: RunningTransfer) {
-        guard let (completed, total) = transfer.takeProgress(at: clock.now) else { return }
+        let (completed, total) = transfer.progress
+        guard transfer.pace.report(completed, at: clock.now) else { return }
         store.rows[transfer.number]?.completed = completed
         if let total { store.rows[transfer.number]?.total = total }
         let identifier = TransferIdentifier(transfer.number)
@@ -215,7 +216,7 @@ extension TransferEngine {
                 startTime: transfer.startTime,
                 priority: row?.priority ?? 0,
                 turns: row?.turns ?? 0,
-                isSlow: transfer.isSlow,
+                isSlow: transfer.pace.isSlow,
                 canContinue: transfer.canContinue
             )
         }

@@ -1,6 +1,6 @@
 package import EideticCore
 package import EideticFetch
-package import EideticTransfer
+import EideticTransfer
 import Glibc
 
 /// Performs the transfers of all applications of a directory.
@@ -27,7 +27,7 @@ package final class TransferEngine {
     var shares = ConnectionShares()
     var space: DiskSpace
     let copies: UploadCopies
-    let delivery: EventDelivery
+    package let delivery: EventDelivery
     var commits = CommitQueue()
 
     var fileSystem: FileSystem { configuration.fileSystem }
@@ -148,30 +148,6 @@ extension TransferEngine {
             if let exchange = transfer.exchange { loop.cancel(exchange) }
             transfer.keepPart()
         }
-    }
-}
-
-// MARK: Events
-extension TransferEngine {
-    /// A function that is called when a session has finished that nobody observes: the application is to be launched.
-    package var onWake: (_ application: String, _ session: String) -> Void {
-        get { delivery.onWake }
-        set { delivery.onWake = newValue }
-    }
-
-    /// Delivers the events of a session to a function until the engine ends.
-    package func observe(
-        _ session: String,
-        of application: String,
-        handler: @escaping (TransferNotification) -> Void
-    ) {
-        guard let session = store.application(named: application).sessions[session] else { return }
-        delivery.add(EventDelivery.Observer(handler: handler, canReceive: { true }), to: session)
-    }
-
-    /// Announces the events of a session again after a pause, because the application was not woken for them.
-    package func wakeFailed(_ session: String, of application: String) {
-        delivery.wakeFailed(session, of: application)
     }
 }
 

@@ -149,7 +149,7 @@ extension TransferServer {
         case .hold(let application, let isHeld): engine.delivery.setHeld(isHeld, application: application)
         case .forceQuit(let application): engine.forceQuit(application)
         case .network(let isMetered): engine.setMetered(isMetered)
-        case .wakeFailed(let application, let session): engine.wakeFailed(session, of: application)
+        case .wakeFailed(let application, let session): engine.delivery.wakeFailed(session, of: application)
         case .wake, nil: break
         }
     }
