@@ -1,6 +1,5 @@
 import EideticCore
 import EideticTransfer
-import Foundation
 import Testing
 
 @testable import EideticTransferEngine

@@ -2,7 +2,7 @@ import EideticCore
 import EideticLifecycle
 import EideticSupervision
 import EideticSupervisor
-import Foundation
+import EideticTestSupport
 import Testing
 
 @Suite("Messages, suspensions, transitions and files of a process, without one")
@@ -115,22 +115,22 @@ struct ProcessPartTests {
 
     @Test("B16 the record and the schedule are written when they have changed, and read by the next supervisor")
     func files() throws {
-        let path = NSTemporaryDirectory() + "eidetic-files-\(UInt64.random(in: 0 ... .max))"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let directory = try RuntimeDirectory(path: path)
-        var files = ApplicationFiles(of: "a", in: directory, stateDirectory: "\(path)/state")
+        let place = try TemporaryDirectory()
+        let (system, state) = (FileSystem(), place.path(of: "state"))
+        let directory = try RuntimeDirectory(path: place.path(of: "run"))
+        var files = ApplicationFiles(of: "a", in: directory, stateDirectory: state)
         var record = ApplicationRecord()
         record.processNumber = 7
         let isSaved = files.save(record)
         #expect(isSaved)
-        let recordPath = "\(path)/applications/a/record"
-        try FileManager.default.removeItem(atPath: recordPath)
+        let path = place.path(of: "run/applications/a/record")
+        try system.unlink(path)
         // Nothing has changed.
         _ = files.save(record)
-        #expect(!FileManager.default.fileExists(atPath: recordPath))
+        #expect(throws: SystemError.self) { try system.status(of: path) }
         record.processNumber = 8
         _ = files.save(record)
-        #expect(FileManager.default.fileExists(atPath: recordPath))
+        #expect(try system.status(of: path).size > 0)
         let now = ScheduleTime(steady: 1_700_000_000, local: 1_700_000_000)
         var wakes = WakeRecord(schedule: WakeSchedule(at: now))
         files.save(wakes)
@@ -138,25 +138,23 @@ struct ProcessPartTests {
         #expect(empty == nil)
         wakes.wantsLocation = true
         files.save(wakes)
-        var next = ApplicationFiles(of: "a", in: directory, stateDirectory: "\(path)/state")
+        var next = ApplicationFiles(of: "a", in: directory, stateDirectory: state)
         let read = try next.readWakes()
         #expect(read == wakes)
         try next.saveExitReport("killed")
         try next.deleteArchive()
-        let report = try String(contentsOfFile: "\(files.archiveDirectory)/exit-report", encoding: .utf8)
-        #expect(report == "killed\n")
+        let report = try system.contents(of: "\(files.archiveDirectory)/exit-report", limit: 100)
+        #expect(report == Array("killed\n".utf8))
     }
 
     @Test("B10 an application is limited to the modes of its desktop entry, and an undeclared one is refused with it")
     func declarations() throws {
         let text = "[Desktop Entry]\nType=Application\nName=A\nExec=/usr/bin/a\nX-Eidetic-BackgroundModes=fetch;\n"
-        let path = NSTemporaryDirectory() + "eidetic-program-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try text.write(toFile: "\(path)/org.a.desktop", atomically: true, encoding: .utf8)
+        let place = try TemporaryDirectory()
+        try place.write(Array(text.utf8), to: "org.a.desktop")
         var program = ApplicationProgram(of: "org.a")
         #expect(!program.isKnown && program.missing == "no program is known" && program.hasBusName)
-        let lookup = ManifestDirectories(paths: [path]).manifest(of: "org.a")
+        let lookup = ManifestDirectories(paths: [place.path]).manifest(of: "org.a")
         let isNew = [program.refresh(lookup), program.refresh(lookup)]
         #expect(isNew == [true, false])
         #expect(program.isKnown && program.transferNames == ["org.a", "a"])
