@@ -58,7 +58,7 @@ struct ApplicationExplanation {
         )
         if let report = application.components.processor.report { lines.append(report) }
         lines += declarationLines
-        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
+        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal)") }
         return lines
     }
 
@@ -91,7 +91,7 @@ struct ApplicationExplanation {
         lines += wakeCrashLines
         if let lastExit = application.lastExit { lines.append("last end: \(lastExit)") }
         if let lastObstacle = application.lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
-        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
+        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal)") }
         return lines
     }
 

@@ -40,7 +40,7 @@ extension SupervisedApplication {
             let ended = components.leftovers.processes.last { $0.identity == report.process } ?? process
             if let ended { saveExitReport(of: ended) }
             reportEnd(ended?.text(of: report) ?? ProcessEnd.unknown.explanation)
-        case .refuse(let refusal): refuse(refusal, because: program.explanation(of: refusal, for: currentEvent))
+        case .refuse(let refusal): refuse(because: program.explanation(of: refusal, for: currentEvent))
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
         case .reportWake(let reason, let result):
             perform(components.wakes.complete(reason, result: result, in: view, at: context.clock.now))

@@ -3,12 +3,6 @@ import EideticLifecycle
 import EideticSupervision
 import Glibc
 
-/// A request that was refused, and the reason in words.
-struct RefusedUse {
-    let refusal: LifecycleEffect.Refusal
-    let explanation: String
-}
-
 /// An application: its state machine, and its processes.
 ///
 /// Performs the effects of the state machine that concern a process from outside, and sends the others to it as
@@ -25,7 +19,8 @@ final class SupervisedApplication {
     /// The number of processes that were started.
     var processNumber: UInt64 = 0
     var lastExit: String?
-    var lastRefusal: RefusedUse?
+    /// The reason in words for which a request was refused last.
+    var lastRefusal: String?
     /// The explanation of the last obstacle, such as a lock that was held at suspension.
     var lastObstacle: String?
     /// The reports that the conditions of processing that runs may have changed.
@@ -146,8 +141,8 @@ final class SupervisedApplication {
     func saveRecord() { _ = files.save(ApplicationRecord(of: self)) }
 
     /// Records a refusal, for `eidetic app why` and the log.
-    func refuse(_ refusal: LifecycleEffect.Refusal, because reason: String) {
-        lastRefusal = RefusedUse(refusal: refusal, explanation: reason)
+    func refuse(because reason: String) {
+        lastRefusal = reason
         log("refused: \(reason)")
     }
 }

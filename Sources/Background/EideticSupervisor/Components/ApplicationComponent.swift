@@ -41,7 +41,7 @@ package enum ApplicationEffect {
     /// Records why the application does not do what it was asked to.
     case recordObstacle(String)
     /// Refuses a request, and records why.
-    case refuse(LifecycleEffect.Refusal, because: String)
+    case refuse(because: String)
     case desktop(DesktopRequest)
     /// Shows the progress of work on the screen, whose server answers later.
     case showProgress(of: ContinuedWork, named: String)

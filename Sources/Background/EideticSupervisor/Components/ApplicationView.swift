@@ -77,7 +77,7 @@ package struct ApplicationView {
             ?? mode.assertion.map(lifecycle.rules.declaredAssertions.contains)
         guard isDeclared == false else { return nil }
         let answer = ApplicationEffect.send(.wakes(.task(.notPermitted, number: number)))
-        return [.refuse(.undeclaredMode, because: explanation(mode)), answer]
+        return [.refuse(because: explanation(mode)), answer]
     }
 
     /// The number of open tasks, if it differs from the one that the state machine knows.

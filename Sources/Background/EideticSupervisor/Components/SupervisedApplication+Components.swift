@@ -61,7 +61,7 @@ extension SupervisedApplication {
         case .watchCallers: watchCallers()
         case .resumeFreeze: if let process { perform(components.suspension.resume(process.resumeFreeze(), in: view)) }
         case .requestIdleReport: requestIdleReport()
-        case .refuse(let refusal, let reason): refuse(refusal, because: reason)
+        case .refuse(let reason): refuse(because: reason)
         case .desktop(let request): context.desktop?.perform(request, for: self)
         case .take(let adopted): take(adopted)
         case .takeUnlaunched(let isBackground): introduceProcess(by: .processConnected(inBackground: isBackground))

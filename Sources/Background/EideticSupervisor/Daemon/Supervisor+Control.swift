@@ -149,7 +149,7 @@ extension Supervisor {
         let outcome = request(&application.components.wakes, view, now)
         application.perform(outcome.effects)
         if let note = outcome.note { return Self.lines([note]) }
-        if let reason = outcome.refusal ?? application.lastRefusal?.explanation {
+        if let reason = outcome.refusal ?? application.lastRefusal {
             return Self.refusal(.lifecycle, message: reason)
         }
         return [ControlAnswer(.done)]
@@ -190,7 +190,7 @@ extension Supervisor {
                 message: "\(application.identifier) has not connected yet, and too many requests wait"
             )
         }
-        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
+        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal) }
         application.lastRefusal = earlier
         if application.process == nil, event.isStart {
             return Self.refusal(.failed, message: application.lastObstacle ?? "it could not be started")

@@ -60,12 +60,13 @@ extension Wakes {
         at now: ScheduleTime
     ) -> RequestOutcome {
         guard view.lifecycle.rules.declaredWakeKinds.contains(.push) else {
-            return .refused(.undeclaredMode, because: view.explanation(.remoteNotification))
+            let reason = view.explanation(.remoteNotification)
+            return RequestOutcome([.refuse(because: reason)], refusal: reason)
         }
         let (view, pardon) = forgiving(view)
         // Before the throttle, which counts what is delivered.
-        if let refusal = view.lifecycle.obstacle(toWakesFor: .push) {
-            return .refused(refusal, because: refusal.explanation, after: pardon)
+        if let reason = view.lifecycle.obstacle(toWakesFor: .push)?.explanation {
+            return RequestOutcome(pardon + [.refuse(because: reason)], refusal: reason)
         }
         if let admitted = record.throttle.admit(payload.bytes, at: now.steady) {
             return RequestOutcome(pardon + start(.push, payload: admitted, in: view, at: now) + [.saveWakes])
@@ -143,14 +144,5 @@ package struct RequestOutcome {
         self.effects = effects
         self.refusal = refusal
         self.note = note
-    }
-
-    /// A refusal that is recorded.
-    static func refused(
-        _ refusal: LifecycleEffect.Refusal,
-        because reason: String,
-        after effects: [ApplicationEffect] = []
-    ) -> RequestOutcome {
-        RequestOutcome(effects + [.refuse(refusal, because: reason)], refusal: reason)
     }
 }
