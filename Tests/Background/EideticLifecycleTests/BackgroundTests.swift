@@ -70,23 +70,23 @@ struct BackgroundTests {
         driver.run([.now(Self.wake)])
         #expect(driver.effects.contains(.spawnProcess(driver.lifecycle.process)))
         driver.run([.now(.forceQuit), .now(.processExited(driver.lifecycle.process, status: 9)), .now(.launch(.user))])
-        #expect(driver.lifecycle.wakeCrashCounts.isEmpty)
+        #expect(driver.lifecycle.history.wakeCrashCounts.isEmpty)
     }
 
     @Test("B14 a completed wake, or a kill for memory, is no crash, and the former ends the count")
     func completedWakes() {
         var driver = LifecycleDriver()
         for _ in 0..<4 { crash(&driver, during: Self.sessionWake) }
-        #expect(driver.lifecycle.wakeCrashCounts == [.session: 4])
+        #expect(driver.lifecycle.history.wakeCrashCounts == [.session: 4])
         driver.run([.now(.wake(Self.sessionWake, allowance: .seconds(60)))])
         let process = driver.lifecycle.process
         driver.run([
             .now(.callbackAcknowledged(.launchInBackground(.wake(.session)), process: process)),
             .now(.wakeCompleted(7, .noData, process: process)),
         ])
-        #expect(driver.lifecycle.wakeCrashCounts.isEmpty)
+        #expect(driver.lifecycle.history.wakeCrashCounts.isEmpty)
         driver.run([.now(.wake(Self.sessionWake, allowance: .seconds(60))), .now(.memoryExhausted)])
-        #expect(driver.lifecycle.wakeCrashCounts.isEmpty)
+        #expect(driver.lifecycle.history.wakeCrashCounts.isEmpty)
     }
 
     @Test("B14 a wake that exceeds its limit again and again counts as a crash")
@@ -100,7 +100,7 @@ struct BackgroundTests {
             .after(.seconds(6)),
         ])
         #expect(driver.effects.contains(.killProcess(.session)))
-        #expect(driver.lifecycle.wakeCrashCounts == [.session: 1])
+        #expect(driver.lifecycle.history.wakeCrashCounts == [.session: 1])
     }
 
     @Test("B04 a wake does not forgive an expiration that has begun")

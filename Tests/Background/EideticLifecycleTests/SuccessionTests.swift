@@ -40,9 +40,9 @@ struct SuccessionTests {
         #expect(driver.lifecycle.process == second)
         driver.run([.now(.processExited(.first, status: 9))])
         #expect(driver.effects.isEmpty && driver.lifecycle.state == .launching)
-        #expect(driver.lifecycle.launchCrashCount == 0)
+        #expect(driver.lifecycle.history.launchCrashCount == 0)
         driver.run([.now(.processExited(second, status: 9))])
-        #expect(driver.effects.first == .deleteArchive && driver.lifecycle.launchCrashCount == 1)
+        #expect(driver.effects.first == .deleteArchive && driver.lifecycle.history.launchCrashCount == 1)
     }
 
     @Test("B02 an acknowledgement, a count and a freeze of an earlier process change nothing")
@@ -51,7 +51,7 @@ struct SuccessionTests {
         driver.run([.acknowledge(.launch(.user))])
         #expect(driver.effects.isEmpty && driver.lifecycle.state == .launching)
         driver.run([.now(.openTaskCountChanged(7)), .now(.wakeCompleted(1))])
-        #expect(driver.effects.isEmpty && driver.lifecycle.openTasks == 0)
+        #expect(driver.effects.isEmpty && driver.lifecycle.stay.openTasks == 0)
         driver.run([.now(.callbackAcknowledged(.launch(.user), process: second))])
         #expect(driver.lifecycle.state == .active)
     }
@@ -144,7 +144,7 @@ struct SuccessionTests {
     func missingStart() {
         var driver = driver(Path.launching + [.now(.processDidNotStart(.first))])
         #expect(driver.effects.isEmpty && driver.lifecycle.state == .notRunning)
-        #expect(driver.lifecycle.launchCrashCount == 0 && driver.lifecycle.nextDeadline == nil)
+        #expect(driver.lifecycle.history.launchCrashCount == 0 && driver.lifecycle.nextDeadline == nil)
         #expect(!driver.lifecycle.expectsExit(of: .first))
         driver.run([.now(.launch(.user))])
         #expect(driver.effects.contains(.spawnProcess(second)))
@@ -221,10 +221,10 @@ struct SuccessionTests {
     @Test("B04 an expiration that passed while a debugger held the process ends in a kill after another limit")
     func restartedExpiration() {
         var driver = driver(Path.expiring)
-        let end = driver.lifecycle.expirationEnd
+        let end = driver.lifecycle.stay.killDeadline
         driver.now += .seconds(5)
         driver.lifecycle.restartPassedLimits(at: driver.now)
-        #expect(driver.lifecycle.expirationEnd == end.map { $0 + .seconds(5) })
+        #expect(driver.lifecycle.stay.killDeadline == end.map { $0 + .seconds(5) })
         driver.run([.after(.seconds(5))])
         #expect(driver.effects.contains(.killProcess(.backgroundTask)))
     }

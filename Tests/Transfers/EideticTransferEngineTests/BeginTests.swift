@@ -68,7 +68,7 @@ struct BeginTests {
         session.connectionsPerHost = limit
         await engine.perform(.openSession(session), of: "a")
         let log = EventLog()
-        await engine.call { $0.observe("s", of: "a", handler: log.record) }
+        await engine.call { $0.delivery.observe("s", of: "a", handler: log.record) }
         await engine.perform(
             .add((0..<8).map { TransferRequest(download: "\(origin.url)/\($0)") }, session: "s"),
             of: "a"

@@ -113,7 +113,7 @@ final class EngineService: TransferService {
         _ session: String,
         handler: @escaping @Sendable (TransferNotification) -> Void
     ) async throws(EideticError) -> TransferObservation {
-        let isPosted = inbox.post { [application] in $0.observe(session, of: application, handler: handler) }
+        let isPosted = inbox.post { [application] in $0.delivery.observe(session, of: application, handler: handler) }
         guard isPosted else { throw .cancelled }
         return TransferObservation {}
     }

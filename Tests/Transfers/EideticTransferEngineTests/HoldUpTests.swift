@@ -214,7 +214,7 @@ struct HoldUpTests {
             try FileSystem().write(UnsafeRawBufferPointer(bytes), to: file, at: 0)
         }
         let second = EventLog()
-        await engine.call { $0.observe("s", of: "a", handler: second.record) }
+        await engine.call { $0.delivery.observe("s", of: "a", handler: second.record) }
         let reported = await second.waitForEvents(1)[0]
         #expect(reported.number == event.number && reported.url == event.url)
         guard case .failed("fileFailure", let message) = reported.outcome else {

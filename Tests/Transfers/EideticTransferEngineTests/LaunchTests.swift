@@ -28,7 +28,7 @@ private final class EngineThread: Sendable {
         Thread.start(name: "engine") {
             do throws(EideticError) {
                 let engine = try TransferEngine(configuration, inbox: inbox)
-                engine.onWake = { _, session in
+                engine.delivery.onWake = { _, session in
                     wakes.add(session)
                     woken.open()
                 }

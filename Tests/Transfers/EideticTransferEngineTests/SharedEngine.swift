@@ -71,7 +71,7 @@ final class SharedEngine: Sendable {
     func download(_ urls: [String], as application: String) async -> EventLog {
         await perform(.openSession(TransferSessionConfiguration(identifier: "s")), of: application)
         let log = EventLog()
-        await call { $0.observe("s", of: application, handler: log.record) }
+        await call { $0.delivery.observe("s", of: application, handler: log.record) }
         if !urls.isEmpty {
             await perform(.add(urls.map { TransferRequest(download: $0) }, session: "s"), of: application)
         }

@@ -70,8 +70,8 @@ private final class SupervisedServer: Sendable {
     func announcements(_ count: Int) -> Gate {
         let gate = Gate(), announced = Guarded(0)
         inbox.post { engine in
-            let send = engine.onWake
-            engine.onWake = { application, session in
+            let send = engine.delivery.onWake
+            engine.delivery.onWake = { application, session in
                 send(application, session)
                 let total = announced.withLock { announced in
                     announced += 1
@@ -178,7 +178,7 @@ struct WakeTests {
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         let wakes = Guarded(0), woken = Guarded(Gate())
         let engine = try SharedEngine(prepare: { engine in
-            engine.onWake = { _, _ in
+            engine.delivery.onWake = { _, _ in
                 wakes.withLock { $0 += 1 }
                 woken.withLock { $0 }.open()
             }
@@ -187,9 +187,9 @@ struct WakeTests {
         await engine.perform(.add([TransferRequest(download: origin.url + "/a")], session: "s"), of: "a")
         await woken.withLock { $0 }.wait()
         for (index, pause) in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].enumerated() {
-            await engine.call { $0.wakeFailed("s", of: "a") }
+            await engine.call { $0.delivery.wakeFailed("s", of: "a") }
             // A second report of the same wake changes nothing.
-            await engine.call { $0.wakeFailed("s", of: "a") }
+            await engine.call { $0.delivery.wakeFailed("s", of: "a") }
             await engine.advance(by: .seconds(pause) - .nanoseconds(1))
             #expect(wakes.withLock { $0 } == index + 1)
             await engine.advance(by: .nanoseconds(1))
@@ -199,7 +199,7 @@ struct WakeTests {
         woken.withLock { $0 = Gate() }
         await engine.perform(.add([TransferRequest(download: origin.url + "/b")], session: "s"), of: "a")
         await woken.withLock { $0 }.wait()
-        await engine.call { $0.wakeFailed("s", of: "a") }
+        await engine.call { $0.delivery.wakeFailed("s", of: "a") }
         await engine.advance(by: .seconds(1))
         #expect(wakes.withLock { $0 } == 15)
     }
@@ -207,10 +207,10 @@ struct WakeTests {
     @Test("B14 neither an unknown session nor one that was not announced is woken after a failed wake")
     func unknownWakes() async throws {
         let wakes = Guarded(0)
-        let engine = try SharedEngine(prepare: { $0.onWake = { _, _ in wakes.withLock { $0 += 1 } } })
+        let engine = try SharedEngine(prepare: { $0.delivery.onWake = { _, _ in wakes.withLock { $0 += 1 } } })
         await engine.perform(.openSession(TransferSessionConfiguration(identifier: "s")), of: "a")
         for (session, name) in [("s", "a"), ("t", "a"), ("s", "b")] {
-            await engine.call { $0.wakeFailed(session, of: name) }
+            await engine.call { $0.delivery.wakeFailed(session, of: name) }
         }
         await engine.advance(by: .seconds(600))
         #expect(wakes.withLock { $0 } == 0)

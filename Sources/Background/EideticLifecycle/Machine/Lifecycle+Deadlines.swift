@@ -2,32 +2,18 @@ extension Lifecycle {
     /// The time at which the host passes `.deadlineReached`; `nil` if only another event can change the state.
     package var nextDeadline: Duration? {
         guard isRunning else { return nil }
-        return deadlines.compactMap(\.self).min()
-    }
-
-    private var deadlines: [Duration?] {
-        [
+        let own = [
             pendingCallback?.deadline, termination.exitDeadline, termination.nextExtension, suspension.freezeDeadline,
-            sleep.flatMap { $0.isReleased ? nil : $0.releaseTime },
-        ] + backgroundDeadlines
-    }
-
-    private var backgroundDeadlines: [Duration?] {
-        guard isBudgetRunning else { return [] }
-        return [
-            budget.isExpired ? nil : backgroundDeadline,
-            budget.killDeadline,
-            budget.overdueWake == nil ? wakes.earliestDeadline : nil,
-            idleDeadline,
+            stay.sleep?.deadline,
         ]
+        return (own + (isBudgetRunning ? stay.deadlines + [idleDeadline] : [])).compactMap(\.self).min()
     }
 
     /// A Boolean value indicating whether background time is running, which excludes the way back to the foreground.
-    var isBudgetRunning: Bool { currentState == .background && budget.isRunning }
+    var isBudgetRunning: Bool { currentState == .background && stay.isRunning }
 
     private var idleDeadline: Duration? {
-        guard targetState == .background, pendingCallback == nil, let since = suspension.idleSince else { return nil }
-        return max(since + rules.idleInterval, suspension.retryTime ?? .zero)
+        targetState == .background && pendingCallback == nil ? suspension.idleDeadline(under: rules) : nil
     }
 
     /// Handles every deadline that has passed.
@@ -40,15 +26,15 @@ extension Lifecycle {
     }
 
     private mutating func handleBackgroundDeadlines() {
-        if let deadline = budget.killDeadline, deadline <= now { return enforceExpiration() }
-        expireOverdueWake()
-        if !budget.isExpired, let deadline = backgroundDeadline, deadline <= now { expireBackgroundTime() }
+        if let deadline = stay.killDeadline, deadline <= now { return enforceExpiration() }
+        effects += stay.expireOverdueWake(under: rules, at: now)
+        if !stay.isExpired, let deadline = stay.end, deadline <= now { expireBackgroundTime() }
     }
 
     /// Treats a wake that was not acknowledged in time as incomplete; kills the process for any other callback.
     private mutating func handleTimeout(of callback: LifecycleCallback) {
         guard case .wake = callback else { return kill(.watchdog(callback)) }
         pendingCallback = nil
-        if isBudgetRunning { expireOverdueWake() }
+        if isBudgetRunning { effects += stay.expireOverdueWake(under: rules, at: now) }
     }
 }

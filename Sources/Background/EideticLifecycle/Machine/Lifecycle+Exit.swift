@@ -4,7 +4,7 @@ extension Lifecycle {
     mutating func forceQuit() {
         if isRunning { kill(.userForceQuit) }
         abandonWaitingLaunch(because: .forceQuit)
-        wasForceQuit = true
+        history.wasForceQuit = true
         effects += [.deleteArchive, .cancelTransfers]
     }
 
@@ -19,16 +19,14 @@ extension Lifecycle {
         guard isRunning || termination.killedProcess != nil else { return }
         let (killed, duringLaunch) = (termination.killedProcess, currentState == .launching)
         if duringLaunch { recordLaunchFailure() }
-        if killed == nil, !duringLaunch, !isTerminating { recordWakeFailures() }
         let report = ExitReport(
             process: process,
             status: status,
             killReason: killed?.reason,
             wasLaunching: killed?.wasLaunching ?? duringLaunch,
-            openTasks: killed?.openTasks ?? openTasks
+            openTasks: killed?.openTasks ?? stay.openTasks
         )
-        abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
-        reset(to: .notRunning, isVisible: true)
+        endProcess(countsWakes: killed == nil)
         // The process may have saved its state again after the user had ended it.
         if killed?.reason == .userForceQuit { effects.append(.deleteArchive) }
         effects.append(.reportExit(report))
@@ -38,46 +36,41 @@ extension Lifecycle {
     /// Ends a launch whose process never ran, keeps the saved state, and counts no crash.
     mutating func recordMissingStart() {
         guard currentState == .launching else { return }
-        abandonOpenWork()
-        reset(to: .notRunning, isVisible: true)
+        endProcess(countsWakes: false)
         launchIfWaiting()
     }
 
     mutating func kill(_ reason: KillReason) {
         let duringLaunch = currentState == .launching
-        let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
+        let killed = KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: stay.openTasks)
         effects.append(.killProcess(reason))
-        if reason.isLimit, !duringLaunch, !isTerminating { recordWakeFailures() }
-        abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
-        reset(to: .notRunning, isVisible: true)
+        endProcess(countsWakes: reason.isLimit)
         termination.killedProcess = killed
         if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
     }
 
-    private mutating func recordLaunchFailure() {
-        launchCrashCount += 1
-        effects.append(.deleteArchive)
+    /// Ends the process: its work is abandoned, and the wakes that it has not received wait for the next one.
+    private mutating func endProcess(countsWakes: Bool) {
+        let isInUse = currentState != .launching && !isTerminating
+        if isInUse, countsWakes { history.recordEnd(during: stay.wakes.deliveredKinds) }
+        abandonOpenWork(keepsWakes: isInUse)
+        reset(to: .notRunning, isVisible: true)
     }
 
-    /// Counts the kinds of wakes that the process was handling when it ended.
-    private mutating func recordWakeFailures() {
-        let handled = wakes.entries.filter { $0.deadline != nil }.map(\.reason.kind)
-        for kind in Set(handled) { wakeCrashCounts[kind, default: 0] += 1 }
+    private mutating func recordLaunchFailure() {
+        history.launchCrashCount += 1
+        effects.append(.deleteArchive)
     }
 
     /// Reports the wakes and URLs of the process that will never be completed.
     ///
     /// - Parameter keepsWakes: Whether the wakes that were not delivered wait for the next process.
     mutating func abandonOpenWork(keepsWakes: Bool = false) {
-        let kept = keepsWakes ? wakes.entries.filter { $0.deadline == nil } : []
-        report(wakes.entries.filter { !kept.contains($0) }.map(\.reason), as: .failed)
-        waiting.wakes = kept + waiting.wakes
-        for url in urls where url.id != answeredURL {
-            effects.append(.reportURL(url, .refused(isTerminating ? .terminating : .processEnded)))
-        }
-        wakes.entries = []
-        urls = []
-        answeredURL = nil
+        if keepsWakes { report(stay.wakes.takeDelivered(), as: .failed) }
+        let rest = stay.wakes.takeAll()
+        if keepsWakes { waiting.wakes = rest + waiting.wakes } else { report(rest.map(\.reason), as: .failed) }
+        let refusal: LifecycleEffect.Refusal = isTerminating ? .terminating : .processEnded
+        for url in urls.takeUnanswered() { effects.append(.reportURL(url, .refused(refusal))) }
     }
 
     mutating func report(_ reasons: [WakeReason], as result: WakeResult) {

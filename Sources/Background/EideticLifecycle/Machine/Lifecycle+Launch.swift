@@ -1,25 +1,12 @@
 // Launches and wakes.
 extension Lifecycle {
-    mutating func applyStart(_ event: LifecycleEvent) {
-        switch event {
-        case .launch(let reason): launch(for: reason)
-        case .launchInBackground(let reason): launchInBackground(for: reason)
-        case .launchBackgroundJob: launchBackgroundJob()
-        case .processConnected(let inBackground): connect(inBackground: inBackground)
-        case .processIntroduced: introduce()
-        case .openURL(let url): launch(for: .url(url))
-        case .wake(let reason, let allowance): wake(for: reason, allowance: allowance)
-        default: break
-        }
-    }
-
     /// A Boolean value indicating whether a process is about to end, so that a launch waits for its exit.
     var isEnding: Bool { isRunning ? isTerminating : termination.killedProcess != nil }
 
     /// A Boolean value indicating whether a launch waits for the end of the previous process.
     package var isLaunchWaiting: Bool { !waiting.isEmpty }
 
-    private mutating func launch(for reason: LaunchReason) {
+    mutating func launch(for reason: LaunchReason) {
         if case .url(let url) = reason, !accept(url) { return }
         if isEnding { return waiting.add(reason) }
         if isRunning { return enterForeground() }
@@ -36,24 +23,24 @@ extension Lifecycle {
         return true
     }
 
-    private mutating func launchInBackground(for reason: LaunchReason) {
+    mutating func launchInBackground(for reason: LaunchReason) {
         if isEnding { return waiting.addBackgroundLaunch(for: reason) }
         if !isRunning { start(.launchInBackground(reason)) }
     }
 
-    private mutating func launchBackgroundJob() {
+    mutating func launchBackgroundJob() {
         guard !isRunning, !isEnding else { return }
         start(.launchInBackground(.user))
         facts = PresentationFacts(isLocked: facts.isLocked, isHeldByJobControl: true)
     }
 
-    private mutating func connect(inBackground: Bool) {
+    mutating func connect(inBackground: Bool) {
         guard !isRunning, !isEnding else { return effects.append(.refuse(.alreadyRunning)) }
         start(inBackground ? .launchInBackground(.user) : .launch(.user), spawnsProcess: false)
     }
 
     /// Launches the process that runs, visible as it is.
-    private mutating func introduce() {
+    mutating func introduce() {
         guard isRunning, currentState != .launching, !isTerminating else { return }
         if currentState >= .suspending { effects.append(.thawProcess) }
         let facts = facts
@@ -67,67 +54,61 @@ extension Lifecycle {
 
     private mutating func start(_ callback: LifecycleCallback, spawnsProcess: Bool = true) {
         let isVisible = if case .launch = callback { true } else { false }
-        let waitingURLs = urls
+        let waitingURLs = urls.forNextProcess
         reset(to: .launching, isVisible: isVisible)
         urls = waitingURLs
         process = process.next
-        if isVisible { (wasForceQuit, launchCrashCount, wakeCrashCounts) = (false, 0, [:]) }
+        if isVisible { history = LaunchHistory() }
         if spawnsProcess { effects.append(.spawnProcess(process)) }
         let end = isVisible ? nil : now + rules.launchLimit
         effects.append(.setTaskPhase(isVisible ? .foreground : .background, deadline: end))
         deliver(callback, within: rules.launchLimit)
     }
 
-    private mutating func wake(for reason: WakeReason, allowance: Duration) {
+    mutating func wake(for reason: WakeReason, allowance: Duration) {
         if let refusal = refusal(of: reason, allowance: allowance) { return effects.append(.refuse(refusal)) }
-        let wake = OpenWakes.OpenWake(reason: reason, allowance: allowance)
+        let wake = OpenWake(reason, allowance: allowance)
         if isEnding { return waiting.wakes.append(wake) }
         if !isRunning { start(.launchInBackground(.wake(reason.kind))) }
-        wakes.entries.append(wake)
+        stay.wakes.append(wake)
     }
 
     private func refusal(of reason: WakeReason, allowance: Duration) -> LifecycleEffect.Refusal? {
         if !rules.declaredWakeKinds.contains(reason.kind) { return .undeclaredMode }
         if isTerminating, isRunning { return .terminating }
-        if wasForceQuit { return .forceQuit }
+        if history.wasForceQuit { return .forceQuit }
         if allowance <= .zero { return .allowanceExhausted }
-        if wakes.entries.count + waiting.wakes.count >= rules.openWakeLimit { return .tooManyRequests }
-        if !isRunning, launchCrashCount > rules.launchCrashLimit { return .repeatedLaunchCrashes }
+        if stay.wakes.count + waiting.wakes.count >= rules.openWakeLimit { return .tooManyRequests }
+        if !isRunning, history.isCrashingAtLaunch(under: rules) { return .repeatedLaunchCrashes }
         if isCrashing(in: reason.kind) { return .repeatedWakeCrashes }
         return nil
     }
 
+    /// Returns the reason for which the application is not woken for a kind, apart from its declarations.
+    package func obstacle(toWakesFor kind: WakeReason.Kind) -> LifecycleEffect.Refusal? {
+        guard rules.declaredWakeKinds.contains(kind) else { return nil }
+        return history.obstacle(toWakesFor: kind, isRunning: isRunning, under: rules)
+    }
+
     /// Returns a Boolean value indicating whether a wake is accepted, apart from the number and the time of wakes.
     package func mayBeWoken(for kind: WakeReason.Kind) -> Bool {
-        rules.declaredWakeKinds.contains(kind) && !wasForceQuit && !isCrashing(in: kind)
-            && (isRunning || launchCrashCount <= rules.launchCrashLimit)
+        rules.declaredWakeKinds.contains(kind) && obstacle(toWakesFor: kind) == nil
     }
 
     /// Returns a Boolean value indicating whether the application has ended so often during wakes of a kind that it is
     /// not woken for them until the user uses it.
-    package func isCrashing(in kind: WakeReason.Kind) -> Bool {
-        wakeCrashCounts[kind, default: 0] > rules.wakeCrashLimit
-    }
+    package func isCrashing(in kind: WakeReason.Kind) -> Bool { history.isCrashing(in: kind, under: rules) }
 
     /// Launches the application again, if that was requested while its process was ending.
     mutating func launchIfWaiting() {
         var waited = waiting
         waiting = WaitingLaunch()
         if waited.reason == nil {
-            report(waited.wakes.map(\.reason).filter { isCrashing(in: $0.kind) }, as: .failed)
-            waited.wakes.removeAll { isCrashing(in: $0.reason.kind) }
+            report(waited.takeWakes { isCrashing(in: $0) }, as: .failed)
+            if history.isCrashingAtLaunch(under: rules) { return report(waited.wakes.map(\.reason), as: .failed) }
         }
-        if launchCrashCount > rules.launchCrashLimit, waited.reason == nil {
-            return report(waited.wakes.map(\.reason), as: .failed)
-        }
-        urls = waited.urls
-        if let reason = waited.reason {
-            start(.launch(reason))
-        } else if let wake = waited.wakes.first {
-            start(.launchInBackground(.wake(wake.reason.kind)))
-        } else if let reason = waited.backgroundReason {
-            start(.launchInBackground(reason))
-        }
-        wakes.entries = waited.wakes
+        urls = URLQueue(waited.urls)
+        if let callback = waited.callback { start(callback) }
+        stay.wakes = OpenWakes(waited.wakes)
     }
 }

@@ -1,26 +1,14 @@
 // Foreground and background: the target state, and the callbacks that lead to it one by one.
 extension Lifecycle {
-    mutating func applyPresentation(_ event: LifecycleEvent) {
-        // The screen is locked whether the application runs or not.
-        if event == .lock || event == .unlock { facts.isLocked = event == .lock }
-        guard isRunning else { return }
-        switch event {
-        case .activate, .deactivate: facts.hasFocus = event == .activate
-        case .show, .enterBackground: facts.isVisible = event == .show
-        case .enterForeground: enterForeground()
-        default: break
-        }
-    }
-
     /// The state that follows from all facts; a sleep of the machine suspends those of the presentation.
     var targetState: TargetState {
         if isTerminating { return .terminated }
-        return sleep == nil ? facts.state : .background
+        return stay.sleep == nil ? facts.state : .background
     }
 
     /// Shows the application with the user's input, after the sleep if the machine is about to sleep.
     mutating func enterForeground() {
-        guard !isTerminating else { return }
+        guard isRunning, !isTerminating else { return }
         facts.isVisible = true
         facts.hasFocus = true
         endJobControl()
@@ -65,7 +53,8 @@ extension Lifecycle {
     }
 
     private mutating func leaveBackground() {
-        stopBudget()
+        stay.leave(at: now)
+        suspension.reset()
         effects.append(.setTaskPhase(.foreground, deadline: nil))
         deliver(.willEnterForeground, within: rules.callbackLimit)
     }
@@ -85,9 +74,9 @@ extension Lifecycle {
         case .willTerminate:
             termination.exitDeadline = now + rules.terminationLimit
             effects.append(.exitProcess)
-        case .didBecomeActive: wakeCrashCounts = [:]
+        case .didBecomeActive: history.wakeCrashCounts = [:]
         case .wake: break
         }
-        if currentState != .launching { launchCrashCount = 0 }
+        if currentState != .launching { history.launchCrashCount = 0 }
     }
 }

@@ -1,34 +1,23 @@
 // Suspension: freeze, verify, commit, and resume.
 extension Lifecycle {
-    mutating func applySuspension(_ event: LifecycleEvent) {
-        switch event {
-        case .suspend(let limit): suspend(within: limit)
-        case .resumeInBackground: resumeInBackground()
-        case .resumeInForeground: resumeInForeground()
-        case .processFrozen(_, let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
-        case .processAdopted(let found): adopt(found)
-        default: break
-        }
-    }
-
-    private mutating func suspend(within limit: Duration) {
+    mutating func suspend(within limit: Duration) {
         guard isRunning, !isTerminating else { return }
         facts.isHeldByJobControl = true
         suspension.isRequested = true
         // The grace period starts with the request; callbacks on the way have limits of their own.
-        termination.graceDeadline = now + limit
+        stay.graceDeadline = now + limit
         updateDeadline()
     }
 
-    private mutating func resumeInBackground() {
+    mutating func resumeInBackground() {
         guard isRunning, !isTerminating else { return }
         suspension.isRequested = false
-        termination.graceDeadline = nil
+        stay.graceDeadline = nil
         continueInBackground()
     }
 
     /// Ends the hold of job control; the other facts decide whether the application is active again.
-    private mutating func resumeInForeground() {
+    mutating func resumeInForeground() {
         guard isRunning, !isTerminating else { return }
         endJobControl()
         if targetState == .background { continueInBackground() }
@@ -37,7 +26,7 @@ extension Lifecycle {
     mutating func endJobControl() {
         facts.isHeldByJobControl = false
         suspension.isRequested = false
-        termination.graceDeadline = nil
+        stay.graceDeadline = nil
     }
 
     private mutating func continueInBackground() {
@@ -45,41 +34,33 @@ extension Lifecycle {
         case .suspended: thawIntoBackground()
         case .suspending: cancelFreeze()
         // The grace period may have expired before the process was stopped.
-        case .background where budget.isRunning && sleep == nil && budget.overdueWake == nil: restartBudget()
+        case .background where stay.isRunning && stay.sleep == nil && stay.overdueWake == nil: restartBudget()
         default: break
         }
     }
 
     /// Freezes the process after the idle interval; immediately if the time has expired or job control requests it.
     mutating func freezeWhenIdle() -> Bool {
-        let since = suspension.idleSince ?? now
-        suspension.idleSince = since
-        let isDue = budget.isExpired || suspension.isRequested || now >= since + rules.idleInterval
-        guard isDue, suspension.retryTime.map({ $0 <= now }) ?? true else { return false }
+        guard suspension.beginFreeze(atOnce: stay.isExpired, under: rules, at: now) else { return false }
         currentState = .suspending
-        suspension.freezeDeadline = now + rules.freezeLimit
         effects.append(.freezeProcess)
         return false
     }
 
-    private mutating func commitFreeze(openTasks count: Int, blocksOthers: Bool) {
+    mutating func commitFreeze(openTasks count: Int, blocksOthers: Bool) {
         guard currentState == .suspending else { return }
-        openTasks = count
+        stay.openTasks = count
         suspension.freezeDeadline = nil
         if blocksOthers { return handleHeldLocks() }
-        guard count == 0, wakes.entries.isEmpty else { return cancelFreeze() }
+        guard stay.isIdle else { return cancelFreeze() }
         currentState = .suspended
-        pauseBudget()
-        suspension = SuspensionState()
-        termination.graceDeadline = nil
-        budget.isExpired = false
-        budget.killDeadline = nil
+        stay.suspend(at: now)
+        suspension = SuspensionProgress()
         effects.append(.commitSuspension)
     }
 
     private mutating func handleHeldLocks() {
-        if let last = suspension.lastLockWarning, now - last <= rules.lockViolationWindow { return kill(.lockHeld) }
-        suspension.lastLockWarning = now
+        guard suspension.warnAboutLocks(under: rules, at: now) else { return kill(.lockHeld) }
         effects.append(.warnAboutLocks)
         cancelFreeze()
     }
@@ -87,22 +68,19 @@ extension Lifecycle {
     /// Cancels a freeze, because a task has started or the suspension is no longer due.
     mutating func cancelFreeze() {
         currentState = .background
-        suspension.freezeDeadline = nil
-        suspension.idleSince = nil
-        effects += [
-            .setTaskPhase(budget.isExpired ? .expiring : .background, deadline: backgroundDeadline), .thawProcess,
-        ]
+        suspension.cancelFreeze()
+        effects += [stay.phase, .thawProcess]
     }
 
     mutating func handleFreezeFailure() {
         cancelFreeze()
-        suspension.retryTime = now + rules.freezeRetryInterval
+        suspension.retry(at: now + rules.freezeRetryInterval)
         effects.append(.throttleProcess)
     }
 
     /// Resumes a suspended application if its target state or a wake requires it.
     mutating func resumeIfNeeded() -> Bool {
-        guard targetState != .background || !wakes.entries.isEmpty else { return false }
+        guard targetState != .background || !stay.wakes.isEmpty else { return false }
         thawIntoBackground()
         return true
     }
@@ -110,14 +88,14 @@ extension Lifecycle {
     /// Delivers the notices that were held, and resumes in the background: they are there when the process continues.
     mutating func thawIntoBackground() {
         currentState = .background
-        resumeBudget()
-        effects += [.setTaskPhase(.background, deadline: backgroundDeadline), .deliverNotices, .thawProcess]
+        stay.resume(at: now)
+        effects += [stay.phase, .deliverNotices, .thawProcess]
     }
 
     /// Takes over a process from an earlier supervisor: its state, its open wakes and its assertions.
     ///
     /// One that runs in the background receives the full background time, and each open wake its full limit.
-    private mutating func adopt(_ found: AdoptedProcess) {
+    mutating func adopt(_ found: AdoptedProcess) {
         abandonOpenWork()
         abandonWaitingLaunch(because: .alreadyRunning)
         switch found.state {
@@ -128,17 +106,16 @@ extension Lifecycle {
         }
         if found.state == .inactive { facts.hasFocus = false }
         process = process.next
-        openTasks = max(0, found.openTasks)
-        assertions = found.assertions.intersection(rules.declaredAssertions)
-        wakes.entries = found.wakes.map { reason in
-            OpenWakes.OpenWake(reason: reason, allowance: rules.wakeLimit, deadline: now + rules.wakeLimit)
-        }
+        stay.openTasks = max(0, found.openTasks)
+        stay.assertions = found.assertions.intersection(rules.declaredAssertions)
+        let deadline = now + rules.wakeLimit
+        stay.wakes = OpenWakes(found.wakes.map { OpenWake($0, allowance: rules.wakeLimit, deadline: deadline) })
         if isInBackground { startAdoptedBudget() } else { effects.append(.setTaskPhase(.foreground, deadline: nil)) }
     }
 
     /// A process that was found frozen with an open task or wake must continue.
     private mutating func startAdoptedBudget() {
         if currentState == .background { return startBudget() }
-        if openTasks > 0 || !wakes.entries.isEmpty { thawIntoBackground() }
+        if !stay.isIdle { thawIntoBackground() }
     }
 }

@@ -4,8 +4,8 @@ extension Lifecycle {
         guard isRunning else { return }
         if isTerminating { return terminateSooner() }
         isTerminating = true
-        sleep = nil
-        termination.graceDeadline = now + grace
+        stay.sleep = nil
+        stay.graceDeadline = now + grace
         updateDeadline()
         termination.nextExtension = now
         extendStopTimeout()
@@ -13,7 +13,7 @@ extension Lifecycle {
 
     /// Expires the open tasks at the second request to terminate.
     private mutating func terminateSooner() {
-        termination.graceDeadline = now
+        stay.graceDeadline = now
         if isBudgetRunning, !isExiting { expireBackgroundTime() }
     }
 
@@ -23,55 +23,50 @@ extension Lifecycle {
     /// Moves a terminating application in the background to `willTerminate`, after its tasks have ended or expired.
     mutating func advanceTermination() -> Bool {
         guard termination.exitDeadline == nil else { return false }
-        report(wakes.entries.map(\.reason), as: .failed)
-        wakes.entries.removeAll()
-        if openTasks > 0 {
-            if budget.isExpired || termination.graceDeadline.map({ $0 <= now }) ?? false { expireBackgroundTime() }
+        report(stay.wakes.takeAll().map(\.reason), as: .failed)
+        if stay.openTasks > 0 {
+            if stay.isExpired || stay.graceDeadline.map({ $0 <= now }) ?? false { expireBackgroundTime() }
             return false
         }
-        budget.killDeadline = nil
+        stay.endKillLimit()
         effects.append(.setTaskPhase(.terminating, deadline: now))
         deliver(.willTerminate, within: rules.terminationLimit)
         return true
     }
 
     mutating func extendStopTimeout() {
-        guard isTerminating, isRunning, termination.nextExtension.map({ $0 <= now }) ?? false else {
-            return
-        }
-        effects.append(.extendStopTimeout(by: rules.stopExtensionInterval * 2))
-        termination.nextExtension = now + rules.stopExtensionInterval
+        let interval = rules.stopExtensionInterval
+        guard isTerminating, isRunning, termination.takeExtension(interval: interval, at: now) else { return }
+        effects.append(.extendStopTimeout(by: interval * 2))
     }
 
     /// Moves the application to the background; open tasks expire shortly before the machine may sleep.
     mutating func prepareForSleep(within limit: Duration) {
-        guard isRunning, !isTerminating, sleep == nil else { return }
-        let reserve = min(limit / 2, rules.expirationLimit)
-        sleep = SleepState(expirationTime: now + limit - reserve, releaseTime: now + limit)
+        guard isRunning, !isTerminating, stay.sleep == nil else { return }
+        stay.sleep = SleepProgress(within: limit, reserve: rules.expirationLimit, at: now)
         updateDeadline()
     }
 
     mutating func resumeAfterSleep() {
-        guard sleep != nil else { return }
-        sleep = nil
+        guard stay.sleep != nil else { return }
+        stay.sleep = nil
         if currentState == .background, targetState == .background { restartBudget() }
         effects.append(.acquireSleepInhibitor)
     }
 
     mutating func releaseSleepInhibitorIfIdle() {
-        guard let state = sleep, !state.isReleased else { return }
-        let isIdle = isInBackground && pendingCallback == nil && openTasks == 0 && wakes.entries.isEmpty
-        guard isIdle || state.releaseTime <= now else { return }
-        sleep?.isReleased = true
-        budget.killDeadline = nil
+        guard let deadline = stay.sleep?.deadline else { return }
+        let isIdle = isInBackground && pendingCallback == nil && stay.isIdle
+        guard isIdle || deadline <= now else { return }
+        stay.sleep?.isReleased = true
+        stay.endKillLimit()
         effects.append(.releaseSleepInhibitor)
     }
 
     /// Warns a running application, at most once per level and interval.
     mutating func deliverMemoryWarning(level: Int) {
-        guard isRunning, currentState != .suspended, currentState != .suspending else { return }
-        if let last = lastMemoryWarnings[level], now - last < rules.memoryWarningInterval { return }
-        lastMemoryWarnings[level] = now
+        guard isRunning, currentState < .suspending else { return }
+        guard memoryWarnings.record(level, interval: rules.memoryWarningInterval, at: now) else { return }
         effects.append(.deliverMemoryWarning(level: level))
     }
 }

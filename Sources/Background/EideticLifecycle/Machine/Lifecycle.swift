@@ -5,50 +5,21 @@
 /// ``nextDeadline``. Times are durations since a fixed moment; they must not decrease, and should stop while the
 /// machine sleeps.
 package struct Lifecycle: Sendable, Hashable {
-    /// The state that the acknowledged callbacks have led to.
-    enum CurrentState: Sendable, Hashable {
-        case notRunning, launching, inactive, active, background, suspending, suspended
-    }
-
-    /// The state that the machine moves towards.
-    enum TargetState: Sendable, Hashable { case active, inactive, background, terminated }
-
-    struct PendingCallback: Sendable, Hashable {
-        let callback: LifecycleCallback
-        let limit: Duration
-        var deadline: Duration
-    }
-
     package var rules: LifecycleRules
-    var currentState = CurrentState.notRunning
-    var facts = PresentationFacts()
+    var currentState = ReachedState.notRunning
+    package internal(set) var facts = PresentationFacts()
     var isTerminating = false
     var pendingCallback: PendingCallback?
     /// The process that the state is that of; after its end, the last one.
     package internal(set) var process = ProcessIdentity(rawValue: 0)
-    /// The URLs to open, of which the first one may have been delivered.
-    var urls: [IncomingURL] = []
-    /// The delivered URL, once the application has answered.
-    var answeredURL: UInt64?
+    var urls = URLQueue()
     /// A launch that waits for the end of the process.
-    var waiting = WaitingLaunch()
-    /// The activities for which the application runs in the background without a limit.
-    var assertions: Set<ContinuousAssertion> = []
-    /// The number of open background tasks, as last reported.
-    package var openTasks = 0
-    var budget: Budget
-    var wakes = OpenWakes()
-    var suspension = SuspensionState()
-    var termination = TerminationState()
-    var sleep: SleepState?
-    var lastMemoryWarnings: [Int: Duration] = [:]
-
-    /// A Boolean value indicating whether the user ended the application; only the user starts it again.
-    package var wasForceQuit = false
-    /// The number of crashes during launch since the last successful one.
-    package var launchCrashCount = 0
-    /// The number of processes that ended during wakes of a kind, since the last one that completed such a wake.
-    package var wakeCrashCounts: [WakeReason.Kind: Int] = [:]
+    package internal(set) var waiting = WaitingLaunch()
+    package internal(set) var stay: BackgroundStay
+    package internal(set) var suspension = SuspensionProgress()
+    var termination = TerminationProgress()
+    var memoryWarnings = MemoryWarnings()
+    package var history = LaunchHistory()
 
     /// The time and the effects of the event that is being handled.
     var now: Duration = .zero
@@ -56,7 +27,7 @@ package struct Lifecycle: Sendable, Hashable {
 
     package init(rules: LifecycleRules = LifecycleRules()) {
         self.rules = rules
-        budget = Budget(remaining: rules.backgroundBudget)
+        stay = BackgroundStay(time: rules.backgroundBudget)
     }
 
     /// The current state; `terminating` after a request to terminate.
@@ -64,27 +35,14 @@ package struct Lifecycle: Sendable, Hashable {
 
     /// The current state, regardless of a request to terminate.
     package var reachedState: LifecycleState {
-        switch currentState {
-        case .notRunning: .notRunning
-        case .launching: isLaunchedInBackground ? .launchingInBackground : .launching
-        case .inactive: .inactive
-        case .active: .active
-        case .background: .background
-        case .suspending: .suspending
-        case .suspended: .suspended
+        if case .launchInBackground? = pendingCallback?.callback, currentState == .launching {
+            return .launchingInBackground
         }
-    }
-
-    /// A Boolean value indicating whether the launch that is under way shows nothing.
-    private var isLaunchedInBackground: Bool {
-        if case .launchInBackground? = pendingCallback?.callback { true } else { false }
+        return currentState.visible
     }
 
     /// A Boolean value indicating whether the application is in the background, which includes its termination.
     package var isInBackground: Bool { currentState >= .background }
-
-    /// A Boolean value indicating whether the process is killed soon, unless its tasks end.
-    package var isExpiring: Bool { budget.killDeadline != nil }
 
     /// The callback that the application has not yet acknowledged.
     package var unacknowledgedCallback: LifecycleCallback? { pendingCallback?.callback }
@@ -114,19 +72,32 @@ package struct Lifecycle: Sendable, Hashable {
 
     private mutating func apply(_ event: LifecycleEvent) {
         switch event {
-        case .launch, .launchInBackground, .launchBackgroundJob, .processConnected, .processIntroduced, .wake, .openURL:
-            applyStart(event)
-        case .wakeCompleted, .urlAnswered, .assertionChanged: applyAnswer(event)
-        case .activate, .deactivate, .show, .enterBackground, .enterForeground, .lock, .unlock:
-            applyPresentation(event)
+        case .launch(let reason): launch(for: reason)
+        case .launchInBackground(let reason): launchInBackground(for: reason)
+        case .launchBackgroundJob: launchBackgroundJob()
+        case .processConnected(let inBackground): connect(inBackground: inBackground)
+        case .processIntroduced: introduce()
+        case .openURL(let url): launch(for: .url(url))
+        case .wake(let reason, let allowance): wake(for: reason, allowance: allowance)
+        case .wakeCompleted(let id, let result, _): completeWake(id, result: result)
+        case .urlAnswered(let id, let isHandled, _): answerURL(id, isHandled: isHandled)
+        case .assertionChanged(let assertion, let isHeld, _): changeAssertion(assertion, isHeld: isHeld)
+        case .activate, .deactivate: if isRunning { facts.hasFocus = event == .activate }
+        case .show, .enterBackground: if isRunning { facts.isVisible = event == .show }
+        case .enterForeground: enterForeground()
+        // The screen is locked whether the application runs or not.
+        case .lock, .unlock: facts.isLocked = event == .lock
         case .callbackAcknowledged(let callback, _): acknowledge(callback)
         case .openTaskCountChanged(let count, _): openTaskCountChanged(to: count)
         case .backgroundTimeRevoked: if isBudgetRunning, !isExiting { expireBackgroundTime() }
         case .systemWillSleep(let limit): prepareForSleep(within: limit)
         case .systemDidWake: resumeAfterSleep()
         case .memoryWarning(let level): deliverMemoryWarning(level: level)
-        case .suspend, .resumeInBackground, .resumeInForeground, .processFrozen, .processAdopted:
-            applySuspension(event)
+        case .suspend(let limit): suspend(within: limit)
+        case .resumeInBackground: resumeInBackground()
+        case .resumeInForeground: resumeInForeground()
+        case .processFrozen(_, let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
+        case .processAdopted(let found): adopt(found)
         case .terminate(let grace): terminate(grace: grace)
         case .memoryExhausted: if isRunning { kill(.memory) }
         case .forceQuit: forceQuit()
@@ -137,17 +108,13 @@ package struct Lifecycle: Sendable, Hashable {
     }
 }
 
-extension Lifecycle.CurrentState: Comparable {}
-
 extension Lifecycle {
     /// Returns to the initial values, except for those that outlive the process, such as a locked screen.
-    mutating func reset(to current: CurrentState, isVisible: Bool) {
+    mutating func reset(to current: ReachedState, isVisible: Bool) {
         var fresh = Lifecycle(rules: rules)
         fresh.currentState = current
         fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
-        fresh.wasForceQuit = wasForceQuit
-        fresh.launchCrashCount = launchCrashCount
-        fresh.wakeCrashCounts = wakeCrashCounts
+        fresh.history = history
         fresh.process = process
         fresh.waiting = waiting
         fresh.now = now
@@ -156,23 +123,19 @@ extension Lifecycle {
     }
 
     mutating func deliver(_ callback: LifecycleCallback, within limit: Duration) {
-        pendingCallback = PendingCallback(callback: callback, limit: limit, deadline: now + limit)
-        effects.append(.deliver(callback, deadline: now + limit))
+        let pending = PendingCallback(callback, within: limit, at: now)
+        pendingCallback = pending
+        effects.append(.deliver(callback, deadline: pending.deadline))
     }
 
     /// Starts the limits again that have passed, and for which the process would be killed: it could not run, as a
     /// debugger holds it.
     package mutating func restartPassedLimits(at moment: Duration) {
         if let pending = pendingCallback, pending.deadline <= moment { restartCallbackLimit(at: moment) }
-        if let end = termination.exitDeadline, end <= moment {
-            termination.exitDeadline = moment + rules.terminationLimit
-        }
-        if let end = budget.killDeadline, end <= moment { budget.killDeadline = moment + rules.expirationLimit }
+        termination.restartExitLimit(rules.terminationLimit, at: moment)
+        stay.restartKillLimit(rules.expirationLimit, at: moment)
     }
 
     /// Starts the limit of the pending callback again: the host has delivered it only now.
-    package mutating func restartCallbackLimit(at moment: Duration) {
-        guard let limit = pendingCallback?.limit else { return }
-        pendingCallback?.deadline = moment + limit
-    }
+    package mutating func restartCallbackLimit(at moment: Duration) { pendingCallback?.restart(at: moment) }
 }

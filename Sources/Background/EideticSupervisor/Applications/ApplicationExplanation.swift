@@ -17,9 +17,9 @@ struct ApplicationExplanation {
 
     private var stateExplanation: [String] {
         var lines = [
-            "\(identifier) is \(application.visibleState)\(process.map { ", process \($0.handle.identifier)" } ?? "")"
+            "\(identifier) is \(application.components.adoption.state(in: application.view))\(process.map { ", process \($0.handle.identifier)" } ?? "")"
         ]
-        if let report = process?.killReport {
+        if let report = process?.reasons.kill {
             lines.append("process \(process?.handle.identifier ?? 0) is being \(report)")
         }
         if application.components.adoption.record != nil {
@@ -28,13 +28,15 @@ struct ApplicationExplanation {
             }
             lines.append("it ran before this eideticd was started, and has not connected \(time ?? "in time")")
         }
-        guard let process, process.killReport == nil else { return lines + obstaclesToStart }
-        if let slowStart = process.slowStart(of: application.launchProgram?.executable) { lines.append(slowStart) }
-        if let pending = process.pendingCallback {
+        guard let process, process.reasons.kill == nil else { return lines + obstaclesToStart }
+        if let slowStart = process.slowStart(of: application.program.description?.executable) {
+            lines.append(slowStart)
+        }
+        if let callback = process.conversation.pendingCallback, let deadline = process.conversation.callbackDeadline {
             let end = process.holder.map { "no limit, as it is \($0)" }
             lines.append(
-                "\(KillReport.name(of: pending.callback)) is not acknowledged; "
-                    + "\(end ?? "\(Self.left(pending.deadline)) until it is killed")"
+                "\(KillReport.name(of: callback)) is not acknowledged; "
+                    + "\(end ?? "\(Self.left(deadline)) until it is killed")"
             )
         }
         for stuck in process.uninterruptible {
@@ -42,7 +44,7 @@ struct ApplicationExplanation {
         }
         if application.components.plain.isRunning {
             lines.append("it does not connect: \(PlainProgram.explanation)")
-        } else if !process.isWelcomed, process.suspensionTime == nil {
+        } else if !process.conversation.isOpen, process.suspensions.start == nil {
             lines.append("it has no connection to the supervisor")
         }
         lines += obstaclesToSuspension(of: process)
@@ -56,13 +58,13 @@ struct ApplicationExplanation {
         )
         if let report = application.components.processor.report { lines.append(report) }
         lines += declarationLines
-        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
+        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal)") }
         return lines
     }
 
     /// The lines about wakes in which the application has ended.
     private var wakeCrashLines: [String] {
-        lifecycle.wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, count in
+        lifecycle.history.wakeCrashCounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, count in
             "it ended during \(count) \(kind) wakes, one after the other; above \(lifecycle.rules.wakeCrashLimit), "
                 + "it is not woken for another one until the user has used it, a day has passed, or its program changes"
         }
@@ -70,57 +72,61 @@ struct ApplicationExplanation {
 
     private var obstaclesToStart: [String] {
         var lines: [String] = declarationLines
-        if !application.hasProgram {
+        if !application.program.isKnown {
             lines.append(
                 "no program is known: start it once with `eidetic app launch ID -- PROGRAM`, or install \(identifier).desktop"
             )
-        } else if application.launchProgram == nil {
-            lines.append("its program is not found: \(application.missingProgram)")
+        } else if application.program.description == nil {
+            lines.append("its program is not found: \(application.program.missing)")
         }
-        if lifecycle.wasForceQuit {
+        if lifecycle.history.wasForceQuit {
             lines.append("not started for background work: \(LifecycleEffect.Refusal.forceQuit.explanation)")
         }
-        if lifecycle.launchCrashCount > 0 {
+        if lifecycle.history.launchCrashCount > 0 {
             let limit = lifecycle.rules.launchCrashLimit
             lines.append(
-                "it crashed during \(lifecycle.launchCrashCount) launches; above \(limit), only the user starts it"
+                "it crashed during \(lifecycle.history.launchCrashCount) launches; above \(limit), only the user starts it"
             )
         }
         lines += wakeCrashLines
         if let lastExit = application.lastExit { lines.append("last end: \(lastExit)") }
         if let lastObstacle = application.lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
-        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal.explanation)") }
+        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal)") }
         return lines
     }
 
     private func obstaclesToSuspension(of process: RunningProcess) -> [String] {
-        if process.suspensionTime != nil {
+        if process.suspensions.start != nil {
             let hidden = "its display and buses cannot be seen (pidfd_getfd is refused): it does not answer them"
             return ["suspended: continued by `eidetic app foreground`, a URL or a wake"]
-                + application.components.thaws.lines(unread: application.unreadCounts)
-                + (process.hasHiddenCallers ? [hidden] : [])
+                + application.components.thaws.lines(unread: process.callers.unreadCounts)
+                + (process.callers.isHidden ? [hidden] : [])
         }
         guard lifecycle.isInBackground else { return ["not suspended: it is in the foreground"] }
         var lines = process.watchdog.map { [$0.explanation] } ?? []
-        let count = process.openTasks
+        let count = process.page.openTasks
         if count > 0 {
-            let names = process.taskNames.isEmpty ? "" : ": \(process.taskNames.joined(separator: ", "))"
+            let names =
+                process.conversation.taskNames.isEmpty
+                ? "" : ": \(process.conversation.taskNames.joined(separator: ", "))"
             lines.append("not suspended: \(count) open background tasks\(names)")
         }
         for wake in lifecycle.openWakes {
             lines.append("not suspended: the \(wake.kind) wake \(wake.id) is not completed")
         }
-        for assertion in lifecycle.heldAssertions { lines.append("not suspended: it holds the assertion \(assertion)") }
+        for assertion in lifecycle.stay.assertions {
+            lines.append("not suspended: it holds the assertion \(assertion)")
+        }
         if let end = lifecycle.backgroundTimeEnd {
             let stay = Int(lifecycle.rules.budgetRefillTime.inSeconds.rounded(.up))
             lines.append(
                 "its background time ends in \(Self.left(end)); a stay in the foreground of \(stay) s or more renews it"
             )
         }
-        if let end = lifecycle.expirationEnd {
+        if let end = lifecycle.stay.killDeadline {
             lines.append("its background time is over; killed in \(Self.left(end))")
         }
-        if let time = lifecycle.freezeRetryTime { lines.append("next attempt to freeze it in \(Self.left(time))") }
+        if let time = lifecycle.suspension.retryTime { lines.append("next attempt to freeze it in \(Self.left(time))") }
         if let lastObstacle = application.lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
         return lines
     }
@@ -134,7 +140,7 @@ struct ApplicationExplanation {
 
     /// The lines about the declarations for `eidetic app why`.
     private var declarationLines: [String] {
-        switch application.manifest {
+        switch application.program.manifest {
         case .none: return []
         case .invalid(let path, let error): return ["declares nothing, as \(path) cannot be used: \(error)"]
         case .found(let manifest):
@@ -149,7 +155,8 @@ struct ApplicationExplanation {
 
     /// The line about a desktop entry that was edited or removed while the process runs.
     private func changeLines(of path: String) -> [String] {
-        guard process != nil, application.context.manifests.manifest(of: identifier) != application.manifest else {
+        guard process != nil, application.context.manifests.manifest(of: identifier) != application.program.manifest
+        else {
             return []
         }
         return ["\(path) has changed since: its new declarations hold from the next process on"]
@@ -157,7 +164,9 @@ struct ApplicationExplanation {
 
     /// The modes that the program asks for, and that its desktop entry does not declare.
     private func surplusLines(to manifest: Manifest) -> [String] {
-        guard let asked = process?.declarations, asked.wakeKinds != Set(WakeReason.Kind.allCases) else { return [] }
+        guard let asked = process?.conversation.declarations, asked.wakeKinds != Set(WakeReason.Kind.allCases) else {
+            return []
+        }
         let surplus = DeclaredMode.allCases.filter { mode in
             guard !manifest.modes.contains(mode) else { return false }
             return mode.wakeKind.map(asked.wakeKinds.contains) ?? mode.assertion.map(asked.assertions.contains) ?? false
@@ -193,7 +202,7 @@ struct ApplicationExplanation {
         if application.components.wakes.record.wantsLocation {
             lines.append("\(word(for: .location)) when the location changes")
         }
-        for name in application.components.sockets.sockets.keys.sorted() {
+        for name in application.components.sockets.names {
             lines.append("\(word(for: .voip)) for data on the socket \(name)")
         }
         return lines + application.context.busLines

@@ -1,99 +1,303 @@
 import EideticCore
+import EideticLifecycle
 import EideticSupervision
 import Glibc
-import EideticLifecycle
 
 /// A process of an application, from its start until nothing of it is left.
 final class RunningProcess {
+    /// The reasons for which this supervisor has ended a process, or is about to.
+    struct EndReasons {
+        /// The reason for which it is being killed.
+        var kill: String?
+        /// The reason of its end for the next launch; `nil` if it ends by itself or for the user.
+        var report: String?
+        /// The reason for which its program was not executed.
+        var failedStart: String?
+    }
+
+    /// The outcome of a start.
+    enum Start {
+        case started, failed
+        /// The process was killed, for the reason.
+        case killed(String)
+    }
+
     /// The number of the process among those of its application; names its control group and its page.
     let number: UInt64
     /// The identity by which the state machine knows it.
     var identity: ProcessIdentity
     let handle: ProcessHandle
     let freezer: any Freezer
-    let page: SharedPageFile
-    let pagePath: String
-    let token: [UInt8]
+    /// Adds a line to the log of the application.
+    private let log: (String) -> Void
+    var page: TaskPage
     var watch: Poller.Watch?
     /// The report of its birth, until the program has started or cannot start.
     var start: (report: StartReport, watch: Poller.Watch)?
-    /// The reason for which its program was not executed.
-    var startFailure: String?
     var connection: Connection?
-    /// A Boolean value indicating whether the application knows its page, and receives messages.
-    var isWelcomed = false
-    /// A Boolean value indicating whether the application was asked to report that no task is open, and has not.
-    var isIdleReportRequested = false
-    /// A Boolean value indicating whether the application may repeat a request to terminate that is under way.
-    var repeatsTermination = false
-    /// The messages that the application receives after its `hello`.
-    var waitingMessages: [SupervisorMessage] = []
-    /// The presentation that the application has reported last.
-    var presentation: PresentationMessage?
-    var declarations = Hello.Declarations()
-    /// The callback under way, and its number.
-    var pendingCallback: (callback: LifecycleCallback, sequence: UInt64, deadline: Duration)?
-    /// The names of open tasks, as the application has last reported them.
-    var taskNames: [String] = []
+    var conversation: Conversation
     /// The way it ended; `nil` while it runs.
     var end: ProcessEnd?
-    /// The reason for which it is being killed.
-    var killReport: String?
-    /// The reason of its end for the next launch; `nil` if it ends by itself or for the user.
-    var exitReport: String?
-    /// The time at which it was suspended; `nil` while it runs.
-    var suspensionTime: Duration?
-    var suspensionCount: UInt64 = 0
-    var suspendedTime: Duration = .zero
-    /// The phase on the page, and the end of background time.
-    var phase = TaskPhase.foreground
-    var phaseDeadline: Duration?
+    var reasons = EndReasons()
+    var suspensions = SuspensionTimes()
     /// A Boolean value indicating whether its priority is reduced.
     private(set) var isThrottled = false
     var memoryPriorities = MemoryPriorities()
     /// A Boolean value indicating whether it could not run at its last limit, as somebody else holds it.
-    var isSpared = false
+    private var isSpared = false
     var isBackgroundLaunch = false
     /// The connections by which others reach it, while it is suspended.
-    var callers: [CallerConnection] = []
-    /// A Boolean value indicating whether the kernel shows no connections of it.
-    var hasHiddenCallers = false
+    var callers = Callers()
     /// The memory of the control groups that limit this process alone; `nil` if there are none.
-    var memory: ApplicationMemory?
+    private var memory: ApplicationMemory?
     /// The watchdog of a service manager, which the process has brought along.
-    var watchdog: ServiceWatchdog?
-
-    static let maximumWaitingMessages = 256
+    private(set) var watchdog: ServiceWatchdog?
 
     init(
         number: UInt64,
         identity: ProcessIdentity,
         handle: ProcessHandle,
         freezer: any Freezer,
-        page: SharedPageFile,
-        pagePath: String,
-        token: [UInt8]
+        page: TaskPage,
+        conversation: Conversation,
+        log: @escaping (String) -> Void
     ) {
         self.number = number
         self.identity = identity
         self.handle = handle
         self.freezer = freezer
         self.page = page
-        self.pagePath = pagePath
-        self.token = token
+        self.conversation = conversation
+        self.log = log
     }
 
-    /// The number of open tasks that the application states; 1 if it has destroyed the page.
-    var openTasks: Int { page.openTasks.map { Int(clamping: $0) } ?? 1 }
+    // MARK: Start and end
 
-    /// The reason for which this supervisor has ended it; `nil` if it has ended by itself.
-    var reasonOfEnd: String? { killReport ?? exitReport }
+    /// Waits for the report of its birth.
+    func watch(_ report: StartReport, with poller: Poller, whenReady body: @escaping () -> Void) {
+        start = (report, poller.watch(report.rawValue, whenReadable: body))
+    }
 
-    /// Sets the preference of the kernel's memory killer for the tree.
-    func setMemoryPriority(_ value: Int) { memoryPriorities.set(value, for: freezer.processes) }
+    /// Reads whether the program has started, once.
+    ///
+    /// - Parameter path: The path of the program, for the reason if it has not.
+    /// - Returns: The outcome; `nil` while nobody knows.
+    func takeStart(ofProgram path: String) -> Start? {
+        guard let outcome = start?.report.take() else { return nil }
+        start = nil
+        switch outcome {
+        // The report is empty as well if the process was killed before.
+        case .started where reasons.kill != nil: break
+        case .started where ProcessStatus(of: handle.identifier)?.hasExecuted == false:
+            reasons.failedStart = "process \(handle.identifier) was killed before it had started its program"
+        case .started: return .started
+        case .failed(let error):
+            reasons.failedStart = "\(SystemError(.open, errorNumber: error, path: path))"
+        }
+        // The reason of its end is then that of the kill.
+        return reasons.kill.map { .killed($0) } ?? .failed
+    }
+
+    /// Collects the process if it has ended, after its last messages; returns `nil` while it runs, or if it was
+    /// collected before.
+    func takeEnd() -> ProcessEnd? {
+        guard end == nil, let taken = handle.takeEnd() else { return nil }
+        connection?.readPending()
+        connection?.close()
+        end = taken
+        watch = nil
+        connection = nil
+        callers.forget()
+        return taken
+    }
+
+    /// The answer to the launches of a program that has ended, and has not connected; `nil` if it was not executed.
+    var launchAnswer: LaunchRequests.Answer? {
+        guard reasons.failedStart == nil, let end else { return nil }
+        let text = "process \(handle.identifier) has ended and not connected: \(end.explanation)"
+        if let report = reasons.kill { return .failed(report) }
+        return end == .exited(0) ? .note(text) : .failed(text)
+    }
+
+    /// Kills the process.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason.
+    ///   - isPlain: A Boolean value indicating whether it knows no callbacks, and was asked to end by a signal.
+    func kill(for reason: KillReason, isPlain: Bool) {
+        let isOverdue = isPlain && reason.isLimit
+        let report =
+            isOverdue
+            ? "killed, as it has not ended after SIGTERM" : KillReport(reason: reason, openTasks: taskReport).text
+        reasons.kill = report
+        if !isOverdue, reason.isToldAtNextLaunch { reasons.report = report }
+        log(report)
+        callers.forget()
+        freezer.kill()
+    }
+
+    /// Asks a process that knows no callbacks to end.
+    func requestEnd() {
+        log("SIGTERM is sent to process \(handle.identifier)")
+        handle.signal(SIGTERM)
+        cancelSuspension()
+    }
+
+    /// Leaves the process alone, which then runs without a supervisor.
+    func release() {
+        if freezer.isFreezeRequested { freezer.thaw() }
+        try? page.setPhase(.foreground, deadline: nil)
+        setMemoryPriority(MemoryPriorities.foreground)
+        connection?.close()
+    }
+
+    // MARK: Messages
+
+    /// Sends a message now, or after the greeting of the application.
+    func send(_ message: SupervisorMessage) { pass(conversation.send(message)) }
+
+    /// Calls the application back.
+    func deliver(_ callback: LifecycleCallback, deadline: Duration) {
+        pass(conversation.deliver(callback, deadline: deadline))
+    }
+
+    func pass(_ messages: [SupervisorMessage]) {
+        for message in messages { connection?.send(WireWriter.encode(message)) }
+    }
+
+    /// Uses another connection, on which the application greets, and passes its messages; an invalid one ends the
+    /// connection.
+    func use(
+        _ next: Connection,
+        of name: String,
+        receive: @escaping (ApplicationMessage, PacketSocket.Packet) throws(WireError) -> Void
+    ) {
+        connection?.close()
+        connection = next
+        conversation.close()
+        next.receive = { [unowned self] packet in self.decode(packet, receive: receive) }
+        next.end = { [unowned self] in
+            connection = nil
+            conversation.close()
+            guard end == nil, reasons.kill == nil else { return }
+            Log.write(.info, category: .background, message: "\(name) closed its connection")
+        }
+    }
+
+    private func decode(
+        _ packet: PacketSocket.Packet,
+        receive: (ApplicationMessage, PacketSocket.Packet) throws(WireError) -> Void
+    ) {
+        if !conversation.isOpen, let refusal = connection?.refuseOtherVersion(ofGreeting: packet.bytes) {
+            log(refusal)
+            connection?.fail()
+            return
+        }
+        do throws(WireError) {
+            try receive(try WireReader.decode(ApplicationMessage.self, from: packet.bytes), packet)
+        } catch {
+            log("connection closed, invalid message: \(error)")
+            connection?.fail()
+        }
+    }
+
+    /// Learns of the declarations of the application, and of the limits that it has brought along.
+    func record(_ declarations: Hello.Declarations, below hierarchy: GroupHierarchy?) {
+        conversation.declarations = declarations
+        watchdog = ServiceWatchdog(of: handle.identifier)
+        memory = ApplicationMemory(of: handle.identifier, below: hierarchy?.path)
+    }
+
+    // MARK: Suspension
+
+    /// Begins to stop everything.
+    func beginFreeze() -> FreezeAttempt.Outcome { FreezeAttempt.begin(freezer, page: page.file) }
+
+    /// Looks again at a freeze that was begun before.
+    func resumeFreeze() -> FreezeAttempt.Outcome { FreezeAttempt.resume(freezer, page: page.file) }
+
+    /// Begins a suspension, as everything is stopped and verified.
+    func beginSuspension(at now: Duration) {
+        suspensions.begin(at: now)
+        try? page.file.write(suspensions.count, to: .suspensionCount)
+        for stray in (freezer as? GroupFreezer)?.takeRegained() ?? [] {
+            log("process \(stray) had left its control group, and was taken back")
+        }
+    }
+
+    /// Lets the process run, which is not stopped for others any more.
+    func thaw() {
+        callers.forget()
+        freezer.thaw()
+    }
+
+    /// Lets the suspended process run for what others have sent.
+    func thawBriefly() {
+        callers.endWatch()
+        freezer.thaw()
+    }
+
+    /// Tries to stop a process again that was thawed briefly.
+    func endBriefThaw() -> FreezeAttempt.Outcome {
+        let outcome = beginFreeze()
+        if case .lock = outcome { freezer.thaw() }
+        return outcome
+    }
+
+    /// Ends the suspension; returns the message that tells the application of it, `nil` if there was none.
+    func endSuspension(at now: Duration) -> SupervisorMessage? {
+        guard let start = suspensions.end(at: now) else { return nil }
+        try? page.file.write(UInt64(clamping: suspensions.total(at: now).inNanoseconds), to: .suspendedTime)
+        return .suspended(from: start, to: now)
+    }
+
+    /// Continues the process, which was not suspended after all.
+    func cancelSuspension() {
+        suspensions.cancel()
+        freezer.thaw()
+    }
+
+    /// Asks for a report when the last task has ended.
+    func requestIdleReport() { conversation.isIdleReportRequested = (try? page.file.requestIdleReport()) != nil }
+
+    // MARK: State
+
+    /// Continues with what an earlier supervisor has recorded.
+    func restore(_ found: ApplicationRecord.ProcessRecord) {
+        reasons.kill = found.killReport
+        memoryPriorities = MemoryPriorities(chosen: found.memoryPriorities)
+        isBackgroundLaunch = found.isBackgroundLaunch
+        suspensions = SuspensionTimes(
+            since: found.suspensionTime,
+            count: page.file[.suspensionCount] ?? 0,
+            total: .nanoseconds(Int64(clamping: page.file[.suspendedTime] ?? 0))
+        )
+    }
+
+    /// Returns the way in which it has ended, in words.
+    func text(of report: ExitReport) -> String {
+        var text = reasonOfEnd
+        if report.wasLaunching { text += ", during the launch" }
+        if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
+        let suspended = suspensions.total
+        if suspended > .zero {
+            text += ", suspended \(suspensions.count) times for \(Int(suspended.inMilliseconds)) ms"
+        }
+        return text
+    }
+
+    /// The reason of the end in words: that of this supervisor, or else the way in which it ended by itself.
+    var reasonOfEnd: String { reasons.kill ?? reasons.report ?? (end ?? .unknown).explanation }
+
+    /// The names of the open tasks, or their number if the application has not told them.
+    var taskReport: [String] {
+        let count = page.openTasks
+        if count == 0 || !conversation.taskNames.isEmpty { return count == 0 ? [] : conversation.taskNames }
+        return ["\(count) open task\(count == 1 ? "" : "s") without a known name"]
+    }
 
     /// The process that traces the first one, as a debugger does; `nil` if none does, or one of its own.
-    var tracer: Int32? {
+    private var tracer: Int32? {
         guard let tracer = ProcessStatus.tracer(of: handle.identifier), !freezer.processes.contains(tracer) else {
             return nil
         }
@@ -107,6 +311,9 @@ final class RunningProcess {
         guard isStopped, freezer.kind == .group || !freezer.isFreezeRequested else { return nil }
         return "stopped by a signal (SIGSTOP or a shell); SIGCONT continues it"
     }
+
+    /// The memory that is watched: a suspended process uses no more than it has.
+    var watchedMemory: ApplicationMemory? { suspensions.start == nil ? memory : nil }
 
     /// The resident memory of the tree in bytes.
     var residentMemory: UInt64 {
@@ -128,7 +335,20 @@ final class RunningProcess {
         freezer.processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
     }
 
+    /// The reasons in words for which the processes may not freeze.
+    private var freezeObstacles: String {
+        let processes = freezer.processes
+        let stuck = uninterruptible.map { "\($0)" }.joined(separator: ", ")
+        var text = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
+        if HeldLocks.violation(of: processes) == .tooManyFiles { text += "; too many open files to look for locks" }
+        if !processes.contains(handle.identifier) { text += "; it has left its control group" }
+        return text
+    }
+
     // MARK: Priority
+
+    /// Sets the preference of the kernel's memory killer for the tree.
+    func setMemoryPriority(_ value: Int) { memoryPriorities.set(value, for: freezer.processes) }
 
     /// Reduces the priority of the processes; returns the means in words.
     func slowDown() -> String {
@@ -137,6 +357,13 @@ final class RunningProcess {
         guard geteuid() == 0 else { return "not throttled" }
         setPriority(19)
         return "nice 19"
+    }
+
+    /// Reduces the priority of processes that could not be frozen in a time; returns the obstacle in words.
+    func throttle(after limit: Duration) -> String {
+        let obstacle = "it could not be frozen in \(Int(limit.inMilliseconds)) ms\(freezeObstacles)"
+        log("unfreezable: \(obstacle); \(slowDown()), next attempt later")
+        return obstacle
     }
 
     /// Restores the priority of the processes.
@@ -155,10 +382,25 @@ final class RunningProcess {
     }
 }
 
+extension RunningProcess: TransitionGate {
+    var admitsTasks: Bool { conversation.isOpen && page.admitsTasks }
+
+    func closePage(at now: Duration) -> Int { page.close(at: now) }
+
+    func reopenPage() { page.reopen() }
+
+    func isSparedAtLimit() -> Bool {
+        let holder = holder
+        defer { isSpared = holder != nil }
+        if let holder, !isSpared { log("process \(handle.identifier) is \(holder), and not killed") }
+        return holder != nil || isSpared
+    }
+}
+
 extension RunningProcess: Leftover {
     func remove() -> Bool {
         guard end != nil, freezer.processes.isEmpty, freezer.remove() else { return false }
-        unlink(pagePath)
+        page.remove()
         return true
     }
 

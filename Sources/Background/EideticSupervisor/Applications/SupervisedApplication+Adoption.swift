@@ -1,95 +1,92 @@
 import EideticCore
+import EideticLifecycle
 import EideticSupervision
 import Glibc
-import EideticLifecycle
 
-// Processes of an earlier supervisor, and processes that somebody else has started.
+// What an earlier supervisor has recorded, its process, and the requests that wait for it.
 extension SupervisedApplication {
-    /// Takes over a process that is frozen: it stays so, and connects when it continues.
-    func adoptFrozen(_ process: RunningProcess, recordedAs found: ApplicationRecord.ProcessRecord) {
-        components.adoption.end()
-        // A freeze may have been begun and not verified: it is begun again.
-        guard case .verified = FreezeAttempt.begin(process.freezer, page: process.page) else {
+    /// Restores what an earlier supervisor has recorded, and takes over its process if it runs.
+    func restore(_ record: ApplicationRecord) {
+        program.installed = record.program ?? program.installed
+        processNumber = record.processNumber
+        lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
+        lifecycle.history.launchCrashCount = Int(record.launchCrashCount)
+        lifecycle.history.restoreWakeCrashes(record.wakeCrashCounts)
+        // Numbers that an earlier call has given.
+        components.urls.forgetTokens()
+        components.adoption.restore(record.requests { components.urls.renumber($0) })
+        guard let found = record.process else { return }
+        components.work.strays = found.progressNumbers
+        guard let process = place.open(found, identity: lifecycle.process) else {
+            return components.adoption.lost = found
+        }
+        components.adoption.expect(found, at: Clock.now)
+        adoptProcess(process)
+        process.record(found.declarations, below: context.hierarchy)
+        applyDeclarations()
+        if let report = process.reasons.kill {
+            log("adopted while it is being killed: \(report)")
+            return process.freezer.kill()
+        }
+        if found.isPlain { components.plain.adopt() }
+        // The kernel knows whether it is frozen, whatever was recorded.
+        if found.state == .suspended || found.state == .background, process.freezer.isFreezeRequested {
+            adoptFrozen(process, recordedAs: found)
+        } else if found.isPlain {
+            process.cancelSuspension()
+            log("adopted: process \(process.handle.identifier), which does not connect")
+            components.adoption.end()
+            take(AdoptedProcess(found.state == .suspended ? .background : found.state ?? .active))
+            perform(components.adoption.resumption(of: found.intention, in: view))
+        } else {
             process.freezer.thaw()
-            process.suspensionTime = nil
+            log("process \(process.handle.identifier) found, expected to connect")
+        }
+    }
+
+    /// Takes over a process that is frozen: it stays so, and connects when it continues.
+    private func adoptFrozen(_ process: RunningProcess, recordedAs found: ApplicationRecord.ProcessRecord) {
+        // A freeze may have been begun and not verified: it is begun again.
+        guard case .verified = process.beginFreeze() else {
+            process.cancelSuspension()
             return components.adoption.expect(found, at: Clock.now)
         }
-        process.suspensionTime = found.suspensionTime ?? Clock.now
+        components.adoption.end()
+        process.suspensions.resume(at: Clock.now)
         log("adopted: suspended, process \(process.handle.identifier)")
-        take(process, as: AdoptedProcess(.suspended))
-        process.presentation = found.intention.presentation
-        components.suspension.watchTerminal(in: view, at: Clock.now)
-        watchCallers()
-        resume(found.intention, presentation: nil, launchesInBackground: false)
+        take(AdoptedProcess(.suspended))
+        process.conversation.presentation = found.intention.presentation
+        watchSuspended()
+        perform(components.adoption.resumption(of: found.intention, in: view))
     }
 
-    /// Takes over a process that connects to no supervisor, in the state that was recorded.
-    func adoptPlain(_ process: RunningProcess, recordedAs found: ApplicationRecord.ProcessRecord) {
-        process.freezer.thaw()
-        process.suspensionTime = nil
-        log("adopted: process \(process.handle.identifier), which does not connect")
-        take(process, as: AdoptedProcess(found.state == .suspended ? .background : found.state ?? .active))
-        resume(found.intention, presentation: nil, launchesInBackground: false)
+    /// Makes the current process known to the state machine.
+    func take(_ adopted: AdoptedProcess) {
+        // One that runs again was continued without a message, and holds its notices until it knows.
+        if adopted.state != .suspended { deliverNotices() }
+        introduceProcess(by: .processAdopted(adopted))
     }
 
-    /// Takes over a process that has connected, in the state that it reports.
-    func adopt(_ process: RunningProcess, running: Hello.RunningState?, presentation: PresentationMessage?) {
-        components.adoption.endTime()
-        guard let running else {
-            // It was not launched yet.
-            let isBackground = components.adoption.record?.isBackgroundLaunch ?? false
-            let intention = components.adoption.record?.intention
-            components.adoption.end()
-            process.identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
-            handle(.processConnected(inBackground: isBackground))
-            if let intention { resume(intention, presentation: nil, launchesInBackground: isBackground) }
-            return handleWaitingRequests()
-        }
-        // The application knows best; the record knows what was on its way.
-        let (wakes, intention) = (running.wakes, components.adoption.record?.intention)
-        components.sound.claim(running.assertions.contains(.audio))
-        let resumesWork = components.adoption.record?.assertions.contains(.continued) ?? false
-        components.work.resumes = resumesWork
-        // Only a supervisor makes it.
-        let assertions = resumesWork ? running.assertions : running.assertions.subtracting([.continued])
-        log("adopted: \(running.state), process \(process.handle.identifier)")
-        for wake in wakes { components.wakes.adopt(wake, at: context.clock.now) }
-        let state = running.state == .suspended ? AdoptedProcess.State.background : running.state
-        take(
-            process,
-            as: AdoptedProcess(state, openTasks: process.openTasks, wakes: wakes, assertions: assertions)
-        )
-        if let intention { resume(intention, presentation: presentation, launchesInBackground: false) }
-        handleWaitingRequests()
+    /// Passes an event that makes the current process known to the state machine.
+    func introduceProcess(by event: LifecycleEvent) {
+        let process = process
+        // Before the event, whose effects concern the process by its new identity.
+        process?.identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
+        handle(event)
+        process?.identity = lifecycle.process
     }
 
-    /// Continues with the requests that the earlier supervisor has accepted; a presentation that has changed since is
-    /// newer than they are.
-    private func resume(
-        _ intention: ApplicationRecord.Intention,
-        presentation: PresentationMessage?,
-        launchesInBackground: Bool
-    ) {
-        // First, or the application would become active on its way to the end.
-        if intention.isTerminating {
-            process?.repeatsTermination = true
-            let grace = context.configuration.quitGracePeriod
-            // What is left of the time that the earlier supervisor has granted.
-            handle(.terminate(grace: intention.graceEnd.map { min(max(.zero, $0 - Clock.now), grace) } ?? grace))
+    /// Takes over the process that has connected, in the state that it reports.
+    func adopt(_ running: Hello.RunningState?, presentation: PresentationMessage?) {
+        if let running {
+            components.sound.claim(running.assertions.contains(.audio))
+            components.work.resumes = components.adoption.record?.assertions.contains(.continued) ?? false
+            for wake in running.wakes { components.wakes.adopt(wake, at: context.clock.now) }
         }
-        let changed = presentation.flatMap { $0 == intention.presentation ? nil : $0 }
-        let isVisible = changed?.isVisible ?? intention.isVisible
-        if isVisible || !launchesInBackground {
-            handle(isVisible ? .show : .enterBackground)
-            handle(changed?.isFocused ?? intention.isFocused ? .activate : .deactivate)
-        }
-        for url in intention.urls { handle(.openURL(renumbered(url))) }
-        let received = Set(lifecycle.openWakes.map(\.id))
-        for wake in intention.wakes where !received.contains(wake.reason.id) {
-            components.wakes.adopt(wake.reason, at: context.clock.now)
-            handle(.wake(wake.reason, allowance: wake.allowance))
-        }
+        perform(components.adoption.connect(running: running, presentation: presentation, in: view))
     }
+
+    // MARK: Requests that wait
 
     /// Handles a request now, or when the process of an earlier supervisor has connected; returns `false` if too many
     /// wait.
@@ -125,13 +122,31 @@ extension SupervisedApplication {
         reportRefusal(of: request, because: refusal)
     }
 
-    private func take(_ process: RunningProcess, as adopted: AdoptedProcess) {
-        components.adoption.end()
-        // Before the event, whose effects concern the process by its new identity.
-        process.identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
-        // One that runs again was continued without a message, and holds its notices until it knows.
-        if adopted.state != .suspended { deliverNotices() }
-        handle(.processAdopted(adopted))
-        process.identity = lifecycle.process
+    // MARK: A process that has ended
+
+    /// Completes the restoration, when all applications are known: launches for accepted wakes, and kills what is left
+    /// of a process that has ended without a supervisor.
+    func completeRestoration() {
+        if let lost = components.adoption.lost { recordLoss(of: lost) }
+        components.adoption.lost = nil
+        if process == nil { handleWaitingRequests() }
+    }
+
+    /// Keeps what a process of an earlier supervisor has not received for the next process, which is launched for it.
+    func keepRequests(of intention: ApplicationRecord.Intention) {
+        components.adoption.keep(intention.urls.map { .openURL(components.urls.renumber($0)) })
+        components.adoption.keep(intention.wakes.map(\.event))
+    }
+
+    private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
+        defer { saveRecord() }
+        keepRequests(of: found.intention)
+        guard found.identifier > 0 else { return }
+        if ProcessHandle(identifier: found.identifier, startTime: found.startTime) != nil {
+            // It runs on without supervision.
+            return refuseWaitingRequests(.alreadyRunning)
+        }
+        place.killOrphans(of: found)
+        reportEnd(found.killReport ?? "ended while no supervisor ran")
     }
 }

@@ -1,202 +1,116 @@
 import EideticCore
+import EideticLifecycle
 import EideticSupervision
 import Glibc
-import EideticLifecycle
 
 extension SupervisedApplication {
     func perform(_ effect: LifecycleEffect) {
         switch effect {
         case .spawnProcess(let identity): spawn(identity)
-        case .deliver(let callback, let deadline): deliver(callback, deadline: deadline)
-        case .setTaskPhase(let phase, let deadline): setTaskPhase(phase, deadline: deadline)
-        case .expireTasks(let deadline): expireTasks(deadline: deadline)
-        case .freezeProcess: beginFreeze()
-        case .thawProcess: thaw()
-        case .commitSuspension: commitSuspension()
+        case .deliver(let callback, let deadline):
+            components.taskNames.expectCallback(until: deadline, at: Clock.now)
+            process?.deliver(callback, deadline: deadline)
+        case .setTaskPhase(let phase, let deadline):
+            do throws(SystemError) { try process?.page.setPhase(phase, deadline: deadline) } catch {
+                log("cannot write the shared page: \(error)")
+            }
+        case .expireTasks(let deadline):
+            send(.expire(deadline: deadline))
+            perform(components.taskNames.request(in: view))
+        case .freezeProcess: if let process { perform(components.suspension.begin(process.beginFreeze(), in: view)) }
+        case .thawProcess:
+            components.suspension.end()
+            process?.thaw()
+            // The application first, where this process has the only free processor: what is left to do is records.
+            sched_yield()
+        case .commitSuspension:
+            process?.beginSuspension(at: Clock.now)
+            watchSuspended()
         case .deliverNotices: deliverNotices()
-        case .deleteArchive: deleteArchive()
+        case .deleteArchive:
+            do throws(SystemError) { try files.deleteArchive() } catch {
+                log("cannot delete the saved state: \(error)")
+            }
         case .deliverMemoryWarning(let level): send(.memoryWarning(level: UInt8(clamping: level)))
         case .warnAboutLocks: log("thawed, \(lastObstacle ?? "a lock is held"); killed if it happens again within 5 s")
-        case .throttleProcess: throttle()
-        case .exitProcess: components.plain.isRunning ? requestEnd() : send(.exit)
+        case .throttleProcess: lastObstacle = process?.throttle(after: lifecycle.rules.freezeLimit) ?? lastObstacle
+        case .exitProcess: components.plain.isRunning ? process?.requestEnd() : send(.exit)
         case .killProcess(let reason): kill(for: reason)
-        case .reportExit(let report): reportExit(report)
-        case .refuse(let refusal):
-            let use = RefusedUse(refusal: refusal, explanation: explanation(of: refusal))
-            lastRefusal = use
-            log("refused: \(use.explanation)")
+        case .reportExit(let report):
+            let ended = components.leftovers.processes.last { $0.identity == report.process } ?? process
+            if let ended { saveExitReport(of: ended) }
+            reportEnd(ended?.text(of: report) ?? ProcessEnd.unknown.explanation)
+        case .refuse(let refusal): refuse(because: program.explanation(of: refusal, for: currentEvent))
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
-        case .reportWake(let reason, let result): report(reason, result: result)
+        case .reportWake(let reason, let result):
+            perform(components.wakes.complete(reason, result: result, in: view, at: context.clock.now))
         case .reportURL(let url, let outcome):
             log("\(url)\(url.source.map { " from \($0)" } ?? ""): \(outcome)")
             answerSender(of: url, outcome: outcome)
-        case .cancelTransfers: cancelTransfers()
+        case .cancelTransfers: context.transfers.cancelAll(of: program)
         // The application saves its archive; the rest concerns an application without a supervisor.
         case .saveArchive, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
         }
     }
 
-    func log(_ text: String) { context.log.append(text, for: identifier) }
-
-    // MARK: Messages
-
     /// Sends a message now, or after the application's `hello`.
-    func send(_ message: SupervisorMessage) {
-        guard let process, !components.plain.isRunning else { return }
-        guard process.isWelcomed, let connection = process.connection else {
-            if process.waitingMessages.count < RunningProcess.maximumWaitingMessages {
-                process.waitingMessages.append(message)
-            }
-            return
-        }
-        connection.send(WireWriter.encode(message))
-    }
-
-    private func deliver(_ callback: LifecycleCallback, deadline: Duration) {
-        lastSequence += 1
-        process?.pendingCallback = (callback, lastSequence, deadline)
-        components.taskNames.expectCallback(until: deadline, at: Clock.now)
-        if let process, process.isWelcomed, process.connection != nil {
-            send(.lifecycle(callback, sequence: lastSequence, deadline: deadline))
-        }
-    }
-
-    private func expireTasks(deadline: Duration) {
-        send(.expire(deadline: deadline))
-        perform(components.taskNames.request(in: view))
-    }
+    func send(_ message: SupervisorMessage) { if !components.plain.isRunning { process?.send(message) } }
 
     /// Ends the suspension, and tells the application of it.
     func deliverNotices() {
-        guard let process, let start = process.suspensionTime else { return }
-        let end = Clock.now
-        process.suspensionTime = nil
-        process.suspendedTime += end - start
-        try? process.page.write(UInt64(clamping: process.suspendedTime.inNanoseconds), to: .suspendedTime)
-        send(.suspended(from: start, to: end))
+        if let message = process?.endSuspension(at: Clock.now) { send(message) }
     }
 
-    // MARK: The process from outside
-
-    private func setTaskPhase(_ phase: TaskPhase, deadline: Duration?) {
-        guard let process else { return }
-        process.phase = phase
-        process.phaseDeadline = deadline
-        do throws(SystemError) {
-            try process.page.setPhase(phase, deadline: deadline)
-        } catch {
-            log("cannot write the shared page: \(error)")
-        }
+    /// Tells the sender of a URL what has become of it.
+    private func answerSender(of url: IncomingURL, outcome: IncomingURL.Outcome) {
+        let obstacle = process == nil ? lastObstacle : nil
+        perform(components.urls.complete(url, outcome: outcome, startObstacle: obstacle))
     }
 
-    private func beginFreeze() {
-        guard let process else { return }
-        let outcome = FreezeAttempt.begin(process.freezer, page: process.page)
-        perform(components.suspension.begin(outcome, in: view, at: Clock.now))
+    /// Passes a refusal to those who wait for the outcome of the request.
+    func reportRefusal(of event: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
+        if case .openURL(let url) = event { answerSender(of: url, outcome: .refused(refusal)) }
+        guard case .wake(let wake, _) = event else { return }
+        perform(components.wakes.refuse(wake, because: refusal, at: context.clock.now))
     }
 
-    func resumeFreeze() {
-        guard let process else { return }
-        let outcome = FreezeAttempt.resume(process.freezer, page: process.page)
-        perform(components.suspension.resume(outcome, in: view, at: Clock.now))
-    }
-
-    private func thaw() {
-        components.suspension.end()
-        process?.callers = []
-        process?.freezer.thaw()
-        // The application first, where this process has the only free processor: what is left to do is records.
-        sched_yield()
-    }
+    // MARK: Suspension
 
     func requestIdleReport() {
         guard let process else { return }
-        process.isIdleReportRequested = (try? process.page.requestIdleReport()) != nil
-        if process.openTasks == 0 { handle(.openTaskCountChanged(0, process: process.identity)) }
+        process.requestIdleReport()
+        if process.page.openTasks == 0 { handle(.openTaskCountChanged(0, process: process.identity)) }
     }
 
-    private func commitSuspension() {
-        guard let process else { return }
-        process.suspensionTime = Clock.now
-        process.suspensionCount += 1
-        try? process.page.write(process.suspensionCount, to: .suspensionCount)
-        components.suspension.watchTerminal(in: view, at: Clock.now)
+    /// Watches the terminal of a suspended process, and the connections by which others reach it.
+    func watchSuspended() {
+        components.suspension.watchTerminal(in: view)
+        if let process { process.callers = Callers(of: process.freezer.processes) }
         watchCallers()
-        for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
-            log("process \(stray) had left its control group, and was taken back")
+    }
+
+    func watchCallers() {
+        process?.callers.watch(with: context.poller) { [unowned self] source in
+            perform(components.thaws.request(from: source, in: view))
         }
     }
+
+    // MARK: Ends
 
     func kill(for reason: KillReason) {
         guard let process else { return }
         let limit = context.configuration.quitGracePeriod
         if reason == .terminatedWhileSuspended, components.plain.beginEnd(at: Clock.now, limit: limit) {
-            return requestEnd()
+            return process.requestEnd()
         }
-        if components.plain.isRunning, reason.isLimit { return killPlain(process) }
-        let report = KillReport(reason: reason, openTasks: tasksForReport(of: process)).text
-        process.killReport = report
-        if reason.isToldAtNextLaunch { process.exitReport = report }
-        components.adoption.record?.killReport = report
-        log(report)
-        process.callers = []
-        process.freezer.kill()
-    }
-
-    /// Asks a process that knows no callbacks to end.
-    private func requestEnd() {
-        guard let process else { return }
-        log("SIGTERM is sent to process \(process.handle.identifier)")
-        process.handle.signal(SIGTERM)
-        process.suspensionTime = nil
-        process.freezer.thaw()
-    }
-
-    private func killPlain(_ process: RunningProcess) {
-        let report = "killed, as it has not ended after SIGTERM"
-        process.killReport = report
-        log(report)
-        process.freezer.kill()
-    }
-
-    /// The names of the open tasks, or their number if the application has not told them.
-    private func tasksForReport(of process: RunningProcess) -> [String] {
-        let count = process.openTasks
-        if count == 0 || !process.taskNames.isEmpty { return count == 0 ? [] : process.taskNames }
-        return ["\(count) open task\(count == 1 ? "" : "s") without a known name"]
-    }
-
-    /// The directory of the application's saved state.
-    var archiveDirectory: String { "\(context.configuration.stateDirectory)/\(identifier)" }
-
-    private func deleteArchive() {
-        unlink(context.directory.snapshotPath(of: identifier))
-        let path = "\(archiveDirectory)/state"
-        if unlink(path) != 0, errno != ENOENT {
-            log("cannot delete \(path): \(SystemError.message(for: errno))")
-        }
-    }
-
-    private func reportExit(_ report: ExitReport) {
-        let ended = components.leftovers.processes.last { $0.identity == report.process } ?? process
-        if let ended { saveExitReport(of: ended) }
-        var text = ended?.reasonOfEnd ?? Self.text(of: ended?.end ?? .unknown)
-        if report.wasLaunching { text += ", during the launch" }
-        if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
-        if let ended, ended.suspendedTime > .zero {
-            text += ", suspended \(ended.suspensionCount) times for \(Int(ended.suspendedTime.inMilliseconds)) ms"
-        }
-        reportEnd(text)
+        process.kill(for: reason, isPlain: components.plain.isRunning)
+        components.adoption.record?.killReport = process.reasons.kill
     }
 
     /// Saves the reason for which a process was ended, for the next launch of the application.
     func saveExitReport(of ended: RunningProcess) {
-        guard let report = ended.exitReport else { return }
-        let path = "\(archiveDirectory)/exit-report"
-        do throws(SystemError) {
-            try FileSystem().makeDirectories(archiveDirectory)
-            try context.directory.replace(path, with: Array("\(report)\n".utf8))
-        } catch {
+        guard let report = ended.reasons.report else { return }
+        do throws(SystemError) { try files.saveExitReport(report) } catch {
             log("cannot save the report of its end: \(error)")
         }
     }
@@ -204,28 +118,6 @@ extension SupervisedApplication {
     func reportEnd(_ text: String) {
         lastExit = text
         log("ended: \(text)")
-    }
-
-    static func text(of end: ProcessEnd) -> String {
-        switch end {
-        case .exited(let status): "exit status \(status)"
-        case .signalled(let number): "signal \(number)"
-        case .unknown: "status unknown, as this eideticd has not started it"
-        }
-    }
-
-    // MARK: A process that cannot be frozen
-
-    private func throttle() {
-        guard let process else { return }
-        let processes = process.freezer.processes
-        let stuck = process.uninterruptible.map { "\($0)" }.joined(separator: ", ")
-        var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
-        if HeldLocks.violation(of: processes) == .tooManyFiles { place += "; too many open files to look for locks" }
-        if !processes.contains(process.handle.identifier) { place += "; it has left its control group" }
-        let means = process.slowDown()
-        lastObstacle = "it could not be frozen in \(Int(lifecycle.rules.freezeLimit.inMilliseconds)) ms\(place)"
-        log("unfreezable: \(lastObstacle ?? ""); \(means), next attempt later")
     }
 }
 

@@ -13,16 +13,16 @@ extension SupervisedApplication {
         // Before the birth, so that a successor finds a process that was just born.
         saveIntention(ApplicationRecord.ProcessRecord())
         do throws(SystemError) {
-            guard let program = launchProgram else {
-                throw SystemError(.open, errorNumber: ENOENT, path: missingProgram)
+            guard let program = program.description else {
+                throw SystemError(.open, errorNumber: ENOENT, path: self.program.missing)
             }
             let (process, socket, report) = try place.start(program, identity: identity)
-            attach(socket, to: process)
+            let limiter = context.limiter(of: process.handle.identifier)
+            let connection = Connection(socket: socket, poller: context.poller, limiter: limiter)
+            attach(connection, to: process)
+            connection.start()
             adoptProcess(process)
-            let watch = context.poller.watch(report.rawValue) { [unowned self, unowned process] in
-                self.readStartReport(of: process)
-            }
-            process.start = (report, watch)
+            process.watch(report, with: context.poller) { [unowned self, unowned process] in readStart(of: process) }
             // A successor finds the process by its number before it runs the program, and starts no second one.
             saveRecord()
             report.permitStart()
@@ -32,50 +32,56 @@ extension SupervisedApplication {
         }
     }
 
+    /// Takes a process under supervision that somebody else has started.
+    func connect(_ handle: ProcessHandle, connection: Connection, hello: Hello) throws(SystemError) {
+        processNumber += 1
+        try context.directory.makeDirectory(of: identifier)
+        let page = try place.makePage()
+        // Before the process is moved: a successor must know it.
+        var intention = ApplicationRecord.ProcessRecord()
+        intention.identifier = handle.identifier
+        intention.startTime = handle.startTime
+        intention.isBackgroundLaunch = hello.presentation?.isVisible == false
+        guard saveIntention(intention) else {
+            page.remove()
+            throw SystemError(.write, errorNumber: ENOSPC, path: context.directory.recordPath(of: identifier))
+        }
+        let identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
+        let process = place.process(handle, identity: identity, group: place.gather(handle), page: page)
+        process.isBackgroundLaunch = intention.isBackgroundLaunch
+        attach(connection, to: process)
+        adoptProcess(process)
+        log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
+        introduceProcess(by: .processConnected(inBackground: process.isBackgroundLaunch))
+    }
+
     /// Reads whether the program of a new process has started.
-    private func readStartReport(of process: RunningProcess) {
-        guard let outcome = process.start?.report.take() else { return }
-        process.start = nil
-        switch outcome {
-        // The report is empty as well if the process was killed before.
-        case .started where process.killReport != nil: answerLaunches(.failed(process.killReport ?? ""))
-        case .started where ProcessStatus(of: process.handle.identifier)?.hasExecuted == false:
-            process.startFailure = "process \(process.handle.identifier) was killed before it had started its program"
+    private func readStart(of process: RunningProcess) {
+        switch process.takeStart(ofProgram: program.description?.executable ?? "") {
         case .started:
             log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
             tell(.settled)
-        case .failed(let error):
-            process.startFailure = "\(SystemError(.open, errorNumber: error, path: launchProgram?.executable ?? ""))"
-            // The reason of its end is then that of the kill.
-            if let report = process.killReport { answerLaunches(.failed(report)) }
+        case .killed(let report): perform(components.launches.complete(.failed(report)))
+        case .failed, nil: break
         }
     }
 
     private func reportStartFailure(_ reason: String) {
+        let obstacle = "it cannot be started: \(reason)"
         log("cannot start: \(reason)")
-        lastObstacle = "it cannot be started: \(reason)"
-        answerLaunches(.failed(lastObstacle ?? reason))
-    }
-
-    private func answerLaunches(_ answer: LaunchRequests.Answer) { perform(components.launches.complete(answer)) }
-
-    /// Answers the launches of a program that has ended, and has not connected.
-    private func answerLaunches(of ended: RunningProcess, after end: ProcessEnd) {
-        guard ended.startFailure == nil else { return }
-        let text = "process \(ended.handle.identifier) has ended and not connected: \(Self.text(of: end))"
-        if let report = ended.killReport { return answerLaunches(.failed(report)) }
-        answerLaunches(end == .exited(0) ? .note(text) : .failed(text))
+        lastObstacle = obstacle
+        perform(components.launches.complete(.failed(obstacle)))
     }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
     @discardableResult
     func saveIntention(_ process: ApplicationRecord.ProcessRecord) -> Bool {
-        var (intention, process) = (record, process)
+        var (record, process) = (ApplicationRecord(of: self), process)
         process.freezer = context.hierarchy == nil ? .signals : .group
         process.groupPath = place.groupPath
-        process.intention = self.intention
-        intention.process = process
-        return save(intention)
+        process.intention = ApplicationRecord.Intention(of: self)
+        record.process = process
+        return files.save(record)
     }
 
     /// Makes a process the current one, and watches for its end.
@@ -91,17 +97,10 @@ extension SupervisedApplication {
     private func processDidEnd(_ ended: RunningProcess) {
         guard ended.end == nil, ended.handle.hasEnded else { return }
         // Before it is collected: the kernel knows until then whether it had started its program.
-        readStartReport(of: ended)
-        guard let end = ended.handle.takeEnd() else { return }
+        readStart(of: ended)
+        guard let end = ended.takeEnd() else { return }
         context.firstProcesses.remove(ended.handle.identifier)
-        // What it said last is heard before its end.
-        ended.connection?.readPending()
-        ended.connection?.close()
-        ended.end = end
-        ended.watch = nil
-        ended.connection = nil
-        ended.callers = []
-        if process === ended { answerLaunches(of: ended, after: end) }
+        if process === ended, let answer = ended.launchAnswer { perform(components.launches.complete(answer)) }
         // The whole tree ends with its first process.
         ended.freezer.kill()
         components.leftovers.add(ended)
@@ -123,10 +122,10 @@ extension SupervisedApplication {
     private func report(_ end: ProcessEnd, of ended: RunningProcess) {
         guard lifecycle.expectsExit(of: ended.identity) else {
             saveExitReport(of: ended)
-            reportEnd(ended.reasonOfEnd ?? Self.text(of: end))
+            reportEnd(ended.reasonOfEnd)
             return saveRecord()
         }
-        guard let failure = ended.startFailure, lifecycle.adoptableState == nil, ended.killReport == nil else {
+        guard let failure = ended.reasons.failedStart, lifecycle.adoptableState == nil, ended.reasons.kill == nil else {
             return handle(.processExited(ended.identity, status: end.waitStatus))
         }
         reportStartFailure(failure)

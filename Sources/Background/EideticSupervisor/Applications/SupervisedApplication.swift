@@ -11,30 +11,20 @@ final class SupervisedApplication {
     let identifier: String
     let context: SupervisorContext
     var lifecycle: Lifecycle { didSet { noteChange() } }
-    /// The program that was installed with the identifier; `nil` for that of the desktop entry.
-    var program: ProgramDescription?
-    /// The desktop entry, as it was when the process started.
-    var manifest = ManifestDirectories.Lookup.none
+    var program: ApplicationProgram
+    var files: ApplicationFiles
     /// The current process; `nil` if none runs.
-    var process: RunningProcess? {
-        didSet {
-            context.changeCount &+= 1
-        }
-    }
+    var process: RunningProcess? { didSet { context.changeCount &+= 1 } }
     var components: ApplicationComponents { didSet { noteChange() } }
     /// The number of processes that were started.
     var processNumber: UInt64 = 0
-    /// The record of a process of an earlier supervisor that cannot be taken over, until all applications are restored.
-    var lostProcess: ApplicationRecord.ProcessRecord?
-    var lastSequence: UInt64
     var lastExit: String?
-    var lastRefusal: RefusedUse?
+    /// The reason in words for which a request was refused last.
+    var lastRefusal: String?
     /// The explanation of the last obstacle, such as a lock that was held at suspension.
     var lastObstacle: String?
-    var wakeFile = RecordFile<WakeRecord>()
     /// The reports that the conditions of processing that runs may have changed.
     var conditionReports: ConditionReports?
-    private var file = RecordFile<ApplicationRecord>()
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []
     private var isHandlingEvent = false
@@ -44,7 +34,12 @@ final class SupervisedApplication {
     init(identifier: String, context: SupervisorContext) {
         self.identifier = identifier
         self.context = context
-        lastSequence = context.firstNumber
+        program = ApplicationProgram(of: identifier)
+        files = ApplicationFiles(
+            of: identifier,
+            in: context.directory,
+            stateDirectory: context.configuration.stateDirectory
+        )
         components = ApplicationComponents(context)
         lifecycle = Lifecycle(rules: context.configuration.rules)
         refreshManifest()
@@ -94,6 +89,10 @@ final class SupervisedApplication {
         if let priority = effects.memoryPriority { process?.setMemoryPriority(priority) }
     }
 
+    private func transition(on event: LifecycleEvent, at now: Duration) -> [LifecycleEffect] {
+        CheckedTransition.make(&lifecycle, on: event, at: now, with: process)
+    }
+
     // MARK: Deadlines
 
     private lazy var alarm = context.poller.alarm { [unowned self] in self.handleDeadlines() }
@@ -113,79 +112,38 @@ final class SupervisedApplication {
         updateAlarm()
     }
 
+    // MARK: Declarations
+
+    /// Reads the desktop entry again, unless a process runs: that of its start holds for it.
+    func refreshManifest() {
+        guard process == nil else { return }
+        let found = context.manifests.manifest(of: identifier)
+        guard program.refresh(found) else { return }
+        if case .invalid(let path, let error) = found { log("\(path) cannot be used: \(error)") }
+        applyDeclarations()
+    }
+
+    /// Limits the application to what it declares.
+    func applyDeclarations() {
+        program.restrict(
+            &lifecycle.rules,
+            to: process?.conversation.declarations,
+            isWatched: process?.watchdog != nil,
+            within: context.configuration.rules
+        )
+    }
+
     // MARK: Records
 
-    var record: ApplicationRecord {
-        var record = ApplicationRecord()
-        record.program = program
-        record.wasForceQuit = lifecycle.wasForceQuit
-        record.launchCrashCount = UInt32(clamping: lifecycle.launchCrashCount)
-        record.wakeCrashCounts = lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
-        record.processNumber = processNumber
-        record.process = processRecord
-        record.waitingWakes = lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
-        record.waitingURLs = lifecycle.waitingLaunchURLs.map(components.urls.record(of:))
-        record.waitingLaunch = lifecycle.isWaitingLaunchVisible.map { $0 ? .foreground : .background }
-        for request in components.adoption.requests { record.add(request, urlRecord: components.urls.record(of:)) }
-        return record
-    }
-
-    private var processRecord: ApplicationRecord.ProcessRecord? {
-        guard let process else { return nil }
-        // Until the process has connected, the earlier record is the best that is known.
-        if let record = components.adoption.record { return record }
-        var record = ApplicationRecord.ProcessRecord()
-        record.identifier = process.handle.identifier
-        record.startTime = process.handle.startTime
-        record.freezer = process.freezer.kind
-        record.state = lifecycle.adoptableState
-        record.isBackgroundLaunch = process.isBackgroundLaunch
-        record.isPlain = components.plain.isRunning
-        record.assertions = lifecycle.heldAssertions
-        record.declarations = process.declarations
-        record.suspensionTime = process.suspensionTime
-        record.killReport = process.killReport
-        record.groupPath = (process.freezer as? GroupFreezer)?.path
-        record.memoryPriorities = process.memoryPriorities.chosen
-        record.intention = intention
-        record.progressNumbers = components.work.shownNumbers
-        return record
-    }
-
-    /// The requests that a successor carries out, as this supervisor does.
-    var intention: ApplicationRecord.Intention {
-        var intention = ApplicationRecord.Intention()
-        intention.isVisible = lifecycle.isRequestedVisible
-        intention.isFocused = lifecycle.isRequestedFocused
-        intention.isTerminating = lifecycle.state == .terminating
-        intention.graceEnd = lifecycle.terminationGraceEnd
-        // One that the application has received is under way, whatever becomes of this process.
-        let pending = process?.pendingCallback?.callback
-        let isReceived = process?.isWelcomed == true
-        intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }
-            .map(components.urls.record(of:))
-        intention.wakes = lifecycle.acceptedWakes.filter { wake in
-            !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
-        }.map(ApplicationRecord.WakeRecord.init)
-        intention.presentation = process?.presentation
-        return intention
-    }
+    func log(_ text: String) { context.log.append(text, for: identifier) }
 
     /// Writes the record if it has changed.
-    func saveRecord() { save(record) }
+    func saveRecord() { _ = files.save(ApplicationRecord(of: self)) }
 
-    @discardableResult
-    func save(_ record: ApplicationRecord) -> Bool {
-        let (directory, identifier) = (context.directory, identifier)
-        do throws(SystemError) {
-            try file.save(record, at: directory.recordPath(of: identifier), in: directory) { () throws(SystemError) in
-                try directory.makeDirectory(of: identifier)
-            }
-            return true
-        } catch {
-            Log.write(.error, category: .background, message: "cannot save the record of \(identifier): \(error)")
-            return false
-        }
+    /// Records a refusal, for `eidetic app why` and the log.
+    func refuse(because reason: String) {
+        lastRefusal = reason
+        log("refused: \(reason)")
     }
 }
 

@@ -28,21 +28,16 @@ final class SupervisorContext {
     weak var desktop: DesktopServices?
     /// The sound server of the user.
     let sound: SoundServer
-    /// The transfer process; `nil` if this supervisor has none.
-    let transfers: TransferProcessLink?
+    let transfers: ApplicationTransfers
     /// Forgets an application that nothing refers to.
     var forget: (_ identifier: String) -> Void = { _ in }
-    /// A function that returns the applications that the transfer process knows by a name.
-    var applicationsKnownToTransfers: (String) -> [SupervisedApplication] = { _ in [] }
-    /// The names whose events the transfer process holds.
-    var heldTransferNames: Set<String> = []
 
     init(configuration: SupervisorConfiguration, directory: RuntimeDirectory, poller: Poller) throws(SystemError) {
         self.configuration = configuration
         self.directory = directory
         self.poller = poller
         adoptiveParents = [getpid()] + (configuration.hasKeeper ? [getppid()] : [])
-        transfers = configuration.transfers.map { TransferProcessLink($0, poller: poller) }
+        transfers = ApplicationTransfers(configuration.transfers.map { TransferProcessLink($0, poller: poller) })
         sound = SoundServer(poller: poller)
         log = ActivityLog(directory: directory)
         // Without it, schedules end with the supervisor.
@@ -83,7 +78,7 @@ final class SupervisorContext {
 
     private func orphans(of parent: Int32) -> [Int32] {
         SignalFreezer.children(of: parent).filter { child in
-            !firstProcesses.contains(child) && !adoptiveParents.contains(child) && child != transfers?.identifier
+            !firstProcesses.contains(child) && !adoptiveParents.contains(child) && child != transfers.link?.identifier
         }
     }
 

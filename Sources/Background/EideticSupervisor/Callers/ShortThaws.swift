@@ -48,18 +48,11 @@ package struct ShortThaws: ApplicationComponent {
 
     package var deadline: Duration? { end ?? (waiting.isEmpty ? nil : next) }
 
-    /// A Boolean value indicating whether the application runs although it is suspended.
-    package var isThawed: Bool { end != nil }
-
     /// Lets the application run for something that it has not read, now or a second after the last time.
-    package mutating func request(
-        from source: Source,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func request(from source: Source, in view: ApplicationView) -> [ApplicationEffect] {
         guard view.lifecycle.state == .suspended, end == nil else { return [] }
         waiting.insert(source)
-        return now >= next ? begin(at: now) : []
+        return view.now >= next ? begin(at: view.now) : []
     }
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
@@ -72,11 +65,30 @@ package struct ShortThaws: ApplicationComponent {
         return [.thawBriefly]
     }
 
-    /// Records that the application is stopped again.
-    package mutating func complete() { end = nil }
+    /// Records the outcome of an attempt to stop the application again; one that has opened a background task meanwhile
+    /// continues.
+    package mutating func end(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
+        switch outcome {
+        case .verified:
+            end = nil
+            return [.watchCallers]
+        case .openTasks(let count): return continueInBackground(openTasks: count, in: view)
+        case .lock, .pending:
+            if retry(at: view.now) { return [] }
+            return continueInBackground(in: view)
+        }
+    }
 
-    /// Records that the application could not be stopped; returns `false` if that was attempted often enough.
-    package mutating func retry(at now: Duration) -> Bool {
+    /// Continues the suspended application in the background, where it is suspended again as any other.
+    package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
+        end = nil
+        guard let process = view.process else { return [] }
+        let change = LifecycleEvent.openTaskCountChanged(openTasks, process: process.identity)
+        return [.handle(.resumeInBackground)] + (openTasks > 0 ? [.handle(change)] : [])
+    }
+
+    /// Delays the next attempt; returns `false` if that was attempted often enough.
+    private mutating func retry(at now: Duration) -> Bool {
         attempts += 1
         let start = firstAttempt ?? now
         firstAttempt = start
@@ -84,11 +96,7 @@ package struct ShortThaws: ApplicationComponent {
         return end != nil
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .processChanged:
             self = ShortThaws()
@@ -98,15 +106,19 @@ package struct ShortThaws: ApplicationComponent {
             return []
         case .deadline:
             if let end {
-                guard end <= now else { return [] }
+                guard end <= view.now else { return [] }
+                guard view.lifecycle.state == .suspended, view.process != nil else {
+                    self.end = nil
+                    return []
+                }
                 // Until the attempt, so that the deadline is another one.
-                self.end = now + Self.retryPause
+                self.end = view.now + Self.retryPause
                 return [.endBriefThaw]
             }
-            guard !waiting.isEmpty, next <= now else { return [] }
+            guard !waiting.isEmpty, next <= view.now else { return [] }
             // It may have been read in the meantime.
             waiting.formIntersection(view.unreadSources())
-            return waiting.isEmpty ? [] : begin(at: now)
+            return waiting.isEmpty ? [] : begin(at: view.now)
         }
     }
 

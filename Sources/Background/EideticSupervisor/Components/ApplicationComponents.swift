@@ -5,7 +5,7 @@ struct ApplicationComponents {
     var suspension: Suspension
     var taskNames = TaskNames()
     var adoption: Adoption
-    var urls = URLRequests()
+    var urls: URLRequests
     var plain: PlainProgram
     var launches: LaunchRequests
     var leftovers = Leftovers<RunningProcess>()
@@ -22,14 +22,13 @@ struct ApplicationComponents {
     /// A component, whatever its type.
     struct Element: Sendable {
         let deadline: @Sendable (ApplicationComponents) -> Duration?
-        let handle:
-            @Sendable (inout ApplicationComponents, ApplicationChange, ApplicationView, Duration) -> [ApplicationEffect]
+        let handle: @Sendable (inout ApplicationComponents, ApplicationChange, ApplicationView) -> [ApplicationEffect]
 
         init<Component: ApplicationComponent & SendableMetatype>(
             _ path: any WritableKeyPath<ApplicationComponents, Component> & Sendable
         ) {
             deadline = { $0[keyPath: path].deadline }
-            handle = { $0[keyPath: path].handle($1, in: $2, at: $3) }
+            handle = { $0[keyPath: path].handle($1, in: $2) }
         }
     }
 
@@ -45,7 +44,8 @@ struct ApplicationComponents {
     init(_ context: SupervisorContext) {
         let configuration = context.configuration
         suspension = Suspension(terminalInterval: configuration.terminalInterval)
-        adoption = Adoption(limit: configuration.reconnectionLimit)
+        adoption = Adoption(limit: configuration.reconnectionLimit, gracePeriod: configuration.quitGracePeriod)
+        urls = URLRequests(after: context.firstNumber)
         plain = PlainProgram(limit: configuration.connectionLimit)
         launches = LaunchRequests(limit: configuration.launchAnswerLimit)
         idleness = Idleness(limit: configuration.forgetInterval)

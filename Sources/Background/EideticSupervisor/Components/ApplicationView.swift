@@ -1,4 +1,5 @@
 package import EideticLifecycle
+import EideticSupervision
 
 /// An application as its components see it: values of one moment, and functions for the rest.
 package struct ApplicationView {
@@ -27,6 +28,8 @@ package struct ApplicationView {
         package init(_ identity: ProcessIdentity) { self.identity = identity }
     }
 
+    /// The time of the moment.
+    package var now: Duration
     package var lifecycle: Lifecycle
     /// The process; `nil` if none runs.
     package var process: Process?
@@ -53,10 +56,28 @@ package struct ApplicationView {
     package var conditions: () -> TaskConditions = { TaskConditions() }
     /// The program, as its file is.
     package var programFile: () -> WakeCrashes.ProgramFile? = { nil }
+    /// Explains why a mode may not be used that is not declared.
+    package var explanation: (_ mode: DeclaredMode) -> String = { $0.rawValue }
 
-    package init(_ lifecycle: Lifecycle, process: Process? = nil) {
+    package init(_ lifecycle: Lifecycle, process: Process? = nil, at now: Duration = .zero) {
+        self.now = now
         self.lifecycle = lifecycle
         self.process = process
+    }
+
+    /// Returns the refusal of a mode that the application does not declare.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - number: The number of the request that is answered; 0 for none.
+    /// - Returns: The effects of the refusal; `nil` if the application declares the mode.
+    package func refusal(of mode: DeclaredMode, number: UInt64 = 0) -> [ApplicationEffect]? {
+        let isDeclared =
+            mode.wakeKind.map(lifecycle.rules.declaredWakeKinds.contains)
+            ?? mode.assertion.map(lifecycle.rules.declaredAssertions.contains)
+        guard isDeclared == false else { return nil }
+        let answer = ApplicationEffect.send(.wakes(.task(.notPermitted, number: number)))
+        return [.refuse(because: explanation(mode)), answer]
     }
 
     /// The number of open tasks, if it differs from the one that the state machine knows.
@@ -64,6 +85,6 @@ package struct ApplicationView {
         guard let process, process.identity == lifecycle.process, process.isWelcomed, !process.isSuspended else {
             return nil
         }
-        return process.openTasks == lifecycle.openTasks ? nil : process.openTasks
+        return process.openTasks == lifecycle.stay.openTasks ? nil : process.openTasks
     }
 }

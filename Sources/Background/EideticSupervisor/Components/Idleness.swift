@@ -7,20 +7,16 @@ package struct Idleness: ApplicationComponent {
 
     package init(limit: Duration) { self.limit = limit }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard !view.hasProgram, view.process == nil, !view.lifecycle.isLaunchWaiting else {
             deadline = nil
             return []
         }
         guard change == .deadline else {
-            deadline = deadline ?? now + limit
+            deadline = deadline ?? view.now + limit
             return []
         }
-        deadline = now + limit
+        deadline = view.now + limit
         return view.hasLeftovers ? [] : [.forget]
     }
 }

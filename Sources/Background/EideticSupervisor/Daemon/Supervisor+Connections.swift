@@ -63,7 +63,7 @@ extension Supervisor {
         else { return connection.fail() }
         guests[ObjectIdentifier(connection)] = nil
         if let application = application(of: handle), let process = application.process {
-            if let running = hello.running, running.token != process.token {
+            if let running = hello.running, running.token != process.page.token {
                 application.log("refused a connection with a wrong token")
                 return connection.close()
             }
@@ -113,34 +113,8 @@ extension Supervisor {
         let adhoc = String("adhoc.\(name.filter { ApplicationIdentifier.isValid("a\($0)") })".prefix(128))
         guard let asked = hello.identifier, ApplicationIdentifier.isValid(asked) else { return adhoc }
         // By their paths alone: the file system of the known one may hang.
-        let known = applications[asked]?.program ?? context.manifests.manifest(of: asked).manifest?.program
+        let known = applications[asked]?.program.installed ?? context.manifests.manifest(of: asked).manifest?.program
         return known.map { $0.executable == path } ?? true ? asked : adhoc
-    }
-}
-
-extension SupervisedApplication {
-    /// Takes a process under supervision that somebody else has started.
-    func connect(_ handle: ProcessHandle, connection: Connection, hello: Hello) throws(SystemError) {
-        processNumber += 1
-        try context.directory.makeDirectory(of: identifier)
-        let page = try place.makePage()
-        // Before the process is moved: a successor must know it.
-        var intention = ApplicationRecord.ProcessRecord()
-        intention.identifier = handle.identifier
-        intention.startTime = handle.startTime
-        intention.isBackgroundLaunch = hello.presentation?.isVisible == false
-        guard saveIntention(intention) else {
-            unlink(place.pagePath)
-            throw SystemError(.write, errorNumber: ENOSPC, path: context.directory.recordPath(of: identifier))
-        }
-        let identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
-        let process = place.process(handle, identity: identity, group: place.gather(handle), page: page)
-        process.isBackgroundLaunch = hello.presentation?.isVisible == false
-        attach(connection, to: process)
-        adoptProcess(process)
-        log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
-        self.handle(.processConnected(inBackground: process.isBackgroundLaunch))
-        process.identity = lifecycle.process
     }
 }
 

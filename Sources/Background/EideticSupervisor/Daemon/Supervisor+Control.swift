@@ -38,7 +38,7 @@ extension Supervisor {
         guard let identifier = request.startedApplication, let application = applications[identifier] else {
             return false
         }
-        return application.components.launches.expect(in: application.view, at: Clock.now) {
+        return application.components.launches.expect(in: application.view) {
             [weak connection] answer in
             for content in Self.answers(to: answer) { connection?.send(WireWriter.encode(content)) }
         }
@@ -66,7 +66,9 @@ extension Supervisor {
     private func contents(for request: ControlRequest) -> [ControlAnswer] {
         switch request {
         case .list:
-            let statuses = applications.values.map(\.status).sorted { $0.identifier < $1.identifier }
+            let statuses = applications.values.map { ApplicationStatus(of: $0) }.sorted {
+                $0.identifier < $1.identifier
+            }
             return Self.packets(statuses, per: Self.applicationsPerPacket).map { .applications($0) }.marked
         case .log(let identifier, let count):
             return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
@@ -98,7 +100,7 @@ extension Supervisor {
             return Self.refusal(.failed, message: "\(limit) applications are known already")
         }
         let application = application(named: identifier)
-        application.program = program
+        application.program.installed = program
         application.tell(.settled)
         application.saveRecord()
         return [ControlAnswer(.done)]
@@ -107,9 +109,9 @@ extension Supervisor {
     private func launch(_ identifier: String, url: String?, inBackground: Bool) -> [ControlAnswer] {
         guard let application = knownApplication(identifier) else { return unknown(identifier) }
         if let refusal = Self.refusalToStart(application) { return refusal }
-        application.lastSequence += 1
         if let url {
-            return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
+            let url = IncomingURL(url, id: application.components.urls.nextNumber())
+            return result(of: .openURL(url), for: application)
         }
         return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
     }
@@ -125,38 +127,32 @@ extension Supervisor {
         guard let application = knownApplication(identifier) else { return unknown(identifier) }
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
-                try application.deliverMessage(message)
-            }
+            return answer(for: application) { $0.deliver(message, in: $1, at: $2) }
         } catch {
             return Self.refusal(.invalidRequest, message: "\(error)")
         }
     }
 
+    private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
+        guard let application = knownApplication(identifier) else { return unknown(identifier) }
+        return answer(for: application) { $0.simulate(simulation, in: $1, at: $2) }
+    }
+
     private func answer(
         for application: SupervisedApplication,
-        to body: () throws(SupervisedApplication.RefusedMessage) -> String?
+        to request: (inout Wakes, ApplicationView, ScheduleTime) -> RequestOutcome
     ) -> [ControlAnswer] {
         let earlier = application.lastRefusal
         application.lastRefusal = nil
         defer { application.lastRefusal = application.lastRefusal ?? earlier }
-        do throws(SupervisedApplication.RefusedMessage) {
-            if let line = try body() { return Self.lines([line]) }
-        } catch {
-            return Self.refusal(.lifecycle, message: error.reason)
+        let (view, now) = (application.view, context.clock.now)
+        let outcome = request(&application.components.wakes, view, now)
+        application.perform(outcome.effects)
+        if let note = outcome.note { return Self.lines([note]) }
+        if let reason = outcome.refusal ?? application.lastRefusal {
+            return Self.refusal(.lifecycle, message: reason)
         }
-        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
         return [ControlAnswer(.done)]
-    }
-
-    private func simulate(_ simulation: ControlRequest.Simulation, for identifier: String) -> [ControlAnswer] {
-        guard let application = knownApplication(identifier) else { return unknown(identifier) }
-        return answer(for: application) { () throws(SupervisedApplication.RefusedMessage) in
-            if let reason = application.simulate(simulation) {
-                throw SupervisedApplication.RefusedMessage(reason: reason)
-            }
-            return nil
-        }
     }
 
     private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {
@@ -194,7 +190,7 @@ extension Supervisor {
                 message: "\(application.identifier) has not connected yet, and too many requests wait"
             )
         }
-        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
+        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal) }
         application.lastRefusal = earlier
         if application.process == nil, event.isStart {
             return Self.refusal(.failed, message: application.lastObstacle ?? "it could not be started")

@@ -22,18 +22,25 @@ extension Supervisor {
             return answer(unknown(identifier), on: connection)
         }
         if let refusal = Self.refusalToStart(application) { return answer(refusal, on: connection) }
-        application.open(
+        let effects = application.components.urls.open(
             url,
             from: source(of: connection),
             token: token,
+            at: Clock.now,
             answer: Self.answer(on: connection)
         )
+        application.perform(effects)
     }
 
     /// Answers the sender of a URL that an earlier supervisor has accepted, when the application has opened it.
     func followURL(_ token: UInt64, for connection: Connection) {
         let answer = Self.answer(on: connection)
-        guard !applications.values.contains(where: { $0.follow(token, answer: answer) }) else { return }
+        for application in applications.values {
+            guard let effects = application.components.urls.follow(token, at: Clock.now, answer: answer) else {
+                continue
+            }
+            return application.perform(effects)
+        }
         answer("the supervisor was replaced; whether the application has opened the URL is not known")
     }
 

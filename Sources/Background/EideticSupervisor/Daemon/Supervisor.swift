@@ -92,17 +92,21 @@ package final class Supervisor {
             reportChanges()
             stopAfterApplications()
         }
-        for application in applications.values { application.release() }
+        for application in applications.values {
+            guard let process = application.process else { continue }
+            application.perform(application.components.work.endAll(in: application.view))
+            process.release()
+        }
         // The notifications that it withdraws.
         context.desktop?.session?.process()
-        context.transfers?.stop()
+        context.transfers.link?.stop()
         context.log.save()
     }
 
     private func waitForEvents() {
         let now = Clock.now
         var notifications = memory.pollDescriptors(at: now)
-        let watched = applications.values.compactMap(\.watchedMemory)
+        let watched = applications.values.compactMap(\.process?.watchedMemory)
         let counts =
             [notifications.count]
             + watched.map { memory in
@@ -135,7 +139,7 @@ package final class Supervisor {
     /// The one without a program that ended first is forgotten early.
     func makeRoomForApplication() -> Bool {
         guard applications.count >= context.configuration.applicationLimit else { return true }
-        let candidates = applications.filter { !$1.hasProgram && $1.components.leftovers.processes.isEmpty }
+        let candidates = applications.filter { !$1.program.isKnown && $1.components.leftovers.processes.isEmpty }
             .compactMapValues(\.components.idleness.deadline)
         guard let first = candidates.min(by: { $0.value < $1.value }) else { return false }
         forget(first.key)
@@ -251,7 +255,7 @@ package final class Supervisor {
         }
         let application = application(named: parts[0])
         guard application.process == nil, number > application.processNumber else { return false }
-        var record = application.record
+        var record = ApplicationRecord(of: application)
         record.processNumber = number
         record.process = ApplicationRecord.ProcessRecord()
         record.process?.groupPath = group.path
@@ -266,17 +270,5 @@ package final class Supervisor {
         let application = SupervisedApplication(identifier: identifier, context: context)
         applications[identifier] = application
         return application
-    }
-}
-
-extension SupervisedApplication {
-    /// Continues the application, which then runs without a supervisor.
-    func release() {
-        guard let process else { return }
-        perform(components.work.endAll(in: view))
-        if process.freezer.isFreezeRequested { process.freezer.thaw() }
-        try? process.page.setPhase(.foreground, deadline: nil)
-        process.setMemoryPriority(MemoryPriorities.foreground)
-        process.connection?.close()
     }
 }

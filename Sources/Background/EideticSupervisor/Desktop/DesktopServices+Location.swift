@@ -46,14 +46,12 @@ extension DesktopServices {
             guard case .success(let values) = result, let fields = values.first,
                 let latitude = fields["Latitude"]?.real, let longitude = fields["Longitude"]?.real
             else { return }
-            let location = Location(
-                latitude: latitude,
-                longitude: longitude,
-                accuracy: fields["Accuracy"]?.real ?? 0
-            )
+            let location = Location(latitude: latitude, longitude: longitude, accuracy: fields["Accuracy"]?.real ?? 0)
             guard location.isValid else { return }
-            for application in self?.applications ?? [] where application.components.wakes.record.wantsLocation {
-                _ = application.deliver(location)
+            guard let self else { return }
+            for application in applications {
+                let (view, now) = (application.view, supervisor.context.clock.now)
+                application.perform(application.components.wakes.deliver(location, in: view, at: now).effects)
             }
         }
     }

@@ -118,7 +118,7 @@ extension DesktopServices {
         let text = address.map { String(decoding: $0.utf8.prefix(SupervisionProtocol.pathLimit), as: UTF8.self) }
         application.components.wakes.record.messageAddress = text
         application.log(address == nil ? "no address for messages: \(reason)" : "has an address for messages")
-        if let process = application.process, process.suspensionTime == nil {
+        if let process = application.process, process.suspensions.start == nil {
             application.send(.wakes(.address(text, reason: reason)))
         }
         application.saveWakes()
@@ -128,9 +128,10 @@ extension DesktopServices {
     private func deliver(_ payload: [UInt8], to application: SupervisedApplication) {
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            do throws(SupervisedApplication.RefusedMessage) { _ = try application.deliverMessage(message) } catch {
-                application.log("a message of a server was not delivered: \(error.reason)")
-            }
+            let (view, now) = (application.view, supervisor.context.clock.now)
+            let outcome = application.components.wakes.deliver(message, in: view, at: now)
+            application.perform(outcome.effects)
+            if let reason = outcome.refusal { application.log("a message of a server was not delivered: \(reason)") }
         } catch {
             application.log("a message of a server was refused: \(error)")
         }

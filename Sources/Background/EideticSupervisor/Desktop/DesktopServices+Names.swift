@@ -9,7 +9,7 @@ extension DesktopServices {
     /// Owns the names of the applications that are activated over D-Bus, or receive messages.
     func updateNames() {
         guard let bus = session?.connection, bus.isReady else { return }
-        let wanted = Set(applications.filter(\.needsBusName).map(\.identifier))
+        let wanted = Set(applications.filter(needsName).map(\.identifier))
         for name in requestedNames.subtracting(wanted) {
             bus.releaseName(name)
             requestedNames = requestedNames.subtracting([name])
@@ -26,6 +26,11 @@ extension DesktopServices {
             }
         }
         session?.process()
+    }
+
+    private func needsName(_ application: SupervisedApplication) -> Bool {
+        let isCalled = application.program.manifest.manifest?.isBusActivatable == true
+        return (isCalled || application.components.wakes.record.messageToken != nil) && application.program.hasBusName
     }
 
     /// Answers a call of a method of an application's object.
@@ -46,15 +51,18 @@ extension DesktopServices {
 
     private func activate(_ call: BusMessage, on bus: BusConnection) {
         guard let application = applications.first(where: { Self.path(of: $0.identifier) == call.path }),
-            application.needsBusName
+            needsName(application)
         else { return bus.refuse(call, with: Self.unknownMethod) }
         application.refreshManifest()
         switch (call.member, call.values.first) {
         case ("Activate", _): application.request(.launch(.user))
         case ("Open", .array("s", let urls)?):
-            for url in urls.compactMap(\.text) { application.open(url, from: nil) { _ in } }
+            for url in urls.compactMap(\.text) {
+                let effects = application.components.urls.open(url, from: nil, at: Clock.now) { _ in }
+                application.perform(effects)
+            }
         case ("ActivateAction", let name?):
-            application.activate(action: name.text ?? "", parameter: call.values.dropFirst().first)
+            activate(application, action: name.text ?? "", parameter: call.values.dropFirst().first)
         default: return bus.refuse(call, with: Self.unknownMethod)
         }
         // Accepted; what becomes of it takes longer than callers wait.
@@ -67,31 +75,15 @@ extension DesktopServices {
     static func path(of identifier: String) -> String {
         "/" + identifier.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
     }
-}
 
-extension SupervisedApplication {
-    /// A Boolean value indicating whether the supervisor owns the application's name on the bus.
-    var needsBusName: Bool {
-        guard manifest.manifest?.isBusActivatable == true || components.wakes.record.messageToken != nil else {
-            return false
-        }
-        let elements = identifier.split(separator: ".", omittingEmptySubsequences: false)
-        return elements.count > 1 && elements.allSatisfy { $0.first.map { !$0.isNumber } ?? false }
-    }
-
-    /// Brings the application to the foreground with an action of its desktop entry.
-    func activate(action: String, parameter: BusValue?) {
+    /// Brings an application to the foreground with an action of its desktop entry.
+    private func activate(_ application: SupervisedApplication, action: String, parameter: BusValue?) {
         var text = ""
         if case .array(_, let values)? = parameter { text = values.first?.text ?? "" }
-        let message = SupervisorMessage.wakes(
-            .action(
-                String(decoding: action.utf8.prefix(200), as: UTF8.self),
-                parameter: String(decoding: text.utf8.prefix(2_000), as: UTF8.self)
-            )
+        let reply = WakeReply.action(
+            String(decoding: action.utf8.prefix(200), as: UTF8.self),
+            parameter: String(decoding: text.utf8.prefix(2_000), as: UTF8.self)
         )
-        let isLaunch = process == nil
-        if !isLaunch { send(message) }
-        request(.launch(.user))
-        if isLaunch { send(message) }
+        application.launch(.user, with: reply)
     }
 }

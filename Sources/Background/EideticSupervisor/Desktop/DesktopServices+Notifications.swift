@@ -19,7 +19,7 @@ extension DesktopServices {
 
     private func show(_ due: NotificationTable.DueNotification, of application: SupervisedApplication) {
         guard let bus = session?.connection else { return keep(due, of: application, because: lines.first ?? "") }
-        let entry = application.manifest.manifest
+        let entry = application.program.manifest.manifest
         let (member, values) = notificationsInterface.call(
             for: due,
             identifier: application.identifier,
@@ -62,8 +62,19 @@ extension DesktopServices {
         application.saveWakes()
     }
 
+    /// Obeys a request of an application.
+    func perform(_ request: DesktopRequest, for application: SupervisedApplication) {
+        switch request {
+        case .withdrawNotifications(let identifiers): withdrawNotifications(identifiers, of: application)
+        case .setBadge(let badge): setBadge(badge, of: application)
+        case .registerForMessages: registerForMessages(of: application)
+        case .unregisterFromMessages: unregisterFromMessages(of: application)
+        case .updateLocation: updateLocation()
+        }
+    }
+
     /// Removes notifications from the screen; all without identifiers.
-    func withdrawNotifications(_ identifiers: Set<String>?, of application: SupervisedApplication) {
+    private func withdrawNotifications(_ identifiers: Set<String>?, of application: SupervisedApplication) {
         let isMeant = { (entry: NotificationTable.Delivered) in
             identifiers?.contains(entry.request.identifier) ?? true
         }
@@ -75,7 +86,7 @@ extension DesktopServices {
     }
 
     /// Sets the number at an application's icon.
-    func setBadge(_ badge: UInt32, of application: SupervisedApplication) {
+    private func setBadge(_ badge: UInt32, of application: SupervisedApplication) {
         application.components.wakes.record.notifications.badge = badge
         application.log("badge \(badge)")
         if let bus = session?.connection { LauncherEntry.show(badge, of: application.identifier, on: bus) }
@@ -123,9 +134,6 @@ extension DesktopServices {
             date: delivered.date - supervisor.context.clock.now.offset
         )
         application.log("the user has responded to the notification \(response.identifier)")
-        let isLaunch = application.process == nil
-        if !isLaunch { application.send(.wakes(.response(response))) }
-        guard application.handleWhenConnected(.launch(.notificationResponse(response.identifier))) else { return }
-        if isLaunch { application.send(.wakes(.response(response))) }
+        application.launch(.notificationResponse(response.identifier), with: .response(response))
     }
 }

@@ -10,8 +10,8 @@ extension DesktopServices {
         guard let bus = session?.connection else { return }
         let progress = ProgressNotification(
             identifier: application.identifier,
-            name: application.manifest.manifest?.name ?? application.identifier,
-            icon: application.manifest.manifest?.icon ?? "",
+            name: application.program.manifest.manifest?.name ?? application.identifier,
+            icon: application.program.manifest.manifest?.icon ?? "",
             title: work.title,
             text: work.subtitle,
             percent: work.percent,
@@ -27,7 +27,7 @@ extension DesktopServices {
                 case .failure: nil
                 }
             let (works, view) = (application.components.work, application.view)
-            let effects = works.recordAnswer(number, to: work, named: name, in: view, at: Clock.now)
+            let effects = works.recordAnswer(number, to: work, named: name, in: view)
             application.saveRecord()
             application.perform(effects)
         }

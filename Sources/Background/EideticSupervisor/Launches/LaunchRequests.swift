@@ -18,16 +18,12 @@ package struct LaunchRequests: ApplicationComponent {
     package init(limit: Duration) { self.limit = limit }
 
     /// Waits for the program; returns `false` if it has connected already, or if too many requests wait.
-    package mutating func expect(
-        in view: ApplicationView,
-        at now: Duration,
-        answer: @escaping (Answer) -> Void
-    ) -> Bool {
+    package mutating func expect(in view: ApplicationView, answer: @escaping (Answer) -> Void) -> Bool {
         guard let process = view.process, !process.isWelcomed, !view.isPlain, !view.isAdopting,
             answers.count < Self.countLimit
         else { return false }
         answers.append(answer)
-        deadline = deadline ?? now + limit
+        deadline = deadline ?? view.now + limit
         return true
     }
 
@@ -40,11 +36,7 @@ package struct LaunchRequests: ApplicationComponent {
         return answers.map { body in .answer({ _ in body(answer) }, failure: nil) }
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard deadline != nil, let process = view.process else { return [] }
         if process.isWelcomed { return complete(.started) }
         let number = process.number

@@ -33,13 +33,9 @@ package struct Leftovers<Process: Leftover>: ApplicationComponent {
         return [.reportChange]
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard change == .deadline else { return [] }
         pause = min(pause * 2, Self.longestPause)
-        return removeAll(at: now)
+        return removeAll(at: view.now)
     }
 }

@@ -16,10 +16,10 @@ extension Supervisor {
     /// Returns the refusal of a request to an application that cannot be launched; `nil` if it can, or runs.
     static func refusalToStart(_ application: SupervisedApplication) -> [ControlAnswer]? {
         guard application.process == nil else { return nil }
-        if case .invalid(let path, let error) = application.manifest, application.program == nil {
+        if case .invalid(let path, let error) = application.program.manifest, application.program.installed == nil {
             return refusal(.failed, message: "\(path) cannot be used: \(error)")
         }
-        guard !application.hasProgram else { return nil }
+        guard !application.program.isKnown else { return nil }
         return refusal(.unknownApplication, message: "no program is known for \(application.identifier)")
     }
 }

@@ -32,12 +32,11 @@ package struct MemoryEnd: ApplicationComponent {
     package mutating func begin(
         at level: MemoryPressure,
         residentMemory: UInt64,
-        in view: ApplicationView,
-        at now: Duration
+        in view: ApplicationView
     ) -> [ApplicationEffect] {
         let isSuspended = view.lifecycle.state == .suspended
         let limit: Duration = isSuspended ? .zero : Self.limit(at: level)
-        end = now + limit
+        end = view.now + limit
         deadline = end
         let place = isSuspended ? "while suspended" : "in the background"
         let report = "memory pressure is \(level): ends \(place), \(residentMemory >> 20) MiB"
@@ -49,11 +48,7 @@ package struct MemoryEnd: ApplicationComponent {
     }
 
     /// Kills the process that has not ended in its time.
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .settled: return []
         case .processChanged:

@@ -11,39 +11,33 @@ extension Supervisor {
                 application.handle(.memoryWarning(level: level.rawValue))
             }
         }
-        for application in applications.values { application.readMemory(at: now) }
+        // A group that limits one application alone may be nearly full.
+        for application in applications.values {
+            guard let level = application.process?.watchedMemory?.read(at: now) else { continue }
+            application.handle(.memoryWarning(level: level.rawValue))
+        }
         guard memory.takeChoice(at: now),
             !applications.values.contains(where: { $0.components.memory.isUnderWay(at: now) })
         else { return }
-        guard let first = MemoryRelief.first(of: applications.values.compactMap(\.memoryCandidate)),
+        guard let first = MemoryRelief.first(of: applications.values.compactMap(MemoryRelief.Candidate.init)),
             let application = applications[first.identifier]
         else { return }
         let effects = application.components.memory.begin(
             at: memory.level,
             residentMemory: first.residentMemory,
-            in: application.view,
-            at: now
+            in: application.view
         )
         application.perform(effects)
     }
 }
 
-extension SupervisedApplication {
-    /// The groups that limit this application alone, while it runs; a suspended one uses no more than it has.
-    var watchedMemory: ApplicationMemory? { process.flatMap { $0.suspensionTime == nil ? $0.memory : nil } }
-
-    /// Warns the application if a group that limits it alone is nearly full.
-    fileprivate func readMemory(at now: Duration) {
-        guard let level = watchedMemory?.read(at: now) else { return }
-        handle(.memoryWarning(level: level.rawValue))
-    }
-
-    /// The application, if it may end because memory is short.
-    fileprivate var memoryCandidate: MemoryRelief.Candidate? {
-        guard let process, !MemoryEnd.spares(view) else { return nil }
-        return MemoryRelief.Candidate(
-            identifier: identifier,
-            isSuspended: lifecycle.state == .suspended,
+extension MemoryRelief.Candidate {
+    /// An application, if it may end because memory is short.
+    fileprivate init?(_ application: SupervisedApplication) {
+        guard let process = application.process, !MemoryEnd.spares(application.view) else { return nil }
+        self.init(
+            identifier: application.identifier,
+            isSuspended: application.lifecycle.state == .suspended,
             residentMemory: process.residentMemory
         )
     }

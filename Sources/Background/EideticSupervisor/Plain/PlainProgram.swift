@@ -45,11 +45,7 @@ package struct PlainProgram: ApplicationComponent {
         killTime = nil
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .processChanged:
             reset()
@@ -60,14 +56,14 @@ package struct PlainProgram: ApplicationComponent {
                 recognition = nil
                 return []
             }
-            recognition = recognition ?? now + limit
+            recognition = recognition ?? view.now + limit
             return []
         case .deadline:
-            if let time = killTime, time <= now {
+            if let time = killTime, time <= view.now {
                 killTime = nil
                 return [.kill(.terminatedWhileSuspended)]
             }
-            guard recognition.map({ $0 <= now }) ?? false else { return [] }
+            guard recognition.map({ $0 <= view.now }) ?? false else { return [] }
             recognition = nil
             guard isSilent(view), let process = view.process else { return [] }
             isRunning = true

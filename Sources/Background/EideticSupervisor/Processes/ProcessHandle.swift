@@ -86,3 +86,14 @@ enum ProcessPriority {
     /// Sets the priority, from -20 (first) to 19 (last); has no effect on processes of others.
     static func set(_ priority: Int32, of process: Int32) { _ = eidetic_set_priority(process, priority) }
 }
+
+extension ProcessEnd {
+    /// The end in words.
+    package var explanation: String {
+        switch self {
+        case .exited(let status): "exit status \(status)"
+        case .signalled(let number): "signal \(number)"
+        case .unknown: "status unknown, as this eideticd has not started it"
+        }
+    }
+}

@@ -10,12 +10,6 @@ struct ProcessPlace {
     /// The number of the process among those of its application.
     let number: UInt64
 
-    /// A shared page, and the token that is written in it.
-    struct Page {
-        let file: SharedPageFile
-        let token: [UInt8]
-    }
-
     /// The control group; `nil` if signals are used.
     var groupPath: String? { context.hierarchy.map { "\($0.path)/\(identifier)@\(number)" } }
 
@@ -49,16 +43,16 @@ struct ProcessPlace {
         _ handle: ProcessHandle,
         identity: ProcessIdentity,
         group: GroupFreezer?,
-        page: Page
+        page: TaskPage
     ) -> RunningProcess {
         RunningProcess(
             number: number,
             identity: identity,
             handle: handle,
             freezer: freezer(of: handle, in: group),
-            page: page.file,
-            pagePath: pagePath,
-            token: page.token
+            page: page,
+            conversation: Conversation(after: context.firstNumber),
+            log: { [context, identifier] in context.log.append($0, for: identifier) }
         )
     }
 
@@ -78,13 +72,11 @@ struct ProcessPlace {
     }
 
     /// Makes a page in place of one that is left there.
-    func makePage() throws(SystemError) -> Page {
+    func makePage() throws(SystemError) -> TaskPage {
         unlink(pagePath)
         let token = SupervisorContext.makeToken(length: SupervisionProtocol.tokenLength)
-        return Page(
-            file: try SharedPageFile.create(at: pagePath, generation: context.generation, token: token),
-            token: token
-        )
+        let file = try SharedPageFile.create(at: pagePath, generation: context.generation, token: token)
+        return TaskPage(file, at: pagePath, token: token)
     }
 
     private func makeGroup() -> GroupFreezer? {
@@ -145,7 +137,9 @@ struct ProcessPlace {
             log("process \(handle.identifier) cannot be supervised, as its page cannot be opened: it runs on alone")
             return nil
         }
-        return process(handle, identity: identity, group: group, page: page)
+        let process = process(handle, identity: identity, group: group, page: page)
+        process.restore(found)
+        return process
     }
 
     /// Opens the control group that the earlier supervisor has recorded, or else that in which the kernel has the
@@ -176,13 +170,13 @@ struct ProcessPlace {
     }
 
     /// Opens the page of the earlier supervisor; `nil` if it is damaged.
-    private func openPage() -> Page? {
+    private func openPage() -> TaskPage? {
         guard let file = try? SharedPageFile.open(at: pagePath), let first = file[.token], let second = file[.tokenEnd]
         else { return nil }
         let token = [first, second].flatMap { word in
             (0..<8).reversed().map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
         }
-        return Page(file: file, token: token)
+        return TaskPage(file, at: pagePath, token: token)
     }
 
     /// Kills what is left of the tree of an ended process that signals have stopped.

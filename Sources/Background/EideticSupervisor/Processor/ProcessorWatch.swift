@@ -18,11 +18,7 @@ package struct ProcessorWatch: ApplicationComponent {
         use = ProcessorUse(limit: share, window: window)
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard change != .processChanged, let process = view.process else {
             use.reset()
             report = nil
@@ -31,11 +27,11 @@ package struct ProcessorWatch: ApplicationComponent {
         }
         if view.lifecycle.reachedState == .background, !view.isAdopting {
             guard change == .deadline else {
-                deadline = deadline ?? now + Self.interval
+                deadline = deadline ?? view.now + Self.interval
                 return []
             }
-            deadline = now + Self.interval
-            return look(at: process, in: view, at: now)
+            deadline = view.now + Self.interval
+            return look(at: process, in: view)
         }
         deadline = nil
         if !view.lifecycle.isInBackground { report = nil }
@@ -44,12 +40,8 @@ package struct ProcessorWatch: ApplicationComponent {
         return process.isThrottled ? [.restorePriority] : []
     }
 
-    private mutating func look(
-        at process: ApplicationView.Process,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
-        let decision = process.isSuspended ? nil : use.record(used: process.processorTime(), at: now)
+    private mutating func look(at process: ApplicationView.Process, in view: ApplicationView) -> [ApplicationEffect] {
+        let decision = process.isSuspended ? nil : use.record(used: process.processorTime(), at: view.now)
         var effects = decision.map { obey($0, in: view) } ?? []
         if let count = view.changedTaskCount {
             effects.append(.handle(.openTaskCountChanged(count, process: view.lifecycle.process)))
@@ -62,7 +54,7 @@ package struct ProcessorWatch: ApplicationComponent {
         switch decision {
         case .slowDown(let percent): return [.slowDown(report: "used \(percent) % of a processor for \(time)")]
         // It is limited by its progress.
-        case .callIn where view.lifecycle.heldAssertions.contains(.continued): return []
+        case .callIn where view.lifecycle.stay.assertions.contains(.continued): return []
         case .callIn(let percent):
             let text = "used \(percent) % of a processor for \(time): called in early"
             report = text

@@ -32,6 +32,17 @@ package struct ApplicationRecord: Sendable, Hashable {
         }
     }
 
+    /// Returns the requests that wait, whose URLs have numbers of another supervisor.
+    package func requests(renumber: (URLRecord) -> IncomingURL) -> [LifecycleEvent] {
+        let launch: LifecycleEvent? = waitingLaunch.map { launch in
+            switch launch {
+            case .foreground: .launch(.user)
+            case .background: .launchInBackground(.user)
+            }
+        }
+        return (launch.map { [$0] } ?? []) + waitingURLs.map { .openURL(renumber($0)) } + waitingWakes.map(\.event)
+    }
+
     /// A launch by the user that waits for the end of the process.
     package enum WaitingLaunch: UInt8, WireValue, Hashable {
         case foreground = 1, background
@@ -69,7 +80,10 @@ package struct ApplicationRecord: Sendable, Hashable {
             self.allowance = allowance
         }
 
-        package init(_ wake: Lifecycle.AcceptedWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
+        package init(_ wake: OpenWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
+
+        /// The request for the wake.
+        var event: LifecycleEvent { .wake(reason, allowance: allowance) }
     }
 
     /// The process of an application.

@@ -1,34 +1,52 @@
+import EideticCore
 import EideticLifecycle
+import EideticSupervision
+import Glibc
 
 /// The connected sockets that an application has left, which wake it for data while it does not run.
 struct KeptSockets: ApplicationComponent {
     private static let countLimit = 8
 
-    private(set) var sockets: [String: KeptSocket] = [:]
+    private var sockets: [String: KeptSocket] = [:]
     private var isWatching = false
 
     /// The time at which a socket is watched again after a pause.
     var deadline: Duration? { isWatching ? sockets.values.compactMap(\.pauseEnd).min() : nil }
 
-    /// Returns whether a socket may be kept by a name.
-    func hasRoom(for name: String) -> Bool { sockets[name] != nil || sockets.count < Self.countLimit }
+    /// The messages that pass the sockets to a process, and the socket that each brings along.
+    var messages: [(message: SupervisorMessage, socket: Connection.Attachment)] {
+        sockets.map { name, socket in
+            (.wakes(.socket(name)), Connection.Attachment(descriptor: socket.descriptor.rawValue, owner: socket))
+        }
+    }
 
-    mutating func keep(_ socket: KeptSocket, named name: String) { sockets[name] = socket }
+    /// The names of the sockets.
+    var names: [String] { sockets.keys.sorted() }
+
+    /// Keeps the socket that a packet brings along, unless there are too many.
+    mutating func keep(
+        _ packet: PacketSocket.Packet,
+        named name: String,
+        adopt: (Int32) -> KeptSocket
+    ) -> [ApplicationEffect] {
+        guard sockets[name] != nil || sockets.count < Self.countLimit else { return [] }
+        let numbers = packet.takeDescriptors()
+        for number in numbers.dropFirst() { close(number) }
+        guard let number = numbers.first else { return [.log("the socket \(name) came without a descriptor")] }
+        sockets[name] = adopt(number)
+        return []
+    }
 
     mutating func release(_ name: String) { sockets[name] = nil }
 
     /// Watches the sockets while no process of the application runs that reads them.
-    mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard !sockets.isEmpty else { return [] }
         let isAway = view.process?.isSuspended ?? true
         // Data that wakes nobody would be found again and again.
         isWatching = isAway && !view.isWokenForData && view.lifecycle.mayBeWoken(for: .voip)
         for socket in sockets.values {
-            if isWatching { socket.watchUnreadData(at: now) } else { socket.isWatched = false }
+            if isWatching { socket.watchUnreadData(at: view.now) } else { socket.isWatched = false }
         }
         return []
     }

@@ -29,13 +29,9 @@ package struct SoundWatch: ApplicationComponent {
         return view.lifecycle.isInBackground && view.lifecycle.rules.declaredAssertions.contains(.audio)
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
-        case .settled, .deadline: return compare(in: view, at: now)
+        case .settled, .deadline: return compare(in: view)
         case .processChanged:
             claim(false)
             return []
@@ -43,7 +39,7 @@ package struct SoundWatch: ApplicationComponent {
     }
 
     /// Compares the assertion with the streams at the sound server.
-    private mutating func compare(in view: ApplicationView, at now: Duration) -> [ApplicationEffect] {
+    private mutating func compare(in view: ApplicationView) -> [ApplicationEffect] {
         guard isClaimed, let process = view.process, !process.isSuspended else {
             // One that is suspended is not continued for its word.
             silentSince = nil
@@ -55,9 +51,9 @@ package struct SoundWatch: ApplicationComponent {
             silentSince = nil
             return setDenied(false, of: process)
         }
-        let since = silentSince ?? now
+        let since = silentSince ?? view.now
         silentSince = since
-        return now >= since + silenceLimit ? setDenied(true, of: process) : []
+        return view.now >= since + silenceLimit ? setDenied(true, of: process) : []
     }
 
     private mutating func setDenied(_ isDenied: Bool, of process: ApplicationView.Process) -> [ApplicationEffect] {

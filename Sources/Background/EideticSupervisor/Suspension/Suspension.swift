@@ -19,31 +19,19 @@ package struct Suspension: ApplicationComponent {
     package var deadline: Duration? { [freezeCheck, terminalCheck].compactMap(\.self).min() }
 
     /// Records the outcome of a freeze that was just begun.
-    package mutating func begin(
-        _ outcome: FreezeAttempt.Outcome,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func begin(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
         pause = Self.firstPause
-        return record(outcome, in: view, at: now)
+        return record(outcome, in: view)
     }
 
     /// Records the outcome of another look at a freeze.
-    package mutating func resume(
-        _ outcome: FreezeAttempt.Outcome,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func resume(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
         // Slowly, so that a busy machine adds little to the time that the kernel needs.
         pause = min(pause * 9 / 8, Self.longestPause)
-        return record(outcome, in: view, at: now)
+        return record(outcome, in: view)
     }
 
-    private mutating func record(
-        _ outcome: FreezeAttempt.Outcome,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    private mutating func record(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
         freezeCheck = nil
         guard let identity = view.process?.identity else { return [] }
         func frozen(openTasks: Int, blocksOthers: Bool = false) -> ApplicationEffect {
@@ -55,16 +43,16 @@ package struct Suspension: ApplicationComponent {
         case .lock(let violation):
             return [.recordObstacle(violation.explanation), frozen(openTasks: 0, blocksOthers: true)]
         case .pending:
-            freezeCheck = now + pause
+            freezeCheck = view.now + pause
             return []
         }
     }
 
     /// Looks at the terminal of a suspended background job from time to time: a shell's `fg` continues no frozen
     /// process, and the application cannot see it.
-    package mutating func watchTerminal(in view: ApplicationView, at now: Duration) {
+    package mutating func watchTerminal(in view: ApplicationView) {
         guard view.process?.isForegroundJob() == false else { return }
-        terminalCheck = now + terminalInterval
+        terminalCheck = view.now + terminalInterval
     }
 
     /// Ends all looks, as the process continues.
@@ -73,11 +61,7 @@ package struct Suspension: ApplicationComponent {
         terminalCheck = nil
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .processChanged:
             end()
@@ -85,22 +69,22 @@ package struct Suspension: ApplicationComponent {
         case .settled: return requestIdleReport(in: view)
         case .deadline:
             var effects: [ApplicationEffect] = []
-            if let time = freezeCheck, time <= now {
+            if let time = freezeCheck, time <= view.now {
                 freezeCheck = nil
                 if view.process != nil, view.lifecycle.reachedState == .suspending { effects.append(.resumeFreeze) }
             }
-            if let time = terminalCheck, time <= now {
+            if let time = terminalCheck, time <= view.now {
                 terminalCheck = nil
-                effects += continueForegroundJob(in: view, at: now)
+                effects += continueForegroundJob(in: view)
             }
             return effects
         }
     }
 
-    private mutating func continueForegroundJob(in view: ApplicationView, at now: Duration) -> [ApplicationEffect] {
+    private mutating func continueForegroundJob(in view: ApplicationView) -> [ApplicationEffect] {
         guard let process = view.process, process.isSuspended else { return [] }
         guard process.isForegroundJob() == true else {
-            watchTerminal(in: view, at: now)
+            watchTerminal(in: view)
             return []
         }
         return [.log("in the foreground of its terminal"), .handle(.enterForeground)]
@@ -111,7 +95,7 @@ package struct Suspension: ApplicationComponent {
     /// One request is under way at a time, so an application that opens and ends tasks all the time sends no more
     /// reports than this supervisor reads.
     private func requestIdleReport(in view: ApplicationView) -> [ApplicationEffect] {
-        guard view.lifecycle.reachedState == .background, view.lifecycle.openTasks > 0, let process = view.process,
+        guard view.lifecycle.reachedState == .background, view.lifecycle.stay.openTasks > 0, let process = view.process,
             process.isWelcomed, !process.isIdleReportRequested
         else { return [] }
         return [.requestIdleReport]

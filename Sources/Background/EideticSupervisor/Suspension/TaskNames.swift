@@ -21,11 +21,7 @@ package struct TaskNames: ApplicationComponent {
         return [.send(.taskNames(request: lastRequest))]
     }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         if change == .processChanged { cancel() }
         return change == .deadline ? request(in: view) : []
     }

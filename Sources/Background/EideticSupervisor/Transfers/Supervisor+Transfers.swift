@@ -1,32 +1,37 @@
+import EideticLifecycle
+
 // The transfer process, and the applications that it names.
 extension Supervisor {
     /// Passes the wakes of the transfer process to the applications.
     func connectTransfers() {
-        context.applicationsKnownToTransfers = { [unowned self] name in
-            self.applications.values.filter { $0.isKnown(toTransfersAs: name) }
+        let transfers = context.transfers
+        transfers.applications = { [unowned self] name in
+            self.applications.values.filter { $0.program.transferNames.contains(name) }
         }
-        context.transfers?.onWake = { [unowned self] in self.wakeApplication(named: $0, session: $1) }
-        context.transfers?.onFailure = { [unowned self] reason in
+        transfers.link?.onWake = { [unowned self] in self.wakeApplication(named: $0, session: $1) }
+        transfers.link?.onFailure = { [unowned self] reason in
             self.context.log.append("the transfer process cannot be started: \(reason)", for: "eideticd")
         }
-        context.transfers?.onStart = { [unowned self] in
-            self.context.heldTransferNames = []
-            for application in self.applications.values { application.sendTransferHold() }
+        transfers.link?.onStart = { [unowned self, unowned transfers] in
+            transfers.reset()
+            for application in self.applications.values { transfers.updateHold(of: application.program) }
         }
         // A client that found no socket would start a transfer process of its own.
-        context.transfers?.start()
+        transfers.link?.start()
     }
 
     private func wakeApplication(named name: String, session: String) {
         guard let application = knownApplication(name) ?? application(withProgramNamed: name) else {
             return context.log.append("unknown application, its session \(session) has finished", for: name)
         }
-        application.wake(forSession: session)
+        application.log("the transfers of the session \(session) have ended")
+        let wake = WakeReason(.session, id: .random(in: 1 ... .max), session: session)
+        application.request(.wake(wake, allowance: application.lifecycle.rules.wakeLimit))
     }
 
     /// Returns an application by the name of its program; of several, one that runs.
     private func application(withProgramNamed name: String) -> SupervisedApplication? {
-        let known = context.applicationsKnownToTransfers(name).sorted { $0.identifier < $1.identifier }
+        let known = context.transfers.applications(name).sorted { $0.identifier < $1.identifier }
         return known.first { $0.process != nil } ?? known.first
     }
 }

@@ -9,11 +9,7 @@ package struct TransferHold: ApplicationComponent {
 
     package var deadline: Duration? { nil }
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         let next = TransferState(isRunning: view.process != nil, isHeld: view.lifecycle.holdsSessionEvents)
         guard change == .settled, next != state else { return [] }
         state = next

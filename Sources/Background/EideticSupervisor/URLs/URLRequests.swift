@@ -21,31 +21,46 @@ package struct URLRequests: ApplicationComponent {
     private var tokens: [UInt64: UInt64] = [:]
     private var answers: [(token: UInt64, failure: String?)] = []
 
-    package init() {}
+    private var lastNumber: UInt64
+
+    /// Creates the component, whose URLs have the numbers after one, unlike those of an earlier supervisor.
+    package init(after number: UInt64 = 0) { lastNumber = number }
 
     package var deadline: Duration? { senders.values.map(\.deadline).min() }
 
-    /// A Boolean value indicating whether another sender may wait.
-    package var hasRoom: Bool { senders.count < Self.limit }
+    /// Returns a number that no other URL has.
+    package mutating func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
 
-    /// Waits for the answer to a URL.
+    /// Asks the application to open a URL, now or when it can.
     ///
     /// - Parameters:
-    ///   - number: The number of the URL.
+    ///   - text: The URL.
+    ///   - source: The identifier of the application that asks.
     ///   - token: The number by which the sender asks the next supervisor; 0 for none.
     ///   - now: The time.
     ///   - answer: Called once: with `nil` if the application has opened the URL, otherwise with the reason.
-    package mutating func expect(_ number: UInt64, token: UInt64, at now: Duration, answer: @escaping Answer) {
-        if token != 0 { tokens[number] = token }
-        senders[number] = Sender(answer: answer, deadline: now + Self.answerLimit)
+    /// - Returns: The request, or the refusal of one too many.
+    package mutating func open(
+        _ text: String,
+        from source: String?,
+        token: UInt64 = 0,
+        at now: Duration,
+        answer: @escaping Answer
+    ) -> [ApplicationEffect] {
+        guard senders.count < Self.limit else {
+            return [.answer(answer, failure: LifecycleEffect.Refusal.tooManyRequests.explanation)]
+        }
+        let url = IncomingURL(text, id: nextNumber(), source: source)
+        if token != 0 { tokens[url.id] = token }
+        senders[url.id] = Sender(answer: answer, deadline: now + Self.answerLimit)
+        return [.request(.openURL(url))]
     }
 
     /// Answers the sender who has lost the earlier supervisor, now or later; returns `nil` if the URL is unknown.
-    package mutating func follow(
-        _ token: UInt64,
-        at now: Duration,
-        answer: @escaping Answer
-    ) -> [ApplicationEffect]? {
+    package mutating func follow(_ token: UInt64, at now: Duration, answer: @escaping Answer) -> [ApplicationEffect]? {
         if let known = answers.first(where: { $0.token == token }) { return [.answer(answer, failure: known.failure)] }
         guard let number = tokens.first(where: { $0.value == token })?.key else { return nil }
         senders[number] = Sender(answer: answer, deadline: now + Self.answerLimit)
@@ -53,12 +68,13 @@ package struct URLRequests: ApplicationComponent {
     }
 
     /// Returns a URL of an earlier supervisor with a number of this one.
-    package mutating func renumber(_ record: ApplicationRecord.URLRecord, as number: UInt64) -> IncomingURL {
+    package mutating func renumber(_ record: ApplicationRecord.URLRecord) -> IncomingURL {
+        let number = nextNumber()
         if record.token != 0 { tokens[number] = record.token }
         return record.url(numbered: number)
     }
 
-    /// Forgets the numbers that an earlier ``renumber(_:as:)`` has given.
+    /// Forgets the numbers that an earlier ``renumber(_:)`` has given.
     package mutating func forgetTokens() { tokens = [:] }
 
     package func record(of url: IncomingURL) -> ApplicationRecord.URLRecord {
@@ -90,13 +106,9 @@ package struct URLRequests: ApplicationComponent {
     }
 
     /// Answers those who have waited for long; the URLs are opened nevertheless.
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard change == .deadline else { return [] }
-        let overdue = senders.filter { $1.deadline <= now }
+        let overdue = senders.filter { $1.deadline <= view.now }
         for number in overdue.keys { senders[number] = nil }
         return overdue.values.map {
             .answer($0.answer, failure: "the application has not answered yet; the URL waits for it")

@@ -3,19 +3,24 @@ import EideticLifecycle
 import EideticSupervision
 import Glibc
 
-// Wakes that are planned, and their record.
+// Wakes that are planned or asked for, and their record.
 extension SupervisedApplication {
+    /// Obeys a command of the application, which is not trusted.
+    func receive(_ command: WakeCommand, with packet: PacketSocket.Packet) {
+        switch command {
+        case .keepSocket(let name): keepSocket(packet, name: name)
+        case .releaseSocket(let name): components.sockets.release(name)
+        case .beginContinued, .reportContinued, .endContinued: perform(components.work.obey(command, in: view))
+        default: perform(components.wakes.obey(command, in: view, at: context.clock.now))
+        }
+        saveWakes()
+    }
+
     /// Performs what is due by the schedule.
     func performDueWakes(at now: ScheduleTime) {
         perform(components.wakes.startDue(in: view, at: now))
         context.desktop?.showDueNotifications(of: self, at: now)
         saveWakes()
-    }
-
-    /// Wakes the application, or launches it.
-    func start(_ kind: WakeReason.Kind, session: String = "", payload: [UInt8] = []) {
-        let now = context.clock.now
-        perform(components.wakes.start(kind, session: session, payload: payload, in: view, at: now))
     }
 
     func forgiveWakeCrashes() { perform(components.wakes.forgiveCrashes(in: view)) }
@@ -31,42 +36,26 @@ extension SupervisedApplication {
 
     // MARK: Sockets
 
-    func keepSocket(_ packet: PacketSocket.Packet, name: String) {
-        guard declares(.voip, number: 0), components.sockets.hasRoom(for: name) else { return }
-        let numbers = packet.takeDescriptors()
-        for number in numbers.dropFirst() { close(number) }
-        guard let number = numbers.first else { return log("the socket \(name) came without a descriptor") }
+    private func keepSocket(_ packet: PacketSocket.Packet, name: String) {
+        if let refusal = view.refusal(of: .voip) { return perform(refusal) }
         let pause = context.configuration.unreadDataPause
-        let socket = KeptSocket(adopting: number, poller: context.poller, pause: pause) { [unowned self] in
-            perform(components.sockets.receiveData(on: name, at: Clock.now))
+        let effects = components.sockets.keep(packet, named: name) { [unowned self] number in
+            KeptSocket(adopting: number, poller: context.poller, pause: pause) { [unowned self] in
+                perform(components.sockets.receiveData(on: name, at: Clock.now))
+            }
         }
-        components.sockets.keep(socket, named: name)
-    }
-
-    /// Passes the sockets of an earlier process to one that was launched.
-    func passSockets(to process: RunningProcess) {
-        guard [.launchingInBackground, .launching].contains(lifecycle.reachedState) else { return }
-        for (name, socket) in components.sockets.sockets {
-            process.connection?.send(
-                WireWriter.encode(SupervisorMessage.wakes(.socket(name))),
-                attachment: Connection.Attachment(descriptor: socket.descriptor.rawValue, owner: socket)
-            )
-        }
+        perform(effects)
     }
 
     // MARK: Records
 
-    private var wakeRecordPath: String { "\(archiveDirectory)/wakes" }
-
     /// Reads what an earlier supervisor has planned; nothing that cannot be read.
     func restoreWakes() {
-        guard let bytes = context.directory.contents(of: wakeRecordPath) else { return }
         do throws(WireError) {
-            var record = try WireReader.decode(WakeRecord.self, from: bytes)
-            wakeFile.restore(record)
-            program = program ?? record.program
-            lifecycle.wasForceQuit = lifecycle.wasForceQuit || record.wasForceQuit
-            restoreWakeCrashes(record.crashes.counts)
+            guard var record = try files.readWakes() else { return }
+            program.installed = program.installed ?? record.program
+            lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
+            lifecycle.history.restoreWakeCrashes(record.crashes.counts)
             record.schedule.restart(at: context.clock.now) { _ in false }
             components.wakes.record = record
         } catch {
@@ -74,24 +63,10 @@ extension SupervisedApplication {
         }
     }
 
-    /// Adds the counts of a record to those of another one.
-    func restoreWakeCrashes(_ counts: [WakeReason.Kind: UInt32]) {
-        lifecycle.wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
-    }
-
-    /// Writes the schedule if it has changed and says anything.
+    /// Writes the schedule if it has changed.
     func saveWakes() {
-        components.wakes.record.program = program
-        components.wakes.record.wasForceQuit = lifecycle.wasForceQuit
-        let record = components.wakes.record
-        guard !wakeFile.isNew || !record.isEmpty else { return }
-        let archive = archiveDirectory
-        do throws(SystemError) {
-            try wakeFile.save(record, at: wakeRecordPath, in: context.directory) { () throws(SystemError) in
-                try FileSystem().makeDirectories(archive)
-            }
-        } catch {
-            Log.write(.error, category: .background, message: "cannot save the schedule of \(identifier): \(error)")
-        }
+        components.wakes.record.program = program.installed
+        components.wakes.record.wasForceQuit = lifecycle.history.wasForceQuit
+        files.save(components.wakes.record)
     }
 }

@@ -63,11 +63,7 @@ package struct Wakes: ApplicationComponent {
     package mutating func startDue(in view: ApplicationView, at now: ScheduleTime) -> [ApplicationEffect] {
         var effects: [ApplicationEffect] = []
         if let time = record.schedule.nextTime, time <= now.steady {
-            let wakes = record.schedule.startDueWakes(
-                at: now,
-                conditions: view.conditions(),
-                liftsQuota: liftsQuotas
-            )
+            let wakes = record.schedule.startDueWakes(at: now, conditions: view.conditions(), liftsQuota: liftsQuotas)
             for wake in wakes { effects += begin(wake, in: view, at: now) }
         }
         if view.lifecycle.mayBeWoken(for: .push), let time = record.throttle.nextTime, time <= now.steady,
@@ -122,8 +118,26 @@ package struct Wakes: ApplicationComponent {
 
     // MARK: Ends
 
-    /// Passes the result of a wake to the schedule.
-    package mutating func complete(_ reason: WakeReason, result: WakeResult, at now: ScheduleTime) {
+    /// Passes the result of a wake to the schedule; one that its process did not live to complete has failed for the
+    /// transfer process.
+    package mutating func complete(
+        _ reason: WakeReason,
+        result: WakeResult,
+        in view: ApplicationView,
+        at now: ScheduleTime
+    ) -> [ApplicationEffect] {
+        record(result, of: reason, at: now)
+        let hasEnded = [.notRunning, .launching, .launchingInBackground].contains(view.lifecycle.reachedState)
+        let failure = result == .failed && hasEnded ? failure(of: reason) : []
+        return [.log("\(reason.kind) wake \(reason.id): \(result)")] + failure
+    }
+
+    /// Returns the effect of a wake that has failed, or was refused.
+    private func failure(of reason: WakeReason) -> [ApplicationEffect] {
+        reason.kind == .session ? [.reportSessionFailure(reason.session)] : []
+    }
+
+    private mutating func record(_ result: WakeResult, of reason: WakeReason, at now: ScheduleTime) {
         guard let active = active.removeValue(forKey: reason.id) else { return }
         let seconds = now.steady - active.start.steady
         if let planned = active.wake {
@@ -133,10 +147,17 @@ package struct Wakes: ApplicationComponent {
         }
     }
 
-    /// Plans a wake again that was refused.
-    package mutating func refuse(_ reason: WakeReason, because refusal: LifecycleEffect.Refusal, at now: ScheduleTime) {
-        guard let active = active.removeValue(forKey: reason.id), let wake = active.wake else { return }
-        record.schedule.postpone(wake, by: refusal == .undeclaredMode ? .day : Self.refusalPause, at: now)
+    /// Plans a wake again that was refused; returns the failure, unless it would be refused until the application is
+    /// used again.
+    package mutating func refuse(
+        _ reason: WakeReason,
+        because refusal: LifecycleEffect.Refusal,
+        at now: ScheduleTime
+    ) -> [ApplicationEffect] {
+        if let wake = active.removeValue(forKey: reason.id)?.wake {
+            record.schedule.postpone(wake, by: refusal == .undeclaredMode ? .day : Self.refusalPause, at: now)
+        }
+        return refusal == .undeclaredMode || refusal == .forceQuit ? [] : failure(of: reason)
     }
 
     // MARK: Notifications
@@ -167,25 +188,21 @@ package struct Wakes: ApplicationComponent {
 
     // MARK: Changes
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         switch change {
         case .processChanged: return []
         case .settled:
             recordUse(in: view)
-            recordCrashes(in: view, at: now)
-            return watchConditions(at: now)
+            recordCrashes(in: view)
+            return watchConditions(at: view.now)
         case .deadline:
             var effects: [ApplicationEffect] = []
-            if let time = crashCheck, time <= now {
-                crashCheck = now + Self.crashInterval
+            if let time = crashCheck, time <= view.now {
+                crashCheck = view.now + Self.crashInterval
                 effects += forgiveCrashes(in: view)
             }
-            if let time = conditionCheck, time <= now {
-                conditionCheck = now + conditionInterval
+            if let time = conditionCheck, time <= view.now {
+                conditionCheck = view.now + conditionInterval
                 effects += checkConditions(in: view)
             }
             return effects
@@ -213,7 +230,7 @@ package struct Wakes: ApplicationComponent {
 
     /// Stops processing whose conditions are not met any more.
     package func checkConditions(in view: ApplicationView) -> [ApplicationEffect] {
-        guard !view.lifecycle.isBackgroundTimeExpired else { return [] }
+        guard !view.lifecycle.stay.isExpired else { return [] }
         let running = record.schedule.tasks.filter { $0.isRunning && $0.request.kind == .processing }
         let obstacles = running.flatMap { view.conditions().obstacles(to: $0.request.constraints) }
         guard let first = obstacles.first else { return [] }
@@ -223,10 +240,10 @@ package struct Wakes: ApplicationComponent {
     // MARK: Ends of the application in the middle of wakes
 
     /// Records new ends.
-    package mutating func recordCrashes(in view: ApplicationView, at now: Duration) {
-        let counts = view.lifecycle.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
+    package mutating func recordCrashes(in view: ApplicationView) {
+        let counts = view.lifecycle.history.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
         let isCrashing = WakeReason.Kind.allCases.contains(where: view.lifecycle.isCrashing(in:))
-        crashCheck = isCrashing ? crashCheck ?? now + Self.crashInterval : nil
+        crashCheck = isCrashing ? crashCheck ?? view.now + Self.crashInterval : nil
         guard counts != record.crashes.counts else { return }
         let program = counts.isEmpty ? nil : view.programFile()
         record.crashes = WakeCrashes(counts: counts, time: view.scheduleTime().steady, program: program)
@@ -239,14 +256,5 @@ package struct Wakes: ApplicationComponent {
             return []
         }
         return [.log("its ends during wakes are forgiven: \(reason)"), .forgiveWakeCrashes]
-    }
-}
-
-extension Lifecycle {
-    /// Returns the reason for which the application is not woken for a kind, apart from its declarations.
-    func obstacle(toWakesFor kind: WakeReason.Kind) -> LifecycleEffect.Refusal? {
-        guard !mayBeWoken(for: kind), rules.declaredWakeKinds.contains(kind) else { return nil }
-        if wasForceQuit { return .forceQuit }
-        return isCrashing(in: kind) ? .repeatedWakeCrashes : .repeatedLaunchCrashes
     }
 }

@@ -1,6 +1,6 @@
 import EideticCore
 package import EideticDBus
-package import EideticLifecycle
+import EideticLifecycle
 package import EideticSupervision
 
 /// The work that the user has started in an application: it begins in the foreground, shows its progress, and can be
@@ -34,8 +34,21 @@ package struct ContinuedWorks: ApplicationComponent {
 
     // MARK: Commands of the application
 
+    /// Obeys a command of the application; other components obey the rest.
+    package mutating func obey(_ command: WakeCommand, in view: ApplicationView) -> [ApplicationEffect] {
+        switch command {
+        case .beginContinued(let message, let number):
+            return view.refusal(of: .continued, number: number) ?? begin(message, number: number, in: view)
+        case .reportContinued(let identifier, let completed, let total):
+            works[identifier]?.report(WorkProgress(completed: completed, total: total), at: view.now)
+            return show(identifier, in: view)
+        case .endContinued(let identifier): return end(identifier, in: view)
+        default: return []
+        }
+    }
+
     /// Accepts work, or refuses it with the reason.
-    package mutating func begin(
+    private mutating func begin(
         _ message: ContinuedWorkMessage,
         number: UInt64,
         in view: ApplicationView
@@ -60,18 +73,8 @@ package struct ContinuedWorks: ApplicationComponent {
         return [.handle(.assertionChanged(.continued, isHeld: true, process: process.identity)), accepted]
     }
 
-    package mutating func report(
-        _ identifier: String,
-        progress: WorkProgress,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
-        works[identifier]?.report(progress, at: now)
-        return show(identifier, in: view)
-    }
-
     /// Ends work that the application has completed.
-    package mutating func end(_ identifier: String, in view: ApplicationView) -> [ApplicationEffect] {
+    private mutating func end(_ identifier: String, in view: ApplicationView) -> [ApplicationEffect] {
         guard let work = works.removeValue(forKey: identifier) else { return [] }
         return withdraw(work, named: identifier, in: view) + (works.isEmpty ? dropAssertion(in: view) : [])
     }
@@ -107,11 +110,7 @@ package struct ContinuedWorks: ApplicationComponent {
 
     // MARK: Progress
 
-    package mutating func handle(
-        _ change: ApplicationChange,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard let process = view.process else { return change == .processChanged ? endAll(in: view) : [] }
         if change == .processChanged {
             works = [:]
@@ -119,15 +118,15 @@ package struct ContinuedWorks: ApplicationComponent {
             unnamedSince = nil
             return []
         }
-        if works.isEmpty { return dropUnfoundedAssertion(in: view, at: now) }
+        if works.isEmpty { return dropUnfoundedAssertion(in: view) }
         unnamedSince = nil
         let isWatched = view.lifecycle.isInBackground && !process.isSuspended
-        var effects = watch(isWatched, in: view, at: now)
-        for (identifier, work) in works where work.progressTime.map({ $0 + progressLimit <= now }) ?? false {
+        var effects = watch(isWatched, in: view)
+        for (identifier, work) in works where work.progressTime.map({ $0 + progressLimit <= view.now }) ?? false {
             let reason = "it has made no progress for \(progressLimit.inSeconds) s"
             effects += stop(identifier, because: reason, in: view)
         }
-        for (identifier, work) in works where work.notification.retryTime.map({ $0 <= now }) ?? false {
+        for (identifier, work) in works where work.notification.retryTime.map({ $0 <= view.now }) ?? false {
             work.notification.retryTime = nil
             effects += show(identifier, in: view)
         }
@@ -135,14 +134,10 @@ package struct ContinuedWorks: ApplicationComponent {
     }
 
     /// Waits for progress while the application is in the background.
-    private mutating func watch(
-        _ isWatched: Bool,
-        in view: ApplicationView,
-        at now: Duration
-    ) -> [ApplicationEffect] {
+    private mutating func watch(_ isWatched: Bool, in view: ApplicationView) -> [ApplicationEffect] {
         var effects: [ApplicationEffect] = []
         for (identifier, work) in works where (work.progressTime != nil) != isWatched {
-            works[identifier]?.progressTime = isWatched ? now : nil
+            works[identifier]?.progressTime = isWatched ? view.now : nil
             if isWatched {
                 effects += show(identifier, in: view)
             } else if !view.lifecycle.isInBackground {
@@ -154,14 +149,14 @@ package struct ContinuedWorks: ApplicationComponent {
     }
 
     /// Does not believe a process of an earlier supervisor that asserts work without naming any.
-    private mutating func dropUnfoundedAssertion(in view: ApplicationView, at now: Duration) -> [ApplicationEffect] {
-        guard view.lifecycle.heldAssertions.contains(.continued) else {
+    private mutating func dropUnfoundedAssertion(in view: ApplicationView) -> [ApplicationEffect] {
+        guard view.lifecycle.stay.assertions.contains(.continued) else {
             unnamedSince = nil
             return []
         }
-        let since = unnamedSince ?? now
+        let since = unnamedSince ?? view.now
         unnamedSince = since
-        guard now >= since + progressLimit else { return [] }
+        guard view.now >= since + progressLimit else { return [] }
         unnamedSince = nil
         let text = "work of an earlier supervisor was not named for \(progressLimit.inSeconds) s"
         return [.log(text)] + dropAssertion(in: view)
@@ -207,16 +202,14 @@ package struct ContinuedWorks: ApplicationComponent {
     ///   - work: The work, as it was shown.
     ///   - identifier: The identifier of the work.
     ///   - view: The application.
-    ///   - now: The time.
     /// - Returns: What follows: newer progress is shown, and the notification of work that has ended is withdrawn.
     package func recordAnswer(
         _ number: UInt32?,
         to work: ContinuedWork,
         named identifier: String,
-        in view: ApplicationView,
-        at now: Duration
+        in view: ApplicationView
     ) -> [ApplicationEffect] {
-        work.notification.record(number, retryTime: now + Self.notificationPause)
+        work.notification.record(number, retryTime: view.now + Self.notificationPause)
         if work.notification.isUnwanted { return withdraw(work, named: identifier, in: view) }
         return show(identifier, in: view)
     }

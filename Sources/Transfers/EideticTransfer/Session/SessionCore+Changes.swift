@@ -8,34 +8,23 @@ extension SessionCore {
 
     /// Sends all changes and acknowledgements; what could not be sent is sent after the next connection.
     func flush(to service: any TransferService) async throws(EideticError) {
-        var (numbers, dirty) = withState { state in
-            defer { (state.acknowledgements, state.dirty) = ([], []) }
-            return (state.acknowledgements, state.dirty.compactMap { state.tasks[$0] })
-        }
+        var numbers = withState { $0.acknowledgements.take() }
+        let changed = withState { $0.tasks.takeChanged() }
         do throws(EideticError) {
             for chunk in numbers.chunked(by: 1_024) { try await service.acknowledge(chunk) }
-            confirm(numbers)
+            withState { $0.acknowledgements.confirm(numbers) }
             if !numbers.isEmpty { resumeIdleWaiters() }
             numbers = []
-            let tasks = withState { state in
-                dirty.uniqued().filter { !state.uploading.contains($0.taskIdentifier) }
-            }
+            let tasks = withState { $0.tasks.withoutUploads(changed) }
             startUploads(among: tasks, to: service)
             try await addMissing(among: tasks.filter { !isNewUpload($0) }, to: service)
             try await change(tasks, on: service)
         } catch {
             withState { state in
-                state.acknowledgements = numbers + state.acknowledgements
-                state.dirty = dirty.map(\.taskIdentifier) + state.dirty
+                state.acknowledgements.restore(numbers)
+                state.tasks.restoreChanged(changed)
             }
             throw error
-        }
-    }
-
-    private func confirm(_ numbers: [UInt64]) {
-        withState { state in
-            state.unconfirmedCount -= numbers.count
-            for number in numbers { state.handledTransfers[number] = nil }
         }
     }
 
@@ -101,7 +90,7 @@ extension SessionCore {
 
     private func confirm(_ task: TransferTask, transfer: TransferIdentifier) {
         task.record.update { ($0.transfer, $0.confirmed) = (transfer, .running) }
-        withState { $0.identifiers[transfer] = task.taskIdentifier }
+        withState { $0.tasks.confirm(task, transfer: transfer) }
         task.record.accepted.fulfil(.success(()))
     }
 
@@ -189,13 +178,5 @@ extension Array {
     /// Returns the elements in groups of at most `count`.
     fileprivate func chunked(by count: Int) -> [[Element]] {
         stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
-    }
-}
-
-extension [TransferTask] {
-    /// Returns each task once, in the order of the first occurrences.
-    fileprivate func uniqued() -> [TransferTask] {
-        var known: Set<UInt64> = []
-        return filter { known.insert($0.taskIdentifier).inserted }
     }
 }

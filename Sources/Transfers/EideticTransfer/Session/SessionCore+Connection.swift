@@ -50,7 +50,7 @@ extension SessionCore {
             try await flush(to: connection.service)
             if withState({ $0.isInvalid && $0.acknowledgements.isEmpty }) { return }
             try await finishWake(on: connection.service)
-            if withState({ $0.dirty.isEmpty && $0.acknowledgements.isEmpty }) { _ = await signals.next() }
+            if withState({ !$0.tasks.hasChanges && $0.acknowledgements.isEmpty }) { _ = await signals.next() }
         }
     }
 
@@ -80,7 +80,7 @@ extension SessionCore {
         }
         for task in missing where !waiting.contains(task.taskIdentifier) {
             task.record.update { ($0.transfer, $0.confirmed) = (nil, .absent) }
-            withState { $0.dirty.append(task.taskIdentifier) }
+            withState { $0.tasks.markChanged(task) }
         }
     }
 
@@ -101,7 +101,7 @@ extension SessionCore {
             return state.goal != state.confirmed && !transfer.state.isTerminal
         }
         task.record.accepted.fulfil(.success(()))
-        if isDirty { withState { $0.dirty.append(task.taskIdentifier) } }
+        if isDirty { withState { $0.tasks.markChanged(task) } }
         return note.identifier
     }
 
@@ -118,12 +118,8 @@ extension SessionCore {
         task.record.update { $0.transfer = transfer }
         return withState { state in
             // Its event may have been handled since the list was made.
-            let isHandled = state.handledTransfers.values.contains(transfer)
-            if state.tasks[note.identifier] == nil, isHandled { return nil }
-            state.identifiers[transfer] = note.identifier
-            let current = state.tasks[note.identifier] ?? task
-            state.tasks[note.identifier] = current
-            return current
+            if state.tasks[note.identifier] == nil, state.acknowledgements.contains(transfer) { return nil }
+            return state.tasks.adopt(task, for: transfer)
         }
     }
 
@@ -156,7 +152,7 @@ extension SessionCore {
 
 extension SessionCore.State {
     /// A Boolean value indicating whether an event waits here, or is known to come.
-    fileprivate var awaitsEvent: Bool { !queue.isEmpty || tasks.values.contains { $0.record.current.hasEnded } }
+    fileprivate var awaitsEvent: Bool { !queue.isEmpty || tasks.all.contains { $0.record.current.hasEnded } }
 }
 
 /// The delay before a connection is attempted again: 10 ms, and twice as much after each failure, up to 5 s.

@@ -18,7 +18,7 @@ extension SessionCore {
         let insertion = withState { state in
             let insertion = state.queue.insert(event, task: note.identifier)
             // The acknowledgement was lost with the connection.
-            if insertion == .handled { state.acknowledge(event.number) }
+            if insertion == .handled { state.acknowledgements.add(event.number) }
             return insertion
         }
         switch insertion {
@@ -33,7 +33,7 @@ extension SessionCore {
     }
 
     private func record(_ progress: TransferProgress, of transfer: TransferIdentifier) {
-        let task = withState { state in state.identifiers[transfer].flatMap { state.tasks[$0] } }
+        let task = withState { $0.tasks.task(of: transfer) }
         guard let task else { return }
         task.record.update { $0.progress = progress }
         withState { state in
@@ -101,7 +101,7 @@ extension SessionCore {
     /// Resumes those that wait if nothing is being delivered or unconfirmed, or will not be any more.
     func resumeIdleWaiters() {
         let waiters = withState { state -> [Waiter<Void>] in
-            let isIdle = !state.isDelivering && state.unconfirmedCount == 0
+            let isIdle = !state.isDelivering && state.acknowledgements.areConfirmed
             guard isIdle || state.failure != nil else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters
@@ -143,10 +143,5 @@ extension SessionCore.State {
             guard let task = entry.task else { return isSessionEventFirst }
             return tasks[task]?.record.isAwaited ?? true
         }
-    }
-
-    mutating func acknowledge(_ number: UInt64) {
-        acknowledgements.append(number)
-        unconfirmedCount += 1
     }
 }

@@ -158,7 +158,7 @@ extension SessionCore {
     private func abandon(_ entry: DeliveryQueue.Entry) {
         let waiters = withState { state in
             state.queue.abandonCurrent()
-            if let task = entry.task { state.abandonedTasks.insert(task) }
+            if let task = entry.task { state.tasks.abandon(task) }
             return state.takeEndWaiters(of: entry.task)
         }
         for waiter in waiters { waiter.resume(returning: ()) }
@@ -168,14 +168,11 @@ extension SessionCore {
     private func finish(_ entry: DeliveryQueue.Entry) {
         let waiters = withState { state in
             if let number = state.queue.finishCurrent() {
-                state.acknowledge(number)
-                if case .transferEnded(let event) = entry.content { state.handledTransfers[number] = event.transfer }
+                var transfer: TransferIdentifier?
+                if case .transferEnded(let event) = entry.content { transfer = event.transfer }
+                state.acknowledgements.add(number, of: transfer)
             }
-            if let task = entry.task.flatMap({ state.tasks.removeValue(forKey: $0) }),
-                let transfer = task.record.current.transfer
-            {
-                state.identifiers[transfer] = nil
-            }
+            if let task = entry.task { state.tasks.remove(task) }
             return state.takeEndWaiters(of: entry.task)
         }
         for waiter in waiters { waiter.resume(returning: ()) }
@@ -193,7 +190,7 @@ extension SessionCore {
 extension SessionCore.State {
     /// Adds a caller to those that wait for the end of a task; returns `false` if that is handled.
     fileprivate mutating func addEndWaiter(_ waiter: Waiter<Void>, of task: UInt64) -> Bool {
-        guard tasks[task] != nil, !abandonedTasks.contains(task), failure == nil else { return false }
+        guard tasks.isOpen(task), failure == nil else { return false }
         endWaiters[task, default: []].append(waiter)
         return true
     }

@@ -12,7 +12,7 @@ extension SessionCore {
     func startUploads(among tasks: [TransferTask], to service: any TransferService) {
         let uploads = tasks.filter(isNewUpload)
         guard !uploads.isEmpty else { return }
-        withState { $0.uploading.formUnion(uploads.map(\.taskIdentifier)) }
+        withState { $0.tasks.beginUploads(uploads) }
         Task {
             do throws(EideticError) {
                 try await addMissing(among: uploads, to: service)
@@ -23,19 +23,8 @@ extension SessionCore {
         }
     }
 
-    /// Marks the uploads that are to be changed, or to be added over the next connection if this one is lost.
     private func finish(_ uploads: [TransferTask], isLost: Bool) {
-        withState { state in
-            state.uploading.subtract(uploads.map(\.taskIdentifier))
-            for task in uploads where state.tasks[task.taskIdentifier] != nil {
-                let record = task.record.current
-                // One that was refused, or cancelled before, has neither been added nor is to be.
-                guard record.transfer != nil || isLost, !record.isCompleted, record.goal != record.confirmed else {
-                    continue
-                }
-                state.dirty.append(task.taskIdentifier)
-            }
-        }
+        withState { $0.tasks.endUploads(uploads, isLost: isLost) }
         signal.send()
     }
 }

@@ -6,20 +6,8 @@ import EideticCore
 /// `run` brings the transfer process to that state, and `deliver` passes the events to the application.
 final class SessionCore: Sendable {
     struct State {
-        var tasks: [UInt64: TransferTask] = [:]
-        /// The tasks whose state the transfer process does not have, in the order of the application's calls.
-        var dirty: [UInt64] = []
-        var acknowledgements: [UInt64] = []
-        /// The uploads that are being added; their other changes follow.
-        var uploading: Set<UInt64> = []
-        /// The transfers of events that were handled, by their numbers, until the transfer process has confirmed that.
-        ///
-        /// It lists them until then, and they are no new tasks.
-        var handledTransfers: [UInt64: TransferIdentifier] = [:]
-        /// The tasks whose file could not be handed over, and whose event is left to the next process.
-        var abandonedTasks: Set<UInt64> = []
-        /// The number of acknowledgements that the transfer process has not confirmed.
-        var unconfirmedCount = 0
+        var tasks = SessionTasks()
+        var acknowledgements = Acknowledgements()
         /// The callers that wait until the end of a task is handled.
         var endWaiters: [UInt64: [Waiter<Void>]] = [:]
         /// The callers that wait until nothing is delivered and everything confirmed.
@@ -38,8 +26,6 @@ final class SessionCore: Sendable {
         var isInvalid = false
         weak var session: BackgroundURLSession?
         var connection: TransferConnection?
-        /// The tasks of the transfers that the transfer process has.
-        var identifiers: [TransferIdentifier: UInt64] = [:]
     }
 
     let configuration: BackgroundURLSession.Configuration
@@ -73,7 +59,7 @@ final class SessionCore: Sendable {
 
     /// All tasks whose end is not handled, in the order of their identifiers.
     var tasks: [TransferTask] {
-        withState { Array($0.tasks.values) }.sorted { $0.taskIdentifier < $1.taskIdentifier }
+        withState { $0.tasks.all }.sorted { $0.taskIdentifier < $1.taskIdentifier }
     }
 
     /// Waits until the transfer process has opened the session.
@@ -86,7 +72,7 @@ extension SessionCore {
     func add<Task: TransferTask>(_ task: Task) throws(EideticError) -> Task {
         let (isAdded, failure) = withState { state in
             guard !state.isClosing else { return (false, state.failure) }
-            state.tasks[task.taskIdentifier] = task
+            state.tasks.insert(task)
             return (true, nil)
         }
         guard isAdded else {
@@ -113,7 +99,7 @@ extension SessionCore {
 
     private func setGoal(_ goal: TaskGoal, of task: TransferTask) {
         guard task.record.setGoal(goal) else { return }
-        withState { $0.dirty.append(task.taskIdentifier) }
+        withState { $0.tasks.markChanged(task) }
         signal.send()
     }
 
@@ -157,7 +143,7 @@ extension SessionCore {
         let connection = withState { state in
             state.isInvalid = true
             state.failure = .cancelled
-            state.acknowledgements = []
+            state.acknowledgements.drop()
             return state.connection
         }
         connection?.close()
@@ -183,6 +169,6 @@ extension SessionCore.State {
     /// A Boolean value indicating whether the session is to become invalid now.
     var isDone: Bool {
         guard isClosing, !isInvalid else { return false }
-        return failure != nil || (queue.isEmpty && tasks.keys.allSatisfy(abandonedTasks.contains))
+        return failure != nil || (queue.isEmpty && tasks.areAbandoned)
     }
 }

@@ -31,13 +31,7 @@ class RunningTransfer: FileExchangeDelegate {
     var canContinue: Bool { sink?.length ?? 0 == 0 || part?.validator != nil }
     /// The uptime at which the attempt was started.
     var startTime: Duration = .zero
-    /// The bytes of a period, by which the rate is measured.
-    private var rate = RateWindow()
-    private var measuredCount: Int?
-    /// A Boolean value indicating whether the rate of the last period was below the least rate.
-    private(set) var isSlow = false
-    /// The moments of the last report of progress, and the number that it had.
-    var lastReport: (time: Duration, count: Int) = (.zero, -1)
+    var pace = TransferPace()
     /// The step after the current response, whose body is dropped; `nil` to keep the body.
     var followUp: FollowUp?
     /// The number of bytes up to which the part file is being made safe.
@@ -56,8 +50,6 @@ class RunningTransfer: FileExchangeDelegate {
         case next(() throws(EideticError) -> Void)
     }
 
-    /// The length of a period, and the bytes per second below which a transfer is slow.
-    private static let leastRate = (period: Duration.seconds(10), bytesPerSecond: 16 << 10)
     /// The largest body of a response that is dropped; a longer one ends the connection.
     private static let discardLimit = 65_536
     /// The time after which a small body is moved to its file.
@@ -82,17 +74,6 @@ class RunningTransfer: FileExchangeDelegate {
 
     /// The number of bytes that are safe with the receiver of the transfer, and the number of all.
     var progress: (completed: Int, total: Int?) { (sink?.length ?? 0, part?.totalLength) }
-
-    /// Counts the bytes since the last call, and compares the rate with the least one at the end of each period.
-    func measureRate(at now: Duration) {
-        let count = progress.completed
-        rate.add(max(0, count - (measuredCount ?? count)), at: now)
-        measuredCount = count
-        guard
-            let wait = rate.check(at: now, length: Self.leastRate.period, bytesPerSecond: Self.leastRate.bytesPerSecond)
-        else { return }
-        if wait == .zero { isSlow = true } else if wait == Self.leastRate.period { isSlow = false }
-    }
 
     // MARK: Exchanges
     /// Starts an exchange with the current target.

@@ -25,7 +25,8 @@ extension TransferEngine {
             let message = "the command has \(files.count) files instead of \(command.uploadCount)"
             return reply(.failed(code: EideticError.Code.invalidArgument.description, message: message), nil)
         }
-        copy(files, of: store.application(named: application)) { [unowned self] uploads, error in
+        let owner = store.application(named: application)
+        copies.copy(files, of: owner, limit: space.room(besides: owner.diskBytes)) { [unowned self] uploads, error in
             if let error { return reply(.failed(code: error.code.description, message: error.message), nil) }
             perform(command, of: application, uploads: uploads, reply: reply)
         }
@@ -45,10 +46,10 @@ extension TransferEngine {
             }
             guard command.isChange else {
                 // A transfer that is not safe yet may be unknown after a kill; nobody must have been told of it.
-                guard hasUnsafeChanges else { return reply(result, nil) }
-                return afterNextAttempt { reply(result, nil) }
+                guard commits.hasUnsafeChanges(at: time.uptime) else { return reply(result, nil) }
+                return commits.afterAttempt { reply(result, nil) }
             }
-            afterNextCommit { _, failure in
+            commits.afterCommit { failure in
                 let failed = failure.map { TransferReply.failed(code: $0.code.description, message: $0.message) }
                 reply(failed ?? result, nil)
             }
@@ -68,7 +69,8 @@ extension TransferEngine {
         case .removeSession(let session): try removeSession(session, of: application)
         case .add(let requests, let session):
             return .added(try add(requests, to: session, of: application, uploads: uploads))
-        case .list(let session, let after): return try page(of: application, session: session, after: after)
+        case .list(let session, let after):
+            return try TransferReport(of: self).page(of: application, session: session, after: after)
         case .sessions:
             let configurations = application.sessions.values.map(\.configuration)
             return .sessions(configurations.sorted { $0.identifier < $1.identifier })
@@ -120,26 +122,28 @@ extension TransferEngine {
         application.sessions[configuration.identifier]?.isForceQuit = false
         if let session = application.sessions[configuration.identifier], earlier?.sendsLaunchEvents == false {
             // It may have finished before it asked for launches.
-            changedSessions.insert(session.number)
+            delivery.sessionChanged(session)
         }
         guard earlier?.isDiscretionary ?? false, !configuration.isDiscretionary else { return }
-        for number in held.sorted() { makeReady(number) }
+        for number in conditions.transfers { makeReady(number) }
     }
 
     private func removeSession(_ name: String, of application: TransferApplication) throws(EideticError) {
         let session = try store.session(name, of: application)
         for transfer in Array(running.values) where transfer.session === session { release(transfer) }
-        held = held.filter { store.rows[$0]?.session != session.number }
+        for number in conditions.transfers where store.rows[number]?.session == session.number {
+            conditions.release(number)
+        }
         let paths = try store.removeSession(session)
-        observers[session.number] = nil
+        delivery.removeObservers(of: session)
         removeAfterCommit(paths)
     }
 
     /// Removes files when the changes so far are safe.
     func removeAfterCommit(_ paths: [String]) {
         guard !paths.isEmpty else { return }
-        afterNextCommit { engine, failure in
-            if failure == nil { for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        commits.afterCommit { [fileSystem] failure in
+            if failure == nil { for path in paths { fileSystem.removeIfPresent(path) } }
         }
     }
 }
@@ -169,23 +173,12 @@ extension TransferEngine {
         }
         for (number, request) in zip(numbers, requests) {
             if let data = request.resumeData.flatMap({ try? WireReader.decode(ResumeData.self, from: $0) }) {
-                adopt(data, for: number, of: application)
+                keptParts.restore(data, for: number, of: application)
             }
             if let row = store.rows[number] { deadlines.insert(number, at: row.deadline) }
             makeReady(number)
         }
         return numbers.map(TransferIdentifier.init)
-    }
-
-    /// Makes a new download continue the part of a cancelled one, if that is still there.
-    private func adopt(_ data: ResumeData, for number: UInt64, of application: TransferApplication) {
-        guard (try? fileSystem.status(of: application.keptPath(data.token))) != nil,
-            (try? store.record(data.part, of: number)) != nil,
-            (try? fileSystem.rename(application.keptPath(data.token), to: application.partPath(number))) != nil
-        else { return }
-        let size = (try? fileSystem.status(of: application.partPath(number)).size) ?? 0
-        store.rows[number]?.completed = size
-        store.setDiskBytes(size, of: number)
     }
 }
 

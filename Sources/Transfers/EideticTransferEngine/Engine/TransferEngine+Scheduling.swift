@@ -6,9 +6,6 @@ import Glibc
 
 // MARK: Readiness
 extension TransferEngine {
-    /// The longest time for which a discretionary transfer waits for conditions.
-    private static let discretionaryLimit: Duration = .seconds(86_400)
-
     /// The longest time between two looks at the time of day, for transfers that wait for it.
     private static let clockInterval: Duration = .seconds(600)
 
@@ -23,16 +20,17 @@ extension TransferEngine {
             return deadlines.insert(number, at: time.uptime + min(wait, Self.clockInterval))
         }
         if session.configuration.isDiscretionary, !row.isOverdue {
-            refreshConditions()
-            let limit = row.deadline - session.configuration.resourceTimeout + Self.discretionaryLimit
-            if limit <= time.uptime {
-                store.rows[number]?.isOverdue = true
-            } else if !currentConditions.isEmpty {
-                if held.insert(number).inserted { deadlines.insert(number, at: limit) }
+            let start = row.deadline - session.configuration.resourceTimeout
+            switch conditions.admit(number, addedAt: start, at: time.uptime) {
+            case .runs: break
+            case .isOverdue: store.rows[number]?.isOverdue = true
+            case .waits(let end):
+                if let end { deadlines.insert(number, at: end) }
                 return
             }
+        } else {
+            conditions.release(number)
         }
-        held.remove(number)
         let remaining = row.total.map { max(0, $0 - row.completed) }
         let application = session.application.index
         queue.insert(
@@ -45,30 +43,10 @@ extension TransferEngine {
         )
     }
 
-    /// The conditions that discretionary transfers wait for.
-    var currentConditions: [WaitReason] {
-        let metered = WaitReason(.meteredNetwork, text: "waits for a network that is not metered, at most 24 hours")
-        return unmetConditions + (isMetered ? [metered] : [])
-    }
-
-    private func refreshConditions() {
-        guard time.uptime >= nextConditionCheck else { return }
-        unmetConditions = configuration.conditions.unmetConditions()
-        nextConditionCheck = time.uptime + configuration.conditionInterval
-    }
-
-    /// Looks at the conditions again if transfers wait for them.
-    func checkConditions() {
-        guard !held.isEmpty, time.uptime >= nextConditionCheck else { return }
-        refreshConditions()
-        guard currentConditions.isEmpty else { return }
-        for number in held.sorted() { makeReady(number) }
-    }
-
     /// Records whether the network is metered.
     package func setMetered(_ isMetered: Bool) {
-        self.isMetered = isMetered
-        for number in held.sorted() { makeReady(number) }
+        conditions.isMetered = isMetered
+        for number in conditions.transfers { makeReady(number) }
     }
 
     func wakeDueTransfers() {
@@ -101,18 +79,15 @@ extension TransferEngine {
 
 // MARK: Attempts
 extension TransferEngine {
-    /// The number of complete bodies that are made safe at a time: no transfer starts while more wait for the disk.
-    private static let finishingLimit = 64
-
     func startTransfers() {
-        while finishing.count < Self.finishingLimit, let next = queue.popNext(isReady: isReady) {
+        while !finishing.isFull, let next = queue.popNext(isReady: isReady) {
             start(next.number, on: next.connection)
         }
     }
 
     func isReady(_ number: UInt64) -> Bool {
         guard let row = store.rows[number] else { return false }
-        return row.state == .waiting && row.notBefore <= time.uptime && !held.contains(number)
+        return row.state == .waiting && row.notBefore <= time.uptime && !conditions.isHeld(number)
             && row.earliestBegin.map { $0 <= time.now } ?? true
     }
 
@@ -189,7 +164,7 @@ extension TransferEngine {
     func tick() {
         for transfer in Array(running.values) {
             guard let exchange = transfer.exchange else { continue }
-            transfer.measureRate(at: time.uptime)
+            transfer.pace.measure(transfer.progress.completed, at: time.uptime)
             let silence = clock.now - exchange.lastActivity
             if silence >= transfer.configuration.requestTimeout {
                 let seconds = Int(silence.inSeconds)
@@ -199,6 +174,62 @@ extension TransferEngine {
                 reportProgress(of: transfer)
             }
         }
+    }
+
+    private func reportProgress(of transfer: RunningTransfer) {
+        let (completed, total) = transfer.progress
+        guard transfer.pace.report(completed, at: clock.now) else { return }
+        store.rows[transfer.number]?.completed = completed
+        if let total { store.rows[transfer.number]?.total = total }
+        let identifier = TransferIdentifier(transfer.number)
+        delivery.report(.progress(identifier, completed: completed, total: total), of: transfer.session)
+    }
+
+    /// Lets transfers give way to applications that wait and have fewer connections than their share.
+    ///
+    /// They continue when it is their turn again.
+    func shareConnections() {
+        let now = time.uptime
+        guard shares.isDue(at: now) else { return }
+        for shortage in queue.shortages(isReady: isReady) {
+            let next = ConnectionShares.transferToYield(for: shortage, of: shareCandidates, at: now) { application in
+                queue.lead(of: application, in: shortage)
+            }
+            if let next { giveWay(next) }
+        }
+        for blockage in queue.blockages(isReady: isReady) {
+            guard let next = ConnectionShares.slowTransfer(before: blockage, of: shareCandidates, at: now) else {
+                continue
+            }
+            let turns = Int(store.rows[next]?.turns ?? 0) + 1
+            store.rows[next]?.turns = UInt8(min(255, turns))
+            giveWay(next)
+        }
+    }
+
+    private var shareCandidates: [ConnectionShares.Candidate] {
+        running.values.map { transfer in
+            let row = store.rows[transfer.number]
+            return ConnectionShares.Candidate(
+                number: transfer.number,
+                connection: transfer.connection,
+                startTime: transfer.startTime,
+                priority: row?.priority ?? 0,
+                turns: row?.turns ?? 0,
+                isSlow: transfer.pace.isSlow,
+                canContinue: transfer.canContinue
+            )
+        }
+    }
+
+    private func giveWay(_ number: UInt64) {
+        guard let transfer = running[number] else { return }
+        release(transfer)
+        transfer.keepPart()
+        updateKeptBytes(of: transfer)
+        store.rows[number]?.state = .waiting
+        store.rows[number]?.waitReason = .queue
+        makeReady(number)
     }
 }
 

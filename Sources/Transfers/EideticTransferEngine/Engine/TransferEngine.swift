@@ -13,57 +13,22 @@ package final class TransferEngine {
     let clock: ActiveClock
     package let inbox: EngineInbox
     let syncWorker: SyncWorker
-    /// Writes small bodies to their files, also while the journal is synchronised.
-    let fileWorker: SyncWorker
-    let copyWorkers: CopyWorkers
     private let lock: FileDescriptor
     private let routes = RouteSocket()
     /// A Boolean value indicating whether ``run(host:)`` ends.
     package private(set) var isStopping = false
-
-    // Scheduling.
     var queue = TransferQueue()
     var deadlines = DeadlineHeap()
     var running: [UInt64: RunningTransfer] = [:]
-    /// The transfers whose bodies are complete and are being made safe.
-    var finishing: Set<UInt64> = []
-    /// The discretionary transfers that wait for conditions.
-    var held: Set<UInt64> = []
-    var unmetConditions: [WaitReason] = []
-    var nextConditionCheck: Duration = .zero
-    var nextShareCheck: Duration = .zero
-    package var isMetered = false
     /// The last failures of transfers, for their status.
     var lastErrors: [UInt64: EideticError] = [:]
-    var cachedDiskLimit: Int?
-
-    // Delivery.
-    var observers: [UInt32: [Observer]] = [:]
-    var committedEvent: UInt64
-    var changedSessions: Set<UInt32> = []
-    /// The sessions whose application could not be woken, and is to be woken later.
-    var failedWakes: Set<UInt32> = []
-    private var afterCommit: [CommitHandler] = []
-    private var afterCurrentCommit: [CommitHandler] = []
-    /// A function that is called when the changes before it are safe, or with the error for which they are not.
-    typealias CommitHandler = (TransferEngine, EideticError?) -> Void
-    /// The commands whose files are being copied.
-    var pendingCopies: [UInt64: (application: TransferApplication, completion: CopyHandler)] = [:]
-    typealias CopyHandler = ([UploadCopy], EideticError?) -> Void
-    /// The ends that could not be recorded, and the uptime at which that is attempted again.
-    var unrecordedEnds: [UnrecordedEnd] = []
-    var endNotBefore: Duration = .zero
-    /// The bytes that may be written before the free space is looked at again.
-    var freeSpace: (bytes: Int, checked: Duration)?
-    var lastCopy: UInt64 = 0
-    /// The functions that are called after the next attempt to write the journal, and after the current one.
-    private var afterAttempt: [() -> Void] = []
-    private var afterCurrentAttempt: [() -> Void] = []
-    private var isCommitting = false
-    /// The uptime of the next attempt to write the journal, after a failure.
-    private var commitNotBefore: Duration = .zero
-    /// A function that is called when a session has finished that nobody observes: the application is to be launched.
-    package var onWake: (_ application: String, _ session: String) -> Void = { _, _ in }
+    let finishing: FinishingTransfers
+    var conditions: ConditionWatch
+    var shares = ConnectionShares()
+    var space: DiskSpace
+    let copies: UploadCopies
+    package let delivery: EventDelivery
+    var commits = CommitQueue()
 
     var fileSystem: FileSystem { configuration.fileSystem }
     var time: any TimeSource { configuration.time }
@@ -89,9 +54,16 @@ package final class TransferEngine {
         self.clock = clock
         loop = FileTransferLoop(configuration: configuration.connections) { clock.now }
         syncWorker = SyncWorker(name: "transfer-sync", fileSystem: configuration.fileSystem)
-        fileWorker = SyncWorker(name: "transfer-files", fileSystem: configuration.fileSystem)
-        copyWorkers = CopyWorkers(fileSystem: configuration.fileSystem)
-        committedEvent = store.nextEvent - 1
+        finishing = FinishingTransfers(files: configuration.fileSystem, inbox: inbox, syncWorker: syncWorker)
+        conditions = ConditionWatch(configuration.conditions, interval: configuration.conditionInterval)
+        space = DiskSpace(
+            of: configuration.directory,
+            limit: configuration.diskLimit,
+            reservedBytes: configuration.reservedBytes,
+            files: configuration.fileSystem
+        )
+        copies = UploadCopies(files: configuration.fileSystem, inbox: inbox)
+        delivery = EventDelivery(store, time: configuration.time)
         inbox.connect(loop.wakeUp)
         for row in store.rows.values.sorted(by: { $0.number < $1.number }) where !row.state.isTerminal {
             deadlines.insert(row.number, at: row.deadline)
@@ -101,10 +73,8 @@ package final class TransferEngine {
 
     /// A Boolean value indicating whether nothing is to be done before another command.
     package var isIdle: Bool {
-        running.isEmpty && finishing.isEmpty && pendingCopies.isEmpty && !isCommitting && inbox.isEmpty
-            && !store.sessions.values.contains {
-                $0.openCount > 0
-            }
+        running.isEmpty && finishing.isEmpty && copies.isEmpty && !commits.isUnderWay && inbox.isEmpty
+            && !store.sessions.values.contains { $0.openCount > 0 }
     }
 }
 
@@ -114,16 +84,16 @@ extension TransferEngine {
     ///
     /// - Parameter host: The owner of further descriptors; `nil` if there are none.
     package func run(host: (any TransferEngineHost)? = nil) {
-        announceFinishedSessions()
+        delivery.announceFinishedSessions()
         // Nobody may wake the loop after a restart.
         startTransfers()
         while !isStopping { turn(host) }
         for work in inbox.close() { work(self) }
         stopTransfers()
-        abandonCopies()
+        copies.stop()
         commitAtEnd()
         syncWorker.stop()
-        fileWorker.stop()
+        finishing.stop()
         try? fileSystem.lock(lock, operation: LOCK_UN)
     }
 
@@ -157,8 +127,8 @@ extension TransferEngine {
         decodeBodies()
         retryEnds()
         wakeDueTransfers()
-        retryWakes()
-        checkConditions()
+        delivery.retryWakes()
+        for number in conditions.check(at: time.uptime) { makeReady(number) }
         tick()
         shareConnections()
         startTransfers()
@@ -167,9 +137,9 @@ extension TransferEngine {
 
     private func timeout(_ hostDeadline: Duration?) -> Duration? {
         if running.values.contains(where: { $0.decoding != nil }) { return .zero }
-        if !running.isEmpty || !unrecordedEnds.isEmpty { return ActiveClock.maximumWait }
-        let conditionCheck = held.isEmpty ? nil : nextConditionCheck
-        let next = [deadlines.first?.time, conditionCheck, hostDeadline].compactMap { $0 }.min()
+        if !running.isEmpty || finishing.hasUnrecordedEnds { return ActiveClock.maximumWait }
+        let own = [deadlines.first?.time, conditions.deadline, delivery.deadline, commits.deadline]
+        let next = (own + [hostDeadline]).compactMap(\.self).min()
         return next.map { max(.zero, $0 - time.uptime) }
     }
 
@@ -183,44 +153,22 @@ extension TransferEngine {
 
 // MARK: The journal
 extension TransferEngine {
-    /// Calls a function on this thread after the changes so far are safe.
-    func afterNextCommit(_ body: @escaping CommitHandler) { afterCommit.append(body) }
-
     /// Makes the last changes safe, and replies to those who wait for that.
     private func commitAtEnd() {
         var failure: EideticError?
         do throws(SystemError) {
             try store.journal.flush()
-            if !(afterCurrentCommit + afterCommit).isEmpty {
-                try fileSystem.synchronizeData(store.journal.file.descriptor)
-            }
+            if commits.isAwaited { try fileSystem.synchronizeData(store.journal.file.descriptor) }
         } catch {
             Log.write(.error, category: .fetch, message: "the journal of transfers cannot be written: \(error)")
             failure = Self.stopping
         }
-        for body in afterCurrentCommit + afterCommit { body(self, failure) }
-        afterCurrentCommit = []
-        afterCommit = []
-        for body in afterCurrentAttempt + afterAttempt { body() }
-        afterCurrentAttempt = []
-        afterAttempt = []
+        for body in commits.end(with: failure) { body() }
     }
-
-    /// A Boolean value indicating whether a change waits for the journal, which can be written.
-    var hasUnsafeChanges: Bool { (isCommitting || !afterCommit.isEmpty) && time.uptime >= commitNotBefore }
-
-    /// Calls a function on this thread after the changes so far are safe, or could not be written for now.
-    func afterNextAttempt(_ body: @escaping () -> Void) { afterAttempt.append(body) }
 
     /// Synchronises the journal for all that waits, unless that is already under way.
     private func commit() {
-        guard !isCommitting, !afterCommit.isEmpty || !afterAttempt.isEmpty || committedEvent + 1 < store.nextEvent,
-            time.uptime >= commitNotBefore
-        else { return }
-        afterCurrentCommit = afterCommit
-        afterCurrentAttempt = afterAttempt
-        afterCommit = []
-        afterAttempt = []
+        guard commits.begin(hasEvents: delivery.hasUnsafeEvents, at: time.uptime) else { return }
         let lastEvent = store.nextEvent - 1
         do throws(SystemError) {
             _ = try store.compactIfNeeded()
@@ -229,7 +177,6 @@ extension TransferEngine {
         } catch {
             return retryCommit(after: error)
         }
-        isCommitting = true
         let file = store.journal.file
         let invalid = store.takeInvalidPlaces()
         syncWorker.add(
@@ -249,31 +196,16 @@ extension TransferEngine {
     }
 
     private func didCommit(lastEvent: UInt64, failure: SystemError?) {
-        isCommitting = false
         if let failure { return retryCommit(after: failure) }
-        committedEvent = lastEvent
+        delivery.safeEvent = lastEvent
         store.eraseSecrets(upTo: lastEvent)
-        let work = afterCurrentCommit
-        afterCurrentCommit = []
-        for body in work { body(self, nil) }
-        endAttempt()
-        deliver()
+        for body in commits.complete() { body() }
+        delivery.deliver()
     }
 
-    private func endAttempt() {
-        let work = afterCurrentAttempt
-        afterCurrentAttempt = []
-        for body in work { body() }
-    }
-
-    /// Keeps what waits for a journal that cannot be written, and tries again in a second.
     private func retryCommit(after error: SystemError) {
         Log.write(.error, category: .fetch, message: "the journal of transfers cannot be written: \(error)")
-        afterCommit = afterCurrentCommit + afterCommit
-        afterCurrentCommit = []
-        endAttempt()
-        deadlines.insert(0, at: time.uptime + .seconds(1))
-        commitNotBefore = time.uptime + .seconds(1)
+        for body in commits.fail(at: time.uptime) { body() }
     }
 }
 

@@ -10,7 +10,7 @@ final class ServiceConnection {
     private var application: String?
     private let isIdentityFixed: Bool
     private var outgoing: [(bytes: [UInt8], file: Int32?)] = []
-    private var observers: [String: (observer: TransferEngine.Observer, session: UInt32)] = [:]
+    private var observers: [String: (observer: EventDelivery.Observer, session: UInt32)] = [:]
     private(set) var isClosed = false
     private var hasGreeted = false
 
@@ -53,7 +53,7 @@ final class ServiceConnection {
 
     /// Ends all observations.
     func end(_ engine: TransferEngine) {
-        for entry in observers.values { engine.removeObserver(entry.observer, of: entry.session) }
+        for entry in observers.values { engine.delivery.remove(entry.observer, from: entry.session) }
         observers = [:]
     }
 
@@ -74,7 +74,7 @@ final class ServiceConnection {
         case .observe(let session): observe(session, of: application, number: number, with: engine)
         case .endObservation(let session):
             if let entry = observers.removeValue(forKey: session) {
-                engine.removeObserver(entry.observer, of: entry.session)
+                engine.delivery.remove(entry.observer, from: entry.session)
             }
             send(.done, number: number)
         default:
@@ -109,16 +109,16 @@ final class ServiceConnection {
         do throws(EideticError) {
             let session = try engine.store.session(name, of: engine.store.application(named: application))
             if let entry = observers.removeValue(forKey: name) {
-                engine.removeObserver(entry.observer, of: entry.session)
+                engine.delivery.remove(entry.observer, from: entry.session)
             }
-            let observer = TransferEngine.Observer { [weak self] notification in
+            let observer = EventDelivery.Observer { [weak self] notification in
                 self?.send(.notification(notification, session: name), number: 0)
             } canReceive: { [weak self] in
                 self.map { !$0.isClosed && $0.outgoing.count < Self.outgoingLimit } ?? false
             }
             observers[name] = (observer, session.number)
             send(.done, number: number)
-            engine.addObserver(observer, of: session)
+            engine.delivery.add(observer, to: session)
         } catch {
             send(.failed(code: error.code.description, message: error.message), number: number)
         }
@@ -127,7 +127,8 @@ final class ServiceConnection {
     private func continueDelivery(_ engine: TransferEngine) {
         guard outgoing.isEmpty else { return }
         for entry in observers.values {
-            if let session = engine.store.sessions[entry.session] { engine.deliver(to: entry.observer, of: session) }
+            guard let session = engine.store.sessions[entry.session] else { continue }
+            engine.delivery.deliver(to: entry.observer, of: session)
         }
     }
 

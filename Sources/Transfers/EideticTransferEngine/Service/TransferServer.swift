@@ -52,7 +52,7 @@ package final class TransferServer: TransferEngineHost {
 
     /// Serves until the engine is stopped.
     package func run(_ engine: TransferEngine) {
-        engine.onWake = { [unowned self] application, session in
+        engine.delivery.onWake = { [unowned self] application, session in
             waitingWakes.append(.wake(application: application, session: session))
             sendWakes()
         }
@@ -131,7 +131,7 @@ extension TransferServer {
             case .end:
                 supervisor = nil
                 // Nobody is left to release what is held.
-                return engine.releaseAll()
+                return engine.delivery.releaseAll()
             default: return
             }
         }
@@ -146,10 +146,10 @@ extension TransferServer {
         case .listener:
             listeners += sockets(of: packet)
             publishSockets(engine)
-        case .hold(let application, let isHeld): engine.setHeld(isHeld, application: application)
+        case .hold(let application, let isHeld): engine.delivery.setHeld(isHeld, application: application)
         case .forceQuit(let application): engine.forceQuit(application)
         case .network(let isMetered): engine.setMetered(isMetered)
-        case .wakeFailed(let application, let session): engine.wakeFailed(session, of: application)
+        case .wakeFailed(let application, let session): engine.delivery.wakeFailed(session, of: application)
         case .wake, nil: break
         }
     }

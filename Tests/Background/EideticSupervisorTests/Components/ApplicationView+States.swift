@@ -25,6 +25,13 @@ extension ApplicationView {
     }
 
     static var notRunning: ApplicationView { ApplicationView(Lifecycle()) }
+
+    /// The application at another moment.
+    func at(_ now: Duration) -> ApplicationView {
+        var view = self
+        view.now = now
+        return view
+    }
 }
 
 extension [ApplicationEffect] {

@@ -18,15 +18,16 @@ struct RequestComponentTests {
     @Test("B09 the sender of a URL is answered once: by the application, or after 8 s that there is no answer yet")
     func urls() {
         let (answers, start) = (Answers(), ApplicationView.start)
-        var urls = URLRequests()
+        var urls = URLRequests(after: 6)
         #expect(urls.deadline == nil)
-        urls.expect(7, token: 0, at: start, answer: answers.add)
-        urls.expect(8, token: 0, at: start + .seconds(1), answer: answers.add)
+        let first = urls.open("a:b", from: nil, at: start, answer: answers.add)
+        #expect(first.requests == [.openURL(url)])
+        _ = urls.open("a:b", from: nil, at: start + .seconds(1), answer: answers.add)
         #expect(urls.deadline == start + .seconds(8))
         urls.complete(url, outcome: .handled, startObstacle: nil).answer()
         #expect(answers.texts == ["done"] && urls.deadline == start + .seconds(9))
         urls.complete(url, outcome: .notHandled, startObstacle: nil).answer()
-        urls.handle(.deadline, in: view, at: start + .seconds(9)).answer()
+        urls.handle(.deadline, in: view.at(start + .seconds(9))).answer()
         #expect(answers.texts == ["done", "the application has not answered yet; the URL waits for it"])
         #expect(urls.deadline == nil)
     }
@@ -34,9 +35,9 @@ struct RequestComponentTests {
     @Test("B09 a URL that was refused is answered with what kept the program from starting")
     func refusedURL() {
         let answers = Answers()
-        var urls = URLRequests()
         for obstacle in ["it cannot be started: no such file", nil] {
-            urls.expect(7, token: 0, at: .zero, answer: answers.add)
+            var urls = URLRequests(after: 6)
+            _ = urls.open("a:b", from: nil, at: .zero, answer: answers.add)
             urls.complete(url, outcome: .refused(.forceQuit), startObstacle: obstacle).answer()
         }
         #expect(
@@ -47,9 +48,9 @@ struct RequestComponentTests {
     @Test("B09 a sender who has lost the earlier supervisor is answered by its token, before or after the outcome")
     func tokens() throws {
         let answers = Answers()
-        var urls = URLRequests()
+        var urls = URLRequests(after: 11)
         let record = ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: "b"), token: 99)
-        let url = urls.renumber(record, as: 12)
+        let url = urls.renumber(record)
         #expect(url == IncomingURL("a:b", id: 12, source: "b") && urls.record(of: url) == record)
         let unknown = urls.follow(98, at: .zero, answer: answers.add)
         #expect(unknown.map(\.count) == nil)
@@ -67,21 +68,21 @@ struct RequestComponentTests {
     func launches() {
         var answers: [LaunchRequests.Answer] = []
         var (launches, starting) = (LaunchRequests(limit: .seconds(5)), view)
-        let isRefused = !launches.expect(in: view, at: .zero) { answers.append($0) }
+        let isRefused = !launches.expect(in: view.at(.zero)) { answers.append($0) }
         starting.process?.slowStart = "process 7 has not started its program yet"
         starting.process?.isWelcomed = false
-        let isKept = [1, 2].map { time in launches.expect(in: starting, at: .seconds(time)) { answers.append($0) } }
+        let isKept = [1, 2].map { time in launches.expect(in: starting.at(.seconds(time))) { answers.append($0) } }
         #expect(isRefused && isKept == [true, true] && launches.deadline == .seconds(6))
-        launches.handle(.deadline, in: starting, at: .seconds(6)).answer()
+        launches.handle(.deadline, in: starting.at(.seconds(6))).answer()
         #expect(answers == Array(repeating: .failed("process 7 has not started its program yet"), count: 2))
         for isPlain in [false, true] {
             starting.process?.slowStart = nil
             starting.isPlain = false
-            _ = launches.expect(in: starting, at: .seconds(7)) { answers.append($0) }
-            #expect(launches.handle(.settled, in: starting, at: .seconds(8)).isEmpty)
+            _ = launches.expect(in: starting.at(.seconds(7))) { answers.append($0) }
+            #expect(launches.handle(.settled, in: starting.at(.seconds(8))).isEmpty)
             starting.isPlain = isPlain
             starting.process?.isWelcomed = !isPlain
-            launches.handle(.settled, in: starting, at: .seconds(9)).answer()
+            launches.handle(.settled, in: starting.at(.seconds(9))).answer()
             #expect(answers.count == (isPlain ? 4 : 3) && launches.deadline == nil)
             starting.process?.isWelcomed = false
         }

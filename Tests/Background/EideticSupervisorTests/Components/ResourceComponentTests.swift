@@ -14,14 +14,14 @@ struct ResourceComponentTests {
         view.process?.identifiers = { [7, 8] }
         view.playingProcesses = { [9] }
         sound.claim(true)
-        let first = sound.handle(.settled, in: view, at: start)
+        let first = sound.handle(.settled, in: view.at(start))
         #expect(sound.needsServer(in: view) && first.isEmpty && sound.deadline == start + .seconds(5))
-        let effects = sound.handle(.deadline, in: view, at: start + .seconds(5))
+        let effects = sound.handle(.deadline, in: view.at(start + .seconds(5)))
         let identity = view.lifecycle.process
         #expect(effects.events == [.assertionChanged(.audio, isHeld: false, process: identity)])
         #expect(effects.lines.count == 1 && sound.deadline == nil)
         view.playingProcesses = { [8, 9] }
-        let last = sound.handle(.settled, in: view, at: start + .seconds(6))
+        let last = sound.handle(.settled, in: view.at(start + .seconds(6)))
         #expect(last.events == [.assertionChanged(.audio, isHeld: true, process: identity)])
     }
 
@@ -31,7 +31,7 @@ struct ResourceComponentTests {
         sound.claim(true)
         let playing = ApplicationView.running(.background, assertions: [.audio])
         for view in [playing, .running(.suspended), .running(.active)] {
-            _ = sound.handle(.settled, in: view, at: start)
+            _ = sound.handle(.settled, in: view.at(start))
             #expect(sound.deadline == nil)
         }
         #expect(!sound.needsServer(in: .running(.active)) && !sound.needsServer(in: .running(.suspended)))
@@ -46,9 +46,9 @@ struct ResourceComponentTests {
         func look(after seconds: Int, uses share: Int) -> [ApplicationEffect] {
             used += .milliseconds(10 * share)
             view.process?.processorTime = { [used] in used }
-            return watch.handle(.deadline, in: view, at: start + .seconds(seconds))
+            return watch.handle(.deadline, in: view.at(start + .seconds(seconds)))
         }
-        var effects = watch.handle(.settled, in: view, at: start)
+        var effects = watch.handle(.settled, in: view.at(start))
         #expect(effects.isEmpty && watch.deadline == start + .seconds(1))
         effects = look(after: 1, uses: 100)
         #expect(effects.isEmpty && watch.deadline == start + .seconds(2))
@@ -62,7 +62,7 @@ struct ResourceComponentTests {
         #expect(effects.names == ["restorePriority"])
         var foreground = ApplicationView.running(.active)
         foreground.process?.isThrottled = true
-        effects = watch.handle(.settled, in: foreground, at: start + .seconds(5))
+        effects = watch.handle(.settled, in: foreground.at(start + .seconds(5)))
         #expect(effects.names == ["restorePriority"])
         #expect(watch.deadline == nil && watch.report == nil)
     }
@@ -71,9 +71,9 @@ struct ResourceComponentTests {
     func lostMessage() {
         var view = ApplicationView.running(.background, openTasks: 1)
         var watch = ProcessorWatch(share: 80, window: .seconds(60))
-        _ = watch.handle(.settled, in: view, at: start)
+        _ = watch.handle(.settled, in: view.at(start))
         view.process?.openTasks = 0
-        let events = watch.handle(.deadline, in: view, at: start + .seconds(1)).events
+        let events = watch.handle(.deadline, in: view.at(start + .seconds(1))).events
         #expect(events == [.openTaskCountChanged(0, process: view.lifecycle.process)])
     }
 
@@ -82,13 +82,13 @@ struct ResourceComponentTests {
         let running = ApplicationView.running(.background, openTasks: 1)
         var end = MemoryEnd()
         #expect(!MemoryEnd.spares(running) && MemoryEnd.spares(.running(.active)) && MemoryEnd.spares(.notRunning))
-        let first = end.begin(at: .critical, residentMemory: 3 << 20, in: running, at: start)
+        let first = end.begin(at: .critical, residentMemory: 3 << 20, in: running.at(start))
         #expect(first.events == [.terminate(grace: .zero)] && first.names.contains("explainEnd"))
         #expect(end.deadline == start + .milliseconds(500) && end.isUnderWay(at: start + .seconds(2)))
         #expect(!end.isUnderWay(at: start + .milliseconds(2_500)))
-        let second = end.handle(.deadline, in: running, at: start + .milliseconds(500))
+        let second = end.handle(.deadline, in: running.at(start + .milliseconds(500)))
         #expect(second.names == ["handle", "kill"] && end.deadline == nil)
-        let suspended = end.begin(at: .urgent, residentMemory: 0, in: .running(.suspended), at: start)
+        let suspended = end.begin(at: .urgent, residentMemory: 0, in: .running(.suspended).at(start))
         #expect(suspended.events == [.memoryExhausted])
     }
 
@@ -119,7 +119,7 @@ struct ResourceComponentTests {
         while let deadline = leftovers.deadline {
             pauses.append(deadline - now)
             now = deadline
-            _ = leftovers.handle(.deadline, in: .notRunning, at: now)
+            _ = leftovers.handle(.deadline, in: .notRunning.at(now))
         }
         #expect(pauses.prefix(3) == [.milliseconds(2), .milliseconds(4), .milliseconds(8)])
         #expect(pauses.last == .seconds(30) && pauses.count == 20 && rest.killCount == 20)
@@ -128,18 +128,18 @@ struct ResourceComponentTests {
     @Test("B01 an application without a program is forgotten after a while, but not while something of it is left")
     func forgotten() {
         var (idleness, view) = (Idleness(limit: .seconds(600)), ApplicationView.notRunning)
-        _ = idleness.handle(.settled, in: view, at: start)
+        _ = idleness.handle(.settled, in: view.at(start))
         #expect(idleness.deadline == nil)
         (view.hasProgram, view.hasLeftovers) = (false, true)
-        _ = idleness.handle(.settled, in: view, at: start)
+        _ = idleness.handle(.settled, in: view.at(start))
         #expect(idleness.deadline == start + .seconds(600))
-        var effects = idleness.handle(.deadline, in: view, at: start + .seconds(600))
+        var effects = idleness.handle(.deadline, in: view.at(start + .seconds(600)))
         #expect(effects.isEmpty)
         view.hasLeftovers = false
-        effects = idleness.handle(.deadline, in: view, at: start + .seconds(1_200))
+        effects = idleness.handle(.deadline, in: view.at(start + .seconds(1_200)))
         #expect(effects.names == ["forget"])
         view.process = .init(view.lifecycle.process)
-        _ = idleness.handle(.processChanged, in: view, at: start)
+        _ = idleness.handle(.processChanged, in: view.at(start))
         #expect(idleness.deadline == nil)
     }
 }

@@ -11,17 +11,17 @@ struct StateComponentTests {
     func freeze() {
         var suspension = Suspension(terminalInterval: .seconds(10))
         let view = ApplicationView.running(.suspended)
-        let pending = suspension.begin(.pending, in: view, at: start)
+        let pending = suspension.begin(.pending, in: view.at(start))
         #expect(pending.isEmpty && suspension.deadline == start + .milliseconds(1))
-        _ = suspension.resume(.pending, in: view, at: start)
+        _ = suspension.resume(.pending, in: view.at(start))
         #expect(suspension.deadline == start + .microseconds(1_125))
-        for _ in 0..<100 { _ = suspension.resume(.pending, in: view, at: start) }
+        for _ in 0..<100 { _ = suspension.resume(.pending, in: view.at(start)) }
         #expect(suspension.deadline == start + .milliseconds(100))
-        let verified = suspension.resume(.verified, in: view, at: start)
+        let verified = suspension.resume(.verified, in: view.at(start))
         let identity = view.lifecycle.process
         #expect(verified.events == [.processFrozen(identity, openTasks: 0, blocksOthers: false)])
         #expect(suspension.deadline == nil)
-        let open = suspension.begin(.openTasks(2), in: view, at: start)
+        let open = suspension.begin(.openTasks(2), in: view.at(start))
         #expect(open.events == [.processFrozen(identity, openTasks: 2, blocksOthers: false)])
     }
 
@@ -33,10 +33,10 @@ struct StateComponentTests {
         process.isWelcomed = false
         var view = ApplicationView(lifecycle, process: process)
         var plain = PlainProgram(limit: .seconds(2))
-        _ = plain.handle(.settled, in: view, at: start)
+        _ = plain.handle(.settled, in: view.at(start))
         #expect(plain.deadline == start + .seconds(2))
         view.isDeclared = true
-        _ = plain.handle(.settled, in: view, at: start)
+        _ = plain.handle(.settled, in: view.at(start))
         #expect(plain.deadline == nil)
     }
 
@@ -47,7 +47,7 @@ struct StateComponentTests {
         plain.adopt()
         let isRequested = plain.beginEnd(at: start, limit: .seconds(25))
         #expect(isRequested && plain.isEnding && plain.deadline == start + .seconds(25))
-        #expect(plain.handle(.deadline, in: view, at: start + .seconds(25)).names == ["kill"])
+        #expect(plain.handle(.deadline, in: view.at(start + .seconds(25))).names == ["kill"])
         // The kill is no second request.
         let isRepeated = plain.beginEnd(at: start + .seconds(25), limit: .seconds(25))
         #expect(!isRepeated && plain.deadline == nil)
@@ -56,14 +56,14 @@ struct StateComponentTests {
     @Test("B02 a suspended job continues when it is in the foreground of its terminal")
     func terminal() {
         var (suspension, view) = (Suspension(terminalInterval: .seconds(10)), ApplicationView.running(.suspended))
-        suspension.watchTerminal(in: view, at: start)
+        suspension.watchTerminal(in: view.at(start))
         #expect(suspension.deadline == nil)
         view.process?.isForegroundJob = { false }
-        suspension.watchTerminal(in: view, at: start)
-        let first = suspension.handle(.deadline, in: view, at: start + .seconds(10))
+        suspension.watchTerminal(in: view.at(start))
+        let first = suspension.handle(.deadline, in: view.at(start + .seconds(10)))
         #expect(first.isEmpty && suspension.deadline == start + .seconds(20))
         view.process?.isForegroundJob = { true }
-        let last = suspension.handle(.deadline, in: view, at: start + .seconds(20))
+        let last = suspension.handle(.deadline, in: view.at(start + .seconds(20)))
         #expect(last.events == [.enterForeground] && suspension.deadline == nil)
     }
 
@@ -72,11 +72,11 @@ struct StateComponentTests {
         var (suspension, view) = (
             Suspension(terminalInterval: .seconds(10)), ApplicationView.running(.background, openTasks: 1)
         )
-        var effects = suspension.handle(.settled, in: view, at: start)
+        var effects = suspension.handle(.settled, in: view.at(start))
         #expect(effects.names == ["requestIdleReport"])
         view.process?.isIdleReportRequested = true
         for view in [view, .running(.active, openTasks: 1), .running(.suspended)] {
-            effects = suspension.handle(.settled, in: view, at: start)
+            effects = suspension.handle(.settled, in: view.at(start))
             #expect(effects.isEmpty)
         }
     }
@@ -86,7 +86,7 @@ struct StateComponentTests {
         var (names, view) = (TaskNames(), ApplicationView.running(.background, openTasks: 1))
         names.expectCallback(until: start + .seconds(5), at: start)
         #expect(names.deadline == start + .milliseconds(2_500))
-        var effects = names.handle(.deadline, in: view, at: start + .seconds(3))
+        var effects = names.handle(.deadline, in: view.at(start + .seconds(3)))
         #expect(effects.messages == [.taskNames(request: 1)] && names.deadline == nil)
         view.process?.openTasks = 0
         effects = names.request(in: view)
@@ -95,13 +95,13 @@ struct StateComponentTests {
 
     @Test("B16 requests wait for the process of an earlier supervisor for its time, at most 64, and are then refused")
     func adoption() {
-        var adoption = Adoption(limit: .seconds(10))
+        var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
         var admissions = [adoption.admit(.activate)]
         adoption.expect(ApplicationRecord.ProcessRecord(), at: start)
         #expect(adoption.deadline == start + .seconds(10))
         admissions += (0..<65).map { _ in adoption.admit(.activate) }
         #expect(admissions.first == .handled && admissions.last == .tooMany && admissions[64] == .waits)
-        let effects = adoption.handle(.deadline, in: .running(.active), at: start + .seconds(10))
+        let effects = adoption.handle(.deadline, in: .running(.active).at(start + .seconds(10)))
         #expect(effects.names == ["log", "refuseWaitingRequests"] && adoption.deadline == nil)
         #expect(adoption.requests.count == 64 && adoption.next() == .activate)
         let late = adoption.admit(.activate)
@@ -110,11 +110,52 @@ struct StateComponentTests {
         #expect(adoption.requests.isEmpty && adoption.record != nil)
     }
 
+    @Test("B16 a process that connects again is taken over as it is, and receives the requests that were on their way")
+    func reconnection() {
+        var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+        var record = ApplicationRecord.ProcessRecord()
+        record.state = .active
+        record.intention.isFocused = false
+        record.intention.isTerminating = true
+        record.intention.graceEnd = start + .seconds(7)
+        record.intention.urls = [ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: nil))]
+        record.intention.wakes = [ApplicationRecord.WakeRecord(reason: WakeReason(.fetch, id: 2), allowance: .zero)]
+        adoption.expect(record, at: start)
+        let view = ApplicationView.running(.active).at(start)
+        #expect(adoption.state(in: view) == .terminating)
+        let running = Hello.RunningState(.suspended, token: [], generation: 1)
+        var effects = adoption.connect(running: running, presentation: nil, in: view)
+        #expect(effects.names.prefix(3) == ["log", "take", "expectTermination"])
+        #expect(effects.names.suffix(3) == ["reopen", "rewake", "handleWaitingRequests"])
+        #expect(effects.events == [.terminate(grace: .seconds(7)), .show, .deactivate])
+        #expect(adoption.record == nil && adoption.deadline == nil && adoption.state(in: view) == .active)
+        // Not launched yet, and not to be shown.
+        record.intention = ApplicationRecord.Intention()
+        record.intention.isVisible = false
+        record.isBackgroundLaunch = true
+        adoption.expect(record, at: start)
+        effects = adoption.connect(running: nil, presentation: nil, in: view)
+        #expect(effects.names == ["takeUnlaunched", "handleWaitingRequests"])
+    }
+
+    @Test("B16 a presentation that has changed since is newer than the one that was on its way")
+    func presentation() {
+        let adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+        var intention = ApplicationRecord.Intention()
+        intention.presentation = PresentationMessage(isVisible: true, isFocused: true)
+        let view = ApplicationView.running(.active)
+        for isVisible in [true, false] {
+            let next = PresentationMessage(isVisible: isVisible, isFocused: isVisible)
+            let effects = adoption.resumption(of: intention, presentation: next, in: view)
+            #expect(effects.events == (isVisible ? [.show, .activate] : [.enterBackground, .deactivate]))
+        }
+    }
+
     @Test("B14 the transfer process is told when an application runs or ends, and not of anything else")
     func transfers() {
         var hold = TransferHold()
         let names = [ApplicationView.notRunning, .running(.active), .running(.active), .notRunning].map { view in
-            hold.handle(.settled, in: view, at: start).names
+            hold.handle(.settled, in: view.at(start)).names
         }
         #expect(names == [[], ["updateTransferHold"], [], ["updateTransferHold"]])
     }

@@ -38,7 +38,7 @@ extension StandaloneHost {
         [lifecycle.nextDeadline, performer.nextDeadline].compactMap(\.self).min().map { deadline in
             RunningTime.longestWait(
                 before: deadline - now,
-                isStrict: lifecycle.unacknowledgedCallback != nil || lifecycle.isExpiring,
+                isStrict: lifecycle.unacknowledgedCallback != nil || lifecycle.stay.killDeadline != nil,
                 isIdle: application.tasks.count == 0
             )
         }

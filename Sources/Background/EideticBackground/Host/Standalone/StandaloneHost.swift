@@ -155,7 +155,7 @@ final class StandaloneHost {
             process(.deadlineReached, at: eventTime(moment))
         }
         let open = application.tasks.count
-        if open != lifecycle.openTasks, moment == nil {
+        if open != lifecycle.stay.openTasks, moment == nil {
             process(.openTaskCountChanged(open, process: .first), at: eventTime(nil))
         }
         process(event, at: eventTime(moment))

@@ -2,7 +2,15 @@ import EideticCore
 import EideticFetch
 import EideticTransfer
 
-extension TransferEngine {
+/// The report of an engine about its transfers: their states, and the reasons for which they wait.
+struct TransferReport {
+    private let engine: TransferEngine
+
+    init(of engine: TransferEngine) { self.engine = engine }
+
+    private var store: TransferStore { engine.store }
+    private var time: any TimeSource { engine.time }
+
     /// The number of bytes of statuses in one reply.
     private static let pageSize = 49_152
 
@@ -38,9 +46,9 @@ extension TransferEngine {
             url: request.url,
             note: request.note
         )
-        (status.completedBytes, status.totalBytes) = running[row.number]?.progress ?? (row.completed, row.total)
+        (status.completedBytes, status.totalBytes) = engine.running[row.number]?.progress ?? (row.completed, row.total)
         status.attemptCount = Int(row.attempts)
-        status.lastError = String((lastErrors[row.number]?.message ?? "").prefix(1_024))
+        status.lastError = String((engine.lastErrors[row.number]?.message ?? "").prefix(1_024))
         guard row.state == .waiting || row.state == .paused else { return status }
         if row.notBefore > time.uptime { status.nextAttempt = time.now + (row.notBefore - time.uptime) }
         if let begin = row.earliestBegin, begin > time.now { status.nextAttempt = begin }
@@ -52,7 +60,8 @@ extension TransferEngine {
     /// Returns the reason if the session has as many connections to the host as it allows.
     private func limitOfSession(_ row: TransferRow) -> WaitReason? {
         let limit = store.sessions[row.session]?.configuration.connectionsPerHost ?? .max
-        guard limit < TransferLimits.connectionsPerHost, queue.count(ofSession: row.session, host: row.host) >= limit
+        guard limit < TransferLimits.connectionsPerHost,
+            engine.queue.count(ofSession: row.session, host: row.host) >= limit
         else { return nil }
         let text = "all \(limit) connections of its session to \(store.hosts.names[Int(row.host)]) are in use"
         return WaitReason(.hostLimit, text: text)
@@ -60,10 +69,10 @@ extension TransferEngine {
 
     /// Returns the reasons for which a transfer that waits does not run.
     private func reasons(for row: TransferRow) -> [WaitReason] {
-        var reasons = held.contains(row.number) ? currentConditions : []
+        var reasons = engine.conditions.isHeld(row.number) ? engine.conditions.reasons : []
         if row.notBefore > time.uptime, let code = row.waitReason {
             let seconds = Int((row.notBefore - time.uptime).inSeconds.rounded(.up))
-            let cause = lastErrors[row.number].map { ": \($0.message.prefix(512))" } ?? ""
+            let cause = engine.lastErrors[row.number].map { ": \($0.message.prefix(512))" } ?? ""
             reasons.append(WaitReason(code, text: "the next attempt is in \(seconds) s\(cause)"))
         }
         if let begin = row.earliestBegin, begin > time.now {
@@ -76,7 +85,7 @@ extension TransferEngine {
             let text = "it gave its connection to another transfer, and continues when one is free"
             return [WaitReason(.queue, text: text)]
         }
-        if queue.isFull(host: row.host) {
+        if engine.queue.isFull(host: row.host) {
             let limit = TransferLimits.connectionsPerHost
             return [
                 WaitReason(
@@ -85,7 +94,7 @@ extension TransferEngine {
                 )
             ]
         }
-        if queue.isFull {
+        if engine.queue.isFull {
             return [WaitReason(.connectionLimit, text: "all \(TransferLimits.connections) connections are in use")]
         }
         return [WaitReason(.queue, text: "transfers of other applications, or with a higher priority, are first")]

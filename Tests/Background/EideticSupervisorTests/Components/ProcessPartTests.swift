@@ -1,0 +1,172 @@
+import EideticCore
+import EideticLifecycle
+import EideticSupervision
+import EideticSupervisor
+import EideticTestSupport
+import Testing
+
+@Suite("Messages, suspensions, transitions and files of a process, without one")
+struct ProcessPartTests {
+    private let start = ApplicationView.start
+
+    @Test("B02 messages wait for the greeting, and a callback is sent again until it is acknowledged, once")
+    func conversation() {
+        var conversation = Conversation(after: 6)
+        let early = [conversation.send(.exit), conversation.deliver(.didBecomeActive, deadline: start)]
+        #expect(early == [[], []])
+        let callback = SupervisorMessage.lifecycle(.didBecomeActive, sequence: 7, deadline: start)
+        for _ in 0..<300 { _ = conversation.send(.exit) }
+        let first = conversation.open()
+        #expect(first.count == Conversation.waitingLimit + 1 && first.last == callback)
+        conversation.isIdleReportRequested = true
+        conversation.close()
+        #expect(!conversation.isOpen && !conversation.isIdleReportRequested)
+        let second = conversation.open()
+        #expect(second == [callback])
+        let unknown = conversation.acknowledge(8)
+        #expect(unknown == nil && conversation.callbackDeadline == start)
+        let known = conversation.acknowledge(7)
+        #expect(known == .didBecomeActive && conversation.pendingCallback == nil)
+        let next = [conversation.send(.exit), conversation.deliver(.willResignActive, deadline: start)]
+        #expect(next == [[.exit], [.lifecycle(.willResignActive, sequence: 8, deadline: start)]])
+    }
+
+    @Test("B01 suspensions are counted, with those under an earlier supervisor, and one under way goes on")
+    func suspensions() {
+        var times = SuspensionTimes(since: .seconds(10), count: 3, total: .seconds(5))
+        times.resume(at: .seconds(12))
+        #expect(times.start == .seconds(10) && times.total(at: .seconds(13)) == .seconds(8))
+        let first = times.end(at: .seconds(14))
+        #expect(first == .seconds(10) && times.total == .seconds(9) && times.count == 3)
+        let none = times.end(at: .seconds(15))
+        #expect(none == nil && times.total == .seconds(9))
+        times.begin(at: .seconds(20))
+        times.cancel()
+        #expect(times.count == 4 && times.total(at: .seconds(30)) == .seconds(9))
+    }
+
+    // MARK: Transitions
+
+    /// A process that opens tasks when the page is closed, and may be held.
+    private final class Gate: TransitionGate {
+        let admitsTasks = true
+        var lateTasks = 0
+        var isHeld = false
+        private(set) var steps: [String] = []
+
+        func closePage(at now: Duration) -> Int {
+            steps.append("close")
+            return lateTasks
+        }
+
+        func reopenPage() { steps.append("reopen") }
+
+        func isSparedAtLimit() -> Bool { isHeld }
+    }
+
+    @Test("B03 a task that begins in the last moment before a termination is not cut off")
+    func lateTask() {
+        for count in [0, 2] {
+            let gate = Gate()
+            gate.lateTasks = count
+            var lifecycle = ApplicationView.running(.background).lifecycle
+            let effects = CheckedTransition.make(&lifecycle, on: .terminate(grace: .zero), at: start, with: gate)
+            let hasEnded = effects.contains { if case .setTaskPhase(.terminating, _) = $0 { true } else { false } }
+            #expect(hasEnded == (count == 0) && lifecycle.stay.openTasks == count)
+            #expect(gate.steps == (count == 0 ? ["close"] : ["close", "reopen"]))
+        }
+    }
+
+    @Test("B05 a process that a debugger holds is not killed at a limit, and has the whole time again")
+    func held() {
+        for isHeld in [false, true] {
+            let gate = Gate()
+            gate.isHeld = isHeld
+            var lifecycle = ApplicationView.running(.active).lifecycle
+            _ = lifecycle.handle(.deactivate, at: start)
+            let deadline = lifecycle.nextDeadline ?? start
+            let effects = CheckedTransition.make(&lifecycle, on: .deadlineReached, at: deadline, with: gate)
+            let isKilled = effects.contains { if case .killProcess = $0 { true } else { false } }
+            #expect(isKilled != isHeld)
+            if isHeld { #expect(lifecycle.nextDeadline == deadline + (deadline - start)) }
+        }
+    }
+
+    @Test("B01 a short thaw ends in the suspension, or after 0.2 s of attempts and with a task in the background")
+    func briefThaw() {
+        var (thaws, view) = (ShortThaws(), ApplicationView.running(.suspended).at(start))
+        let identity = view.lifecycle.process
+        var effects = thaws.request(from: .bus, in: view)
+        #expect(effects.names == ["thawBriefly"] && thaws.deadline == start + ShortThaws.length)
+        effects = thaws.end(.pending, in: view)
+        #expect(effects.isEmpty && thaws.deadline == start + .milliseconds(2))
+        effects = thaws.end(.verified, in: view)
+        #expect(effects.names == ["watchCallers"] && thaws.deadline == nil)
+        effects = thaws.end(.openTasks(2), in: view)
+        #expect(effects.events == [.resumeInBackground, .openTaskCountChanged(2, process: identity)])
+        view = view.at(start + .seconds(5))
+        _ = thaws.request(from: .display, in: view)
+        _ = thaws.end(.pending, in: view)
+        effects = thaws.end(.pending, in: view.at(start + .milliseconds(5_200)))
+        #expect(effects.events == [.resumeInBackground] && thaws.deadline == nil)
+    }
+
+    // MARK: Records
+
+    @Test("B16 the record and the schedule are written when they have changed, and read by the next supervisor")
+    func files() throws {
+        let place = try TemporaryDirectory()
+        let (system, state) = (FileSystem(), place.path(of: "state"))
+        let directory = try RuntimeDirectory(path: place.path(of: "run"))
+        var files = ApplicationFiles(of: "a", in: directory, stateDirectory: state)
+        var record = ApplicationRecord()
+        record.processNumber = 7
+        let isSaved = files.save(record)
+        #expect(isSaved)
+        let path = place.path(of: "run/applications/a/record")
+        try system.unlink(path)
+        // Nothing has changed.
+        _ = files.save(record)
+        #expect(throws: SystemError.self) { try system.status(of: path) }
+        record.processNumber = 8
+        _ = files.save(record)
+        #expect(try system.status(of: path).size > 0)
+        let now = ScheduleTime(steady: 1_700_000_000, local: 1_700_000_000)
+        var wakes = WakeRecord(schedule: WakeSchedule(at: now))
+        files.save(wakes)
+        let empty = try files.readWakes()
+        #expect(empty == nil)
+        wakes.wantsLocation = true
+        files.save(wakes)
+        var next = ApplicationFiles(of: "a", in: directory, stateDirectory: state)
+        let read = try next.readWakes()
+        #expect(read == wakes)
+        try next.saveExitReport("killed")
+        try next.deleteArchive()
+        let report = try system.contents(of: "\(files.archiveDirectory)/exit-report", limit: 100)
+        #expect(report == Array("killed\n".utf8))
+    }
+
+    @Test("B10 an application is limited to the modes of its desktop entry, and an undeclared one is refused with it")
+    func declarations() throws {
+        let text = "[Desktop Entry]\nType=Application\nName=A\nExec=/usr/bin/a\nX-Eidetic-BackgroundModes=fetch;\n"
+        let place = try TemporaryDirectory()
+        try place.write(Array(text.utf8), to: "org.a.desktop")
+        var program = ApplicationProgram(of: "org.a")
+        #expect(!program.isKnown && program.missing == "no program is known" && program.hasBusName)
+        let lookup = ManifestDirectories(paths: [place.path]).manifest(of: "org.a")
+        let isNew = [program.refresh(lookup), program.refresh(lookup)]
+        #expect(isNew == [true, false])
+        #expect(program.isKnown && program.transferNames == ["org.a", "a"])
+        let limits = LifecycleRules()
+        for isWatched in [true, false] {
+            var rules = limits
+            program.restrict(&rules, to: nil, isWatched: isWatched, within: limits)
+            #expect(rules.declaredWakeKinds == [.fetch, .notification] && rules.declaredAssertions.isEmpty)
+            #expect(rules.suspensionPolicy == (isWatched ? .keepRunning : .freeze))
+        }
+        let wake = LifecycleEvent.wake(WakeReason(.push, id: 1), allowance: .zero)
+        let explanation = program.explanation(of: .undeclaredMode, for: wake)
+        #expect(explanation.contains("does not name remote-notification"))
+    }
+}
