@@ -16,6 +16,7 @@ extension SupervisedApplication {
         components.urls.forgetTokens()
         components.adoption.restore(record.requests { components.urls.renumber($0) })
         guard let found = record.process else { return }
+        components.urls.announce(found.intention.urls)
         components.work.strays = found.progressNumbers
         guard let process = place.open(found, identity: lifecycle.process) else {
             return components.adoption.lost = found

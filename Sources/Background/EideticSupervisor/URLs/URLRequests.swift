@@ -20,13 +20,17 @@ package struct URLRequests: ApplicationComponent {
     /// The tokens of URLs without an answer, by the numbers of the URLs, and the latest answers.
     private var tokens: [UInt64: UInt64] = [:]
     private var answers: [(token: UInt64, failure: String?)] = []
+    /// The tokens of URLs that get a number when the process of the earlier supervisor has connected or ended, and the
+    /// senders who ask for them before.
+    private var announcedTokens: Set<UInt64> = []
+    private var earlySenders: [UInt64: Sender] = [:]
 
     private var lastNumber: UInt64
 
     /// Creates the component, whose URLs have the numbers after one, unlike those of an earlier supervisor.
     package init(after number: UInt64 = 0) { lastNumber = number }
 
-    package var deadline: Duration? { senders.values.map(\.deadline).min() }
+    package var deadline: Duration? { (senders.values.map(\.deadline) + earlySenders.values.map(\.deadline)).min() }
 
     /// Returns a number that no other URL has.
     package mutating func nextNumber() -> UInt64 {
@@ -62,15 +66,28 @@ package struct URLRequests: ApplicationComponent {
     /// Answers the sender who has lost the earlier supervisor, now or later; returns `nil` if the URL is unknown.
     package mutating func follow(_ token: UInt64, at now: Duration, answer: @escaping Answer) -> [ApplicationEffect]? {
         if let known = answers.first(where: { $0.token == token }) { return [.answer(answer, failure: known.failure)] }
-        guard let number = tokens.first(where: { $0.value == token })?.key else { return nil }
-        senders[number] = Sender(answer: answer, deadline: now + Self.answerLimit)
+        let sender = Sender(answer: answer, deadline: now + Self.answerLimit)
+        if let number = tokens.first(where: { $0.value == token })?.key {
+            senders[number] = sender
+        } else if announcedTokens.contains(token) {
+            earlySenders[token] = sender
+        } else {
+            return nil
+        }
         return []
+    }
+
+    /// Expects URLs that a process of the earlier supervisor may not have received.
+    package mutating func announce(_ records: [ApplicationRecord.URLRecord]) {
+        announcedTokens = Set(records.map(\.token)).subtracting([0])
     }
 
     /// Returns a URL of an earlier supervisor with a number of this one.
     package mutating func renumber(_ record: ApplicationRecord.URLRecord) -> IncomingURL {
         let number = nextNumber()
         if record.token != 0 { tokens[number] = record.token }
+        announcedTokens.remove(record.token)
+        senders[number] = earlySenders.removeValue(forKey: record.token)
         return record.url(numbered: number)
     }
 
@@ -108,9 +125,11 @@ package struct URLRequests: ApplicationComponent {
     /// Answers those who have waited for long; the URLs are opened nevertheless.
     package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard change == .deadline else { return [] }
-        let overdue = senders.filter { $1.deadline <= view.now }
-        for number in overdue.keys { senders[number] = nil }
-        return overdue.values.map {
+        let isOverdue = { (sender: Sender) in sender.deadline <= view.now }
+        let overdue = senders.values.filter(isOverdue) + earlySenders.values.filter(isOverdue)
+        senders = senders.filter { !isOverdue($1) }
+        earlySenders = earlySenders.filter { !isOverdue($1) }
+        return overdue.map {
             .answer($0.answer, failure: "the application has not answered yet; the URL waits for it")
         }
     }

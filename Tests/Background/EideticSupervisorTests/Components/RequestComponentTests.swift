@@ -64,6 +64,30 @@ struct RequestComponentTests {
         #expect(answers.texts.count == 2)
     }
 
+    @Test("B09 a sender who asks before the process of the earlier supervisor has connected is answered afterwards")
+    func earlySender() throws {
+        let (answers, start) = (Answers(), ApplicationView.start)
+        var urls = URLRequests(after: 11)
+        let records = [99, 97].map {
+            ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: "b"), token: $0)
+        }
+        urls.announce(records)
+        for token in [99, 97] as [UInt64] {
+            let early = urls.follow(token, at: start, answer: answers.add)
+            try #require(early).answer()
+        }
+        #expect(answers.texts.isEmpty && urls.deadline == start + .seconds(8))
+        let url = urls.renumber(records[0])
+        urls.complete(url, outcome: .notHandled, startObstacle: nil).answer()
+        #expect(answers.texts == ["the application does not open this URL"])
+        // The process of the other one has not connected in time.
+        urls.handle(.deadline, in: view.at(start + .seconds(8))).answer()
+        #expect(answers.texts.last == "the application has not answered yet; the URL waits for it")
+        #expect(answers.texts.count == 2 && urls.deadline == nil)
+        let unknown = urls.follow(98, at: start, answer: answers.add)
+        #expect(unknown.map(\.count) == nil)
+    }
+
     @Test("B01 a launch is answered when the program has connected, or after a limit that it has not")
     func launches() {
         var answers: [LaunchRequests.Answer] = []
