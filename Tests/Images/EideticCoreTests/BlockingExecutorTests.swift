@@ -73,6 +73,20 @@ struct BlockingExecutorTests {
     }
 }
 
+extension BlockingExecutorTests {
+    @Test("C17 a task that waits behind two that block is taken by another thread, although no further one comes")
+    func noFurtherTask() async {
+        for _ in 0..<Torture.repetitions(50, full: 2_000) {
+            let executor = BlockingExecutor(name: "test", maximumThreadCount: 3), gate = Gate(), done = Gate()
+            let blocked = (0..<2).map { _ in Task(executorPreference: executor) { gate.block() } }
+            let last = Task(executorPreference: executor) { done.open() }
+            await done.wait()
+            gate.open()
+            for task in blocked + [last] { await task.value }
+        }
+    }
+}
+
 /// The threads on which tasks have run.
 private final class ThreadLog: Sendable {
     private let threads = Guarded<Set<pthread_t>>([])

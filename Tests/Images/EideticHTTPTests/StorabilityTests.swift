@@ -23,6 +23,15 @@ struct StorabilityTests {
         #expect(Storability.isStorable(status: status, fields: fields, request: requestFields) == expected)
     }
 
+    @Test("C20 each field that Connection names is one of the connection, few or many", arguments: [1, 8, 9, 3_000])
+    func namedFields(count: Int) {
+        let names = (0..<count).map { "X-Hop\($0)" }
+        let fields =
+            fields("Connection: " + names.joined(separator: ", "), "ETag: \"a\"")
+            + names.flatMap { EideticHTTPTests.fields("\($0.lowercased()): 1") }
+        #expect(Storability.storableFields(of: fields).map(\.name) == ["ETag"])
+    }
+
     @Test("C20 fields of the connection are not stored")
     func storedFields() {
         let all = fields(

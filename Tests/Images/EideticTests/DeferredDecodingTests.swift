@@ -50,6 +50,19 @@ struct DeferredDecodingTests {
         #expect(late.pixels === plain.pixels)
     }
 
+    @Test("L02 equal loads at once with avoidDecode have one image, which is decoded once for all of them")
+    func shared() async throws {
+        let png = try TestImage.png(width: 64, height: 48), gate = Gate()
+        let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, body: png)] }
+        let pipeline = ImagePipeline(.init()), request = ImageRequest(server.url + "/a.png", options: .avoidDecode)
+        let tasks = (0..<10).map { _ in Task { try await pipeline.response(for: request).image } }
+        try await eventually("nine loads have joined the first one") { pipeline.statistics.joined >= 9 }
+        gate.open()
+        var pixels: Set<ObjectIdentifier> = []
+        for task in tasks { pixels.insert(ObjectIdentifier(try await task.value.pixels)) }
+        #expect(pixels.count == 1)
+    }
+
     @Test("L06 C01 avoidDecode: the cost of an unused image is that of its pixels and its bytes")
     func cost() async throws {
         let png = try TestImage.png(width: 64, height: 48)

@@ -43,8 +43,8 @@ final class ImageLoader: Sendable {
         context: JobContext,
         report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
-        // What is not decoded is not shared: the job of the bytes is.
-        if load.policy.defersDecoding, displayed == nil {
+        // A program that only moves files loads each once, and nobody uses the pixels: the job of the bytes suffices.
+        if load.policy.defersDecoding, displayed == nil, BlockingExecutor.current != nil {
             if let image = memoryHit(for: load) { return ImageResponse(image, source: .memory, steps: []) }
             return try await ImageJob(load, loader: self, context: context, report: report).response()
         }

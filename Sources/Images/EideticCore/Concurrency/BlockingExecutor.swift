@@ -20,9 +20,16 @@ package final class BlockingExecutor: TaskExecutor {
 
         var busyThreadCount: Int { threadCount - idleThreadCount }
 
-        /// Returns whether another thread must take a job: there are too many, or no thread watches a busy one.
-        var needsThread: Bool {
-            jobs.count - startedCount > busyThreadCount * BlockingExecutor.jobsPerThread || watchingThreadCount == 0
+        /// Returns the thread that the waiting jobs need: there are too many of them, or no thread watches a busy one.
+        mutating func demand(maximumThreadCount: Int) -> Demand {
+            let count = jobs.count - startedCount
+            guard count > 0, count > busyThreadCount * BlockingExecutor.jobsPerThread || watchingThreadCount == 0 else {
+                return .none
+            }
+            if idleThreadCount > 0 { return .wakeUp }
+            guard threadCount < maximumThreadCount else { return .none }
+            threadCount += 1
+            return .start
         }
 
         mutating func popFirst() -> UnownedJob? {
@@ -57,7 +64,7 @@ package final class BlockingExecutor: TaskExecutor {
     /// The result of a thread's wait.
     private enum Turn { case job(UnownedJob), end }
 
-    /// The threads that a new job needs.
+    /// The thread that waiting jobs need.
     private enum Demand { case none, wakeUp, start }
 
     /// The number of waiting jobs for which another thread runs.
@@ -95,15 +102,19 @@ package final class BlockingExecutor: TaskExecutor {
 
     @usableFromInline
     package func enqueue(_ job: consuming ExecutorJob) {
+        // The runtime does not hold the executor, whose last task may end as soon as the lock is free.
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
         let job = UnownedJob(job)
-        let demand = monitor.withLock { state -> Demand in
-            state.jobs.append(job)
-            guard state.needsThread else { return .none }
-            if state.idleThreadCount > 0 { return .wakeUp }
-            guard state.threadCount < maximumThreadCount else { return .none }
-            state.threadCount += 1
-            return .start
-        }
+        meet(
+            monitor.withLock { state in
+                state.jobs.append(job)
+                return state.demand(maximumThreadCount: maximumThreadCount)
+            }
+        )
+    }
+
+    private func meet(_ demand: Demand) {
         switch demand {
         case .none: break
         case .wakeUp: monitor.signal()
@@ -111,13 +122,20 @@ package final class BlockingExecutor: TaskExecutor {
         }
     }
 
+    /// Wakes or starts a thread for the jobs that wait behind the one which the calling thread has taken; the task of
+    /// that job holds the executor.
+    private func relieve() { meet(monitor.withLock { $0.demand(maximumThreadCount: maximumThreadCount) }) }
+
     private func startThread() {
         // The tasks that prefer the executor hold it while they run; a thread that waits does not.
         let pointer = Unmanaged.passUnretained(self).toOpaque()
         let executor = asUnownedTaskExecutor()
         Thread.start(name: name) { [monitor, pointer = UInt(bitPattern: pointer)] in
             pthread_setspecific(Self.key, UnsafeRawPointer(bitPattern: pointer))
-            while let job = Self.next(from: monitor) { job.runSynchronously(on: executor) }
+            while let job = Self.next(from: monitor) {
+                Self.current?.relieve()
+                job.runSynchronously(on: executor)
+            }
         }
     }
 

@@ -45,6 +45,11 @@ package enum Storability {
     package static func storableFields(of fields: [HTTPField]) -> [HTTPField] {
         let named = fields.values(of: "connection").flatMap(\.httpListMembers).map(\.lowercasedASCII)
         let forbidden = named + connectionFields
+        // A list is quicker for the few names of a usual response; those of a hostile one may be thousands.
+        guard named.count <= 8 else {
+            let names = Set(forbidden)
+            return fields.filter { !names.contains($0.name.lowercasedASCII) }
+        }
         return fields.filter { field in !forbidden.contains { HTTPHeaders.isSameName($0, field.name) } }
     }
 
