@@ -162,7 +162,17 @@ final class RunningProcess {
     }
 
     func pass(_ messages: [SupervisorMessage]) {
-        for message in messages { connection?.send(WireWriter.encode(message)) }
+        for message in messages {
+            if let connection {
+                connection.send(WireWriter.encode(message))
+            } else if case .lifecycle = message {
+                // The next connection begins with the callback under way.
+                continue
+            } else {
+                // The connection has failed at one of the others.
+                _ = conversation.send(message)
+            }
+        }
     }
 
     /// Uses another connection, on which the application greets, and passes its messages; an invalid one ends the

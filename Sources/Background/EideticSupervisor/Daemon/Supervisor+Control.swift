@@ -162,6 +162,7 @@ extension Supervisor {
             if application.components.adoption.record != nil {
                 application.process?.freezer.kill()
                 application.components.adoption.drop()
+                application.perform(application.components.urls.dropAnnounced())
                 application.handle(.forceQuit)
                 return [ControlAnswer(.done)]
             }

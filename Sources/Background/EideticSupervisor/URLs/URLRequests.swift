@@ -82,6 +82,15 @@ package struct URLRequests: ApplicationComponent {
         announcedTokens = Set(records.map(\.token)).subtracting([0])
     }
 
+    /// Expects them no more, as the user ends the application.
+    package mutating func dropAnnounced() -> [ApplicationEffect] {
+        defer {
+            announcedTokens = []
+            earlySenders = [:]
+        }
+        return earlySenders.values.map { .answer($0.answer, failure: LifecycleEffect.Refusal.forceQuit.explanation) }
+    }
+
     /// Returns a URL of an earlier supervisor with a number of this one.
     package mutating func renumber(_ record: ApplicationRecord.URLRecord) -> IncomingURL {
         let number = nextNumber()

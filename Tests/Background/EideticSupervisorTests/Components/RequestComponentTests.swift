@@ -86,6 +86,14 @@ struct RequestComponentTests {
         #expect(answers.texts.count == 2 && urls.deadline == nil)
         let unknown = urls.follow(98, at: start, answer: answers.add)
         #expect(unknown.map(\.count) == nil)
+        // The user ends the application.
+        urls.announce(records)
+        let waiting = urls.follow(97, at: start, answer: answers.add)
+        try #require(waiting).answer()
+        urls.dropAnnounced().answer()
+        #expect(answers.texts.last == LifecycleEffect.Refusal.forceQuit.explanation)
+        let dropped = urls.follow(97, at: start, answer: answers.add)
+        #expect(dropped.map(\.count) == nil)
     }
 
     @Test("B01 a launch is answered when the program has connected, or after a limit that it has not")
