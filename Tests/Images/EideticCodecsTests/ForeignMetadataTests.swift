@@ -87,6 +87,12 @@ struct ForeignMetadataTests {
         writer.addDirectory([(0x8769, 4, 1, 8), (0x010f, 2, 50, size), (0x0131, 2, .max, 8)] + texts, next: 8)
         writer.bytes += [UInt8](repeating: 65, count: size - writer.bytes.count)
         #expect(try ImageMetadata(of: writer.bytes).exif?.count ?? 0 < 65_000)
+        // Small values of as many tags as are read, with one large value.
+        var many = ExifWriter(isLittle: true)
+        let small = (0..<1_023).map { _ in (tag: 0x0112, type: 3, count: 1, value: 1) }
+        many.addDirectory([(0x010e, 2, 50_000, 8), (0x8769, 4, 1, 8)] + small, next: 0)
+        many.bytes += [UInt8](repeating: 65, count: size - many.bytes.count)
+        #expect(try ImageMetadata(of: many.bytes).exif?.count ?? .max < 65_000)
         #expect(try ImageMetadata(of: Array(writer.bytes.prefix(20))).exif == nil)
     }
 

@@ -3,7 +3,7 @@ import EideticCore
 import EideticTestSupport
 import Testing
 
-/// What `eidetic convert` keeps of a file beside its pixels, and what it says of the rest.
+/// The parts of a file beside its pixels that `eidetic convert` keeps, and the words for those that it does not.
 @Suite("eidetic convert, files", .timeLimit(.minutes(2)))
 struct ConvertFileTests {
     private let directory: TemporaryDirectory
@@ -89,6 +89,20 @@ struct ConvertFileTests {
         )
         let header = try #require(try ImageDecoder.header(of: directory.contents(of: "out.jpg")))
         #expect(header.orientation == .up && header.size == PixelSize(width: 15, height: 20))
+    }
+
+    @Test(
+        "F05 XMP that is too large for a JPEG is left out, and that is said",
+        arguments: [(65_504, false), (65_505, true)]
+    )
+    func largePacket(count: Int, isLost: Bool) async throws {
+        var options = EncodeOptions()
+        options.metadata = ImageMetadata(xmp: [UInt8](repeating: 32, count: count))
+        let image = try TestImages.gradient(width: 20, height: 20)
+        let source = try directory.write(try ImageEncoder.encode(image, as: .png, options: options), to: "in.png")
+        let line = try await line("--metadata", "keep", source, directory.path(of: "out.jpg")).line
+        #expect(line.error == nil && line.lost == (isLost ? ["XMP"] : []))
+        #expect(try ImageMetadata(of: directory.contents(of: "out.jpg")).xmp?.count == (isLost ? nil : count))
     }
 
     @Test("F05 --metadata keeps what it names, and an unchanged JPEG its pixels", arguments: ["artist,gps", "no-gps"])

@@ -25,7 +25,9 @@ struct ExifTags {
 
     private static let photographLink = 0x8769
     private static let positionLink = 0x8825
-    /// The largest sum of the values; a segment of JPEG has 65,533 bytes.
+    /// The size of a tag in a directory.
+    private static let entryByteCount = 12
+    /// The largest sum of the tags and their values; a segment of JPEG has 65,533 bytes.
     private static let maximumByteCount = 60_000
     /// The sizes of the types, in bytes.
     static let typeSizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
@@ -43,7 +45,7 @@ struct ExifTags {
         isLittleEndian = reader.isLittleEndian
         var room = Self.maximumByteCount
         func link(_ number: Int) -> [Tag] {
-            var size = 4
+            var size = Self.entryByteCount + 4
             return reader.tags(at: first, room: &size) { $0 == number }
         }
         image = reader.tags(at: first, room: &room, where: isOfImage)
@@ -122,7 +124,7 @@ struct ExifTags {
             (isLittleEndian ? value.reversed() : value).reduce(0) { $0 << 8 | Int($1) }
         }
 
-        /// Returns the wanted tags of a directory; `room` is the number of bytes that their values may have.
+        /// Returns the wanted tags of a directory; `room` is the number of bytes that they and their values may have.
         func tags(at offset: Int, room: inout Int, where isWanted: (Int) -> Bool) -> [Tag] {
             var tags: [Tag] = []
             for index in 0..<min(short(at: offset) ?? 0, 1_024) {
@@ -130,10 +132,11 @@ struct ExifTags {
                 guard let number = short(at: entry), isWanted(number), let type = short(at: entry + 2),
                     let size = typeSizes[type], let count = long(at: entry + 4), count <= room
                 else { continue }
-                guard let place = count * size <= 4 ? entry + 8 : long(at: entry + 8), count * size <= room,
+                guard let place = count * size <= 4 ? entry + 8 : long(at: entry + 8),
+                    count * size + entryByteCount <= room,
                     let value = bytes.slice(at: place, count: count * size)
                 else { continue }
-                room -= value.count
+                room -= value.count + entryByteCount
                 tags.append(Tag(number: number, type: type, count: count, value: Array(value)))
             }
             return tags

@@ -28,7 +28,7 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF, HEIC, JPEG XL or TIFF file; there are none in other formats, nor
     /// where they are damaged.
     ///
-    /// Those of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read.
+    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.
@@ -65,6 +65,26 @@ public struct ImageMetadata: Sendable, Hashable {
         }
         metadata.xmp = xmp.map { XMPPacket.current($0) }
         return metadata
+    }
+
+    /// Returns the metadata of an image of this size that a format can hold: JPEG has a segment for EXIF, and one for
+    /// XMP.
+    ///
+    /// - Returns: What is left, and the names of the parts that are too large.
+    package func fitting(_ format: ImageFormat, size: PixelSize) -> (metadata: ImageMetadata, tooLarge: [String]) {
+        guard format == .jpeg else { return (self, []) }
+        var fitting = self
+        var names: [String] = []
+        let written = current(for: size)
+        if !JPEGMetadata.fits(exif: written.exif) {
+            fitting.exif = nil
+            names.append("EXIF")
+        }
+        if !JPEGMetadata.fits(xmp: written.xmp) {
+            fitting.xmp = nil
+            names.append("XMP")
+        }
+        return (fitting, names)
     }
 
     /// The metadata without the position where the image was taken, and without a block that cannot be read: it may

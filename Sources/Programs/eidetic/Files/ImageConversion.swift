@@ -40,7 +40,7 @@ struct ImageConversion: Sendable {
     /// An image and the metadata of its file.
     struct Source {
         var image: Image
-        let metadata: ImageMetadata?
+        var metadata: ImageMetadata?
         /// The file of the image without metadata; `nil` if its pixels were changed.
         var original: [UInt8]?
         /// The parts of the file that the converted one will not have.
@@ -65,9 +65,12 @@ struct ImageConversion: Sendable {
         if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1 {
             source.original = original(of: bytes, format: image.format, metadata: metadata)
         }
+        let fitting = metadata?.fitting(target ?? image.format, size: source.image.size)
+        source.metadata = fitting?.metadata
         if keepsMetadata {
             source.losses = MetadataLosses(of: bytes, format: image.format, metadata: metadata, target: target).names
         }
+        source.losses += fitting?.tooLarge ?? []
         return source
     }
 

@@ -113,11 +113,13 @@ enum AVIFCodec: ImageCodec {
     }
 
     /// The frames at the target size, one frame at full size, with 16 bits per channel too, a copy to rotate, the
-    /// planes of the image and its tiles, and a copy of the file if it has foreign tracks.
+    /// planes of the image and its tiles, a copy of the file if it has foreign tracks, and for the alphas of tiles
+    /// another copy, their planes and their brightness.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        let copy = AVIFTracks.hasForeignTracks(bytes) ? bytes.count : 0
-        let canvases = task.estimatedMemory(canvasCount: HEIFItems(bytes)?.isDeep == true ? 8 : 6)
-        let (sum, overflow) = canvases.addingReportingOverflow(copy)
+        let hasTileAlpha = HEIFItemIndex(bytes)?.alphaTiles != nil
+        let copies = bytes.count * ((AVIFTracks.hasForeignTracks(bytes) ? 1 : 0) + (hasTileAlpha ? 1 : 0))
+        let canvasCount = (HEIFItems(bytes)?.isDeep == true ? 8 : 6) + (hasTileAlpha ? 3 : 0)
+        let (sum, overflow) = task.estimatedMemory(canvasCount: canvasCount).addingReportingOverflow(copies)
         return overflow ? .max : sum
     }
 }

@@ -49,6 +49,14 @@ enum JPEGMetadata {
         return segments
     }
 
+    static func fits(exif: [UInt8]?) -> Bool { fits(exif, after: exifSignature) }
+
+    static func fits(xmp: [UInt8]?) -> Bool { fits(xmp, after: xmpSignature) }
+
+    private static func fits(_ content: [UInt8]?, after signature: StaticString) -> Bool {
+        content?.count ?? 0 <= maximumLength - signature.utf8CodeUnitCount
+    }
+
     private static func profileSegments(_ profile: [UInt8]) throws(EideticError) -> [UInt8] {
         let length = maximumLength - profileSignature.utf8CodeUnitCount - 2
         let count = (profile.count + length - 1) / length
