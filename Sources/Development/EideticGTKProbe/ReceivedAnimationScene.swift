@@ -20,7 +20,7 @@ extension Scenes {
         view.setImage(ImageRequest(server.url + "/a.gif", size: side, options: .progressive)) { _ in isFinished = true }
         await stage.wait(for: "the frames of the first part") { view.player()?.frameIndex == 3 }
         await stage.waitForFrames(10)
-        guard let player = view.player() else { return }
+        guard let player = view.player() else { return stage.expect(false, otherwise: "the widget has no player") }
         stage.expect(player.isStalled && player.frameIndex == 3, otherwise: "it has not stopped: \(player.frameIndex)")
         // The window has room for three frames, so that these are decoded again.
         for index in [1, 2, 1, 2] { _ = try await player.animation.frame(at: index) }

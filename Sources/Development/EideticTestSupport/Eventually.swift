@@ -97,6 +97,9 @@ package nonisolated(nonsending) func eventually<Value>(
     }
 }
 
+/// Blocks the calling thread until `condition` is true; for deinitializers, which cannot suspend.
+package func blockUntil(_ condition: () -> Bool) { while !condition() { usleep(1_000) } }
+
 /// An event that a test has awaited in vain.
 package struct EventNotReached: Error, CustomStringConvertible {
     /// The event.

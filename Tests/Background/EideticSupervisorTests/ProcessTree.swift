@@ -57,11 +57,10 @@ final class ProcessTree {
 ///
 /// For deinitializers, which cannot suspend.
 func end(_ handle: ProcessHandle, in freezer: any Freezer) {
-    func wait(until condition: () -> Bool) { while !condition() { usleep(1_000) } }
     freezer.kill()
-    wait { handle.hasEnded && freezer.processes.isEmpty }
+    blockUntil { handle.hasEnded && freezer.processes.isEmpty }
     _ = handle.takeEnd()
-    wait { freezer.remove() }
+    blockUntil { freezer.remove() }
 }
 
 /// The control groups of these tests.

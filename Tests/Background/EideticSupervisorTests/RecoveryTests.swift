@@ -87,7 +87,7 @@ struct RecoveryTests {
                     Bool.random() ? .background(identifier: name) : .foreground(identifier: name)
                 _ = try? daemon.request(request)
             }
-            usleep(UInt32.random(in: 0...5_000))
+            RandomMoment.pass(within: .milliseconds(5))
             try await daemon.replace()
             #expect(processes(of: daemon) == before)
         }
@@ -116,7 +116,7 @@ struct RecoveryTests {
             _ = try socket.send(
                 WireWriter.encode(ControlRequest.launch(identifier: name, url: nil, inBackground: false))
             )
-            usleep(UInt32.random(in: 0...5_000))
+            RandomMoment.pass(within: .milliseconds(5))
             try await daemon.replace()
             let found = processes(of: daemon)
             #expect((found[name] ?? []).count <= 1)

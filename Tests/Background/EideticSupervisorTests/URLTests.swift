@@ -147,8 +147,7 @@ struct URLTests {
         case 3, 4: _ = try daemon.request(.foreground(identifier: "one"))
         case 5: _ = try daemon.request(.quit(identifier: "one", force: false))
         case 6: if let process = try daemon.status(of: "one")?.process { kill(process, SIGKILL) }
-        // Nothing is waited for: the requests come at random moments.
-        case 7: usleep(UInt32.random(in: 0...20_000))
+        case 7: RandomMoment.pass(within: .milliseconds(20))
         default: break
         }
     }

@@ -56,8 +56,8 @@ struct FleetTests {
         let directory = try TemporaryDirectory(named: "machines")
         let urls = try (0..<Torture.repetitions(60, full: 1_000)).map { try fleet.serve("\($0).png").url }
         let machines = try (0..<4).map { try Self.start(fleet, urls: urls, in: directory, number: $0) }
-        for _ in 0..<3 {
-            _ = await machines[0].waitForOutput("loaded", times: 10)
+        for kills in 1...3 {
+            #expect(await machines[0].waitForOutput("loaded", times: 10 * kills))
             await fleet.redis.kill()
             try await fleet.redis.restart()
         }

@@ -1,4 +1,4 @@
-import Eidetic
+@testable import Eidetic
 import EideticTestSupport
 import Testing
 
@@ -37,7 +37,7 @@ struct WaitingTimeTests {
         let held = Task { try await pipeline.image(for: ImageRequest(.bytes(png), rendering: rendering)) }
         await started.wait()
         let waiting = Task { try await pipeline.response(for: ImageRequest(.bytes(png))) }
-        try await eventually("number of loads", is: 2) { pipeline.statistics.loads }
+        try await eventually("number of decodes that wait", is: 1) { pipeline.imageLoader.stage.pools.common.waitingJobCount }
         gate.open()
         _ = try await held.value
         let response = try await waiting.value, decode = try #require(response.trace.steps.last)

@@ -51,7 +51,10 @@ struct AppWakeTests {
         let unasked = try await supervisor.run("simulate", "one", "location", place[0], place[1], place[2])
         #expect(unasked.status == .exited(1) && unasked.errorText.contains("has not asked for updates"))
         try await supervisor.send("location", to: "one")
-        try await supervisor.output("simulate", "one", "location", place[0], place[1], place[2])
+        // The application's wish is on its way when it says that it has expressed it.
+        try await eventually("the supervisor knows that places are wanted") {
+            try await supervisor.run("simulate", "one", "location", place[0], place[1], place[2]).status == .exited(0)
+        }
         await supervisor.wait(for: "one location 52.5 13.4 10.0 in active\n")
         #expect(try await supervisor.run("simulate", "one", "task", "x").errorText.contains("no request with the"))
         try await supervisor.send("processing processing", to: "one")
@@ -88,7 +91,9 @@ struct AppWakeTests {
         #expect(before.contains("background fetch: never, as the application has set no interval"))
         #expect(before.contains(": fetch, processing\n"), "\(before)")
         try await supervisor.send("fetch-interval minimum", to: "one")
-        #expect(try await supervisor.output("why", "one").contains("background fetch: next chance "))
+        try await eventually("the supervisor knows the interval") {
+            try await supervisor.output("why", "one").contains("background fetch: next chance ")
+        }
         #expect(try await supervisor.run("push", "one").errorText.contains("does not name remote-notification"))
         let text = try await supervisor.output("why", "one").split(separator: "\n").map(String.init)
         #expect(text.contains { $0.hasPrefix("last refusal: ") && $0.contains("remote-notification") }, "\(text)")

@@ -104,10 +104,10 @@ struct KillTests {
         while !isDone {
             let gate = Gate()
             // A moment after some requests, so that each life of the process makes progress, however slow it is.
-            let (count, delay) = (Int(generator.next(below: 30)) + 1, UInt32(generator.next(below: 5_000)))
+            let count = Int(generator.next(below: 30)) + 1
             Thread.start(name: "killer") {
                 origin.waitForRequests(count)
-                usleep(delay)
+                RandomMoment.pass(within: .milliseconds(5))
                 process.kill()
                 gate.open()
             }

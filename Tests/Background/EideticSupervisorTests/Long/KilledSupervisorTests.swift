@@ -50,7 +50,7 @@ struct KilledSupervisorTests {
                     Bool.random() ? .background(identifier: member.name) : .foreground(identifier: member.name)
                 )
             }
-            usleep(UInt32.random(in: 0...30_000))
+            RandomMoment.pass(within: .milliseconds(30))
             for status in (try? daemon.list()) ?? [] { states[status.state, default: 0] += 1 }
             try await daemon.replace()
             #expect(processes(of: daemon) == before)

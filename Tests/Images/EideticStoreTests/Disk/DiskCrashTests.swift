@@ -75,8 +75,7 @@ private struct CrashTest {
         }
         for worker in workers {
             #expect(await worker.waitForOutput("ready"))
-            // A random delay before the kill; the test does not wait for an event here.
-            usleep(UInt32.random(in: 0..<8_000, using: &generator))
+            RandomMoment.pass(within: .milliseconds(8), using: &generator)
             worker.kill(SIGKILL)
             let result = await worker.waitUntilExit()
             #expect(result.status == .signalled(SIGKILL), "\(result.errorText)")
