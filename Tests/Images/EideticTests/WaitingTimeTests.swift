@@ -37,7 +37,9 @@ struct WaitingTimeTests {
         let held = Task { try await pipeline.image(for: ImageRequest(.bytes(png), rendering: rendering)) }
         await started.wait()
         let waiting = Task { try await pipeline.response(for: ImageRequest(.bytes(png))) }
-        try await eventually("number of decodes that wait", is: 1) { pipeline.imageLoader.stage.pools.common.waitingJobCount }
+        try await eventually("number of decodes that wait", is: 1) {
+            pipeline.imageLoader.stage.pools.common.waitingJobCount
+        }
         gate.open()
         _ = try await held.value
         let response = try await waiting.value, decode = try #require(response.trace.steps.last)
