@@ -138,6 +138,8 @@ final class BatchLoader: Sendable {
             options.formUnion(writer.requestOptions)
             cachePolicy.includesBytes = writer.needsBytes
         }
+        // Only what the list names again is found in memory.
+        if item.count == 1 { cachePolicy.writes.remove(.memory) }
         // What other machines get, and what is loaded again from memory, has proved to be an image.
         if arguments.writesBytesOnly, item.count == 1, pipeline.configuration.sharedTier == nil {
             options.insert(.avoidDecode)
