@@ -36,21 +36,21 @@ enum Main {
         "proxy",
         placeholder: "URL",
         expecting: "a URL such as http://host:8080, or none",
-        help: "the proxy of all transfers, or none (default: the environment's proxy)",
+        help: "the proxy for all transfers, or none (default: the environment's proxy)",
         parse: { $0 == "none" ? Downloader.Proxy.none : $0.contains("://") ? .url($0) : nil }
     )
     private static let pinned = TypedOption<(host: String, key: String)>(
         "pin",
         placeholder: "HOST=HASH",
         expecting: "a host and the hash of its public key, such as example.org=sha256//…",
-        help: "a public key that a host may have, as sha256//… in base64; can be repeated",
+        help: "accept only this public key of a host, as sha256//… in base64; can be repeated",
         parse: { text in
             guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
             let key = String(text[text.index(after: sign)...])
             return key.hasPrefix("sha256//") ? (String(text[..<sign]), key) : nil
         }
     )
-    private static let replace = Option(name: "replace", help: "end another process on the directory first")
+    private static let replace = Option(name: "replace", help: "first end another process that uses the directory")
     private static let noSandbox = Option(name: "no-sandbox", help: "do not restrict the process")
 
     private static let command = Command(
@@ -61,7 +61,7 @@ enum Main {
             certificates.definition, proxy.definition, pinned.definition, replace, noSandbox,
         ],
         notes: [
-            "It is given its sockets: by systemd (LISTEN_FDS), by a client (a listening socket), or by the supervisor.",
+            "It receives its sockets from systemd (LISTEN_FDS), from a client (a listening socket), or from the supervisor.",
             "Exit status: 2 for an invalid command line, 69 if it cannot work, 75 if another process has the directory.",
         ],
         manualSection: 8,
