@@ -2,7 +2,7 @@ public import EideticCore
 public import EideticStore
 
 extension ImageCache {
-    /// The blocking forms of the cache's functions, for threads that may wait; not for the main one.
+    /// The blocking forms of the cache's functions, for threads that may block; not for the main thread.
     public var blocking: Blocking { Blocking(cache: self) }
 
     /// A view of a cache whose functions read, write, decode and encode on the calling thread.

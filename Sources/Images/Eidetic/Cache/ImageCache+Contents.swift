@@ -34,8 +34,7 @@ extension ImageCache {
         tiers.contains(.memory) && memoryImage(for: key) != nil ? .memory : .none
     }
 
-    /// Returns the path of the file in which the resource is stored, or would be; the file begins with the encoded
-    /// bytes.
+    /// Returns the path of the resource's file on disk, which need not exist; the file begins with the encoded bytes.
     ///
     /// - Returns: `nil` if there is no disk cache.
     public func path(for key: Key) -> String? { disk?.path(for: resolved(key).text) }

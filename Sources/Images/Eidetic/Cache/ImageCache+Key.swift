@@ -1,7 +1,7 @@
 import EideticCore
 
 extension ImageCache {
-    /// The key of an image: the name of its resource, and the rendering that is made from it.
+    /// The key of an image: the name of its resource, and its rendering.
     ///
     /// Creating a key hashes its text; a look-up in memory with an existing key takes some nanoseconds.
     public struct Key: Sendable, Hashable, ExpressibleByStringInterpolation {

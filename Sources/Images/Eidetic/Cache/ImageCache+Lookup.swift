@@ -17,9 +17,9 @@ extension ImageCache {
     /// Returns the image if it, or a larger image of the same bytes, is in memory; see ``subscript(_:)``.
     package func memoryImage(for key: Key) -> Image? { tier.image(for: resolved(key)) }
 
-    /// The image if it, or a larger image of the same bytes, is in memory; found at once, on any thread.
+    /// The image from memory, if it or a larger image of the same bytes is there; found at once, on any thread.
     ///
-    /// A larger image does not stand in for one with `fill` or `stretch`, whose proportions are others.
+    /// For the content modes that crop or distort, only the exact image is found.
     ///
     /// - Complexity: O(1), with one short lock and without allocation.
     public subscript(_ key: Key) -> Image? { memoryImage(for: key) }
