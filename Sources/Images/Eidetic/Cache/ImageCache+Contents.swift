@@ -61,8 +61,7 @@ extension ImageCache {
 
 // MARK: Removing
 extension ImageCache {
-    /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the
-    /// image.
+    /// Removes an image: all of its sizes from memory, and its resource and any image stored without it from disk.
     ///
     /// It is removed from memory before the first suspension.
     nonisolated(nonsending) public func remove(_ key: Key, from tiers: Tiers = .all) async throws(EideticError) {
@@ -73,8 +72,8 @@ extension ImageCache {
         if !key.isFullImage { try await disk.remove(key.renditionText) }
     }
 
-    /// Removes all images, from memory before the first suspension, and the parts of those whose loads were cancelled
-    /// or have failed.
+    /// Removes all images, and the partial bodies of cancelled and failed loads; memory is emptied before the first
+    /// suspension.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.removeAll() }
         downloader?.removeParts()

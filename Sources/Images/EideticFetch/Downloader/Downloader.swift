@@ -55,7 +55,7 @@ public final class Downloader: Sendable {
 
     /// Loads the resource of `request` into memory.
     ///
-    /// A response with status 304 is returned as well, for callers that send a conditional request.
+    /// A response with status 304 is returned, too, for callers that send a conditional request.
     ///
     /// - Parameters:
     ///   - request: The request. Equal requests share one download.
