@@ -11,7 +11,7 @@ enum Main {
     private static let directory = TypedOption<String>(
         "directory",
         placeholder: "DIRECTORY",
-        help: "transfers and their files (default: eidetic/transfers in XDG_STATE_HOME)",
+        help: "directory of the transfers and their files (default: eidetic/transfers in XDG_STATE_HOME)",
         completion: .directories
     )
     private static let socket = descriptor("socket-descriptor", help: "a listening socket; can be repeated")
@@ -20,7 +20,7 @@ enum Main {
         "idle-exit",
         placeholder: "SECONDS",
         expecting: "a number of seconds from 0 to 86400, or never",
-        help: "end after this time with nothing to do, or never (default: 30)",
+        help: "exit after this idle time, or never (default: 30)",
         parse: { text in
             if text == "never" { return .seconds(Int64.max) }
             return Int64(text).flatMap { (0...86_400).contains($0) ? .seconds($0) : nil }
@@ -29,7 +29,7 @@ enum Main {
     private static let certificates = TypedOption<String>(
         "certificates",
         placeholder: "FILE",
-        help: "the certificate authorities that servers are verified against",
+        help: "trust the certificates in this file (PEM) instead of the system's",
         completion: .files
     )
     private static let proxy = TypedOption<Downloader.Proxy>(
