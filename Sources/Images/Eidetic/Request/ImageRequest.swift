@@ -110,7 +110,7 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
         )
     }
 
-    /// Creates the request for a URL that a string literal stands for.
+    /// Creates a request for a URL from a string literal.
     public init(stringLiteral url: String) { self.init(Resource(url: url)) }
 
     /// Creates a request for a URL: with the scheme `http`, `https`, `file` or `data`.

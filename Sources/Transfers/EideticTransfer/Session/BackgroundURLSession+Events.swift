@@ -31,7 +31,7 @@ extension BackgroundURLSession {
     public struct Events: AsyncSequence, Sendable {
         let handle: EventMailbox.Handle
 
-        /// Returns an iterator; all iterators of one sequence share its events, each of which goes to one of them.
+        /// Returns an iterator; each event of a sequence is delivered to only one of its iterators.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: .init(handle)) }
 
         /// An iterator over events.

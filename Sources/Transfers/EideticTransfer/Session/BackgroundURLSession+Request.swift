@@ -40,7 +40,7 @@ extension BackgroundURLSession {
         /// Creates a request for a URL.
         public init(url: URL) { self.init(url.absoluteString) }
 
-        /// Creates the request for a URL that a string literal stands for.
+        /// Creates a request for a URL from a string literal.
         public init(stringLiteral url: String) { self.init(url) }
 
         /// Creates a request for a URL given as text.

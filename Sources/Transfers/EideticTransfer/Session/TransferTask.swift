@@ -22,7 +22,7 @@ public class TransferTask: @unchecked Sendable {
         case completed
     }
 
-    /// The number that identifies the task in its session, also after a restart.
+    /// The number that identifies the task in its session; it survives restarts.
     public var taskIdentifier: UInt64 { record.descriptor.identifier }
 
     /// The number of the transfer in the transfer process; `nil` until it has stored the task.
