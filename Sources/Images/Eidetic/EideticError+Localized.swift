@@ -9,6 +9,7 @@ extension EideticError: LocalizedError {
 
 /// Returns whether an error has a code: `catch EideticError.Code.cancelled { … }`.
 ///
-/// A type that is exported by its name comes without its operators; who imports `EideticCore` has that of the type.
+/// Re-exporting a single type does not export its operators, so `Eidetic` declares this one. With `import EideticCore`
+/// that of the type is used.
 @_disfavoredOverload
 public func ~= (code: EideticError.Code, error: any Error) -> Bool { (error as? EideticError)?.code == code }

@@ -32,7 +32,7 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
 }
 
 extension ByteCount: CustomStringConvertible {
-    /// The size as text for people, in units of 1,000: `999 bytes`, `20.5 KB`, `4.2 MB`.
+    /// The size as readable text, in units of 1,000: `999 bytes`, `20.5 KB`, `4.2 MB`.
     public var description: String {
         var value = Double(bytes)
         guard abs(value) >= 1_000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }

@@ -1,10 +1,10 @@
 import CXXHash
 
-/// The identity of a cached value: a 128-bit hash of a text, computed once and then compared in two instructions.
+/// The key of a cached value: a 128-bit hash of a text, computed once and compared in two instructions.
 ///
 /// XXH3 is not a cryptographic hash: texts with equal hashes can be constructed. A store that identifies entries by
 /// this hash must compare the text as well, as the disk cache does. The keys of requests and of `ImageCache` depend on
-/// random numbers of the process, so that nobody can construct texts for them.
+/// a random secret of the process, so that collisions cannot be constructed for them.
 ///
 /// - SeeAlso: XXH3, https://github.com/Cyan4973/xxHash
 public struct CacheKey: Hashable, Sendable {

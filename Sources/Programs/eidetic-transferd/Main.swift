@@ -11,7 +11,7 @@ enum Main {
     private static let directory = TypedOption<String>(
         "directory",
         placeholder: "DIRECTORY",
-        help: "transfers and their files (default: eidetic/transfers in XDG_STATE_HOME)",
+        help: "directory of the transfers and their files (default: eidetic/transfers in XDG_STATE_HOME)",
         completion: .directories
     )
     private static let socket = descriptor("socket-descriptor", help: "a listening socket; can be repeated")
@@ -20,7 +20,7 @@ enum Main {
         "idle-exit",
         placeholder: "SECONDS",
         expecting: "a number of seconds from 0 to 86400, or never",
-        help: "end after this time with nothing to do, or never (default: 30)",
+        help: "exit after this idle time, or never (default: 30)",
         parse: { text in
             if text == "never" { return .seconds(Int64.max) }
             return Int64(text).flatMap { (0...86_400).contains($0) ? .seconds($0) : nil }
@@ -29,28 +29,28 @@ enum Main {
     private static let certificates = TypedOption<String>(
         "certificates",
         placeholder: "FILE",
-        help: "the certificate authorities that servers are verified against",
+        help: "trust the certificates in this file (PEM) instead of the system's",
         completion: .files
     )
     private static let proxy = TypedOption<Downloader.Proxy>(
         "proxy",
         placeholder: "URL",
         expecting: "a URL such as http://host:8080, or none",
-        help: "the proxy of all transfers, or none (default: the environment's proxy)",
+        help: "the proxy for all transfers, or none (default: the environment's proxy)",
         parse: { $0 == "none" ? Downloader.Proxy.none : $0.contains("://") ? .url($0) : nil }
     )
     private static let pinned = TypedOption<(host: String, key: String)>(
         "pin",
         placeholder: "HOST=HASH",
         expecting: "a host and the hash of its public key, such as example.org=sha256//…",
-        help: "a public key that a host may have, as sha256//… in base64; can be repeated",
+        help: "accept only this public key of a host, as sha256//… in base64; can be repeated",
         parse: { text in
             guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
             let key = String(text[text.index(after: sign)...])
             return key.hasPrefix("sha256//") ? (String(text[..<sign]), key) : nil
         }
     )
-    private static let replace = Option(name: "replace", help: "end another process on the directory first")
+    private static let replace = Option(name: "replace", help: "first end another process that uses the directory")
     private static let noSandbox = Option(name: "no-sandbox", help: "do not restrict the process")
 
     private static let command = Command(
@@ -61,7 +61,7 @@ enum Main {
             certificates.definition, proxy.definition, pinned.definition, replace, noSandbox,
         ],
         notes: [
-            "It is given its sockets: by systemd (LISTEN_FDS), by a client (a listening socket), or by the supervisor.",
+            "It receives its sockets from systemd (LISTEN_FDS), from a client (a listening socket), or from the supervisor.",
             "Exit status: 2 for an invalid command line, 69 if it cannot work, 75 if another process has the directory.",
         ],
         manualSection: 8,

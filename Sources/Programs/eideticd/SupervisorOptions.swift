@@ -47,18 +47,18 @@ enum SupervisorOptions {
 
     static let keeper = Option(
         name: "keeper",
-        help: "start the supervisor again when it crashes (not needed under systemd)"
+        help: "restart the supervisor when it crashes (not needed under systemd)"
     )
-    static let release = Option(name: "release", help: "continue every suspended application, and end")
+    static let release = Option(name: "release", help: "resume every suspended application, and exit")
     private static let liftQuotas = Option(
         name: "lift-quotas",
-        help: "wake applications without regard to their quotas, as on a server"
+        help: "ignore the quotas of wakes, as on a server"
     )
     private static let budget = TypedOption<Duration>(
         "budget",
         placeholder: "SECONDS",
         expecting: "a number of seconds from 5 to 600",
-        help: "background time of one stay in the background (default: 600)",
+        help: "background time per stay in the background (default: 600)",
         parse: { text in
             Int64(text).map { .seconds($0) }.flatMap { SupervisorConfiguration.budgetRange.contains($0) ? $0 : nil }
         }
@@ -67,12 +67,12 @@ enum SupervisorOptions {
         "freezer",
         placeholder: "HOW",
         expecting: "auto, cgroup2 or sigstop",
-        help: "what stops the processes of an application: auto, cgroup2 or sigstop (default: auto)",
+        help: "how to stop the processes of an application: auto, cgroup2 or sigstop (default: auto)",
         parse: { SupervisorConfiguration.FreezerSelection(rawValue: $0) }
     )
     private static let controlGroup = path(
         "control-group",
-        help: "make the applications' control groups here (default: below the own group)"
+        help: "create the applications' control groups here (default: below the supervisor's own group)"
     )
     private static let runtimeDirectory = path(
         "runtime-directory",
@@ -99,7 +99,7 @@ enum SupervisorOptions {
     )
     private static let transferDirectory = path(
         "transfer-directory",
-        help: "its directory (default: eidetic/transfers in XDG_STATE_HOME)"
+        help: "directory of eidetic-transferd (default: eidetic/transfers in XDG_STATE_HOME)"
     )
     private static let limit = TypedOption<Limit>(
         "limit",
@@ -112,13 +112,13 @@ enum SupervisorOptions {
         "processor-share",
         placeholder: "PERCENT",
         through: 100_000,
-        help: "what an application may use of one processor in the background (default: 80)"
+        help: "share of one processor that an application may use in the background (default: 80)"
     )
     private static let messageRate = number(
         "message-rate",
         placeholder: "COUNT",
         through: 1_000_000,
-        help: "messages per second of one application (default: 32)"
+        help: "messages per second from one application (default: 32)"
     )
     private static let bus = address(
         "bus",

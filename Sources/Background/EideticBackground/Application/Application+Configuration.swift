@@ -4,7 +4,7 @@ package import EideticLifecycle
 extension Application {
     /// The configuration of an application; checked by ``Application/start(_:delegate:)``.
     public struct Configuration: Sendable {
-        /// The identifier of the application's saved state; `nil`, the default, saves none.
+        /// The identifier of the application and of its saved state; `nil`, the default, saves no state.
         ///
         /// Letters, digits, dots, hyphens and underscores, at most 255 characters, not beginning with a dot.
         public var identifier: String?
@@ -16,13 +16,14 @@ extension Application {
 
         /// The background time of one stay in the background, for all tasks together: 5 to 600 s.
         ///
-        /// `nil`, the default, means no limit, until the process is asked to end or to stop, or the machine sleeps.
+        /// `nil`, the default, means no limit until the process is asked to terminate or to stop, or the machine
+        /// sleeps.
         public var backgroundBudget: Duration?
 
         /// The time that open tasks have after a request to terminate (SIGTERM, SIGINT, SIGHUP).
         ///
-        /// Zero or more. `nil`, the default, means 25 s; under systemd, whose stop timeout is extended while tasks are
-        /// open, it means the ``backgroundBudget``, or 600 s without one.
+        /// Zero or more. `nil`, the default, means 25 s, or under systemd ``backgroundBudget``, or 600 s without a
+        /// budget. The stop time-out of systemd is extended while tasks are open.
         public var terminationGracePeriod: Duration?
 
         /// The time that open tasks have after Ctrl-Z; 5 s by default.
@@ -34,8 +35,8 @@ extension Application {
 
         /// The kinds of background work for which a supervisor runs or wakes the application.
         ///
-        /// `nil`, the default, means those of its desktop entry, and all kinds without one. Where there is a desktop
-        /// entry with keys of Eidetic, it holds, whatever is set here.
+        /// `nil`, the default, means those of its desktop entry, or all kinds without one. A desktop entry with
+        /// `X-Eidetic-` keys takes precedence over this setting.
         public var backgroundModes: Set<BackgroundMode>?
 
         /// A Boolean value indicating whether the application can run in the background; `true` by default.
@@ -45,39 +46,39 @@ extension Application {
 
         /// A Boolean value indicating whether SIGTERM, SIGINT, SIGHUP and Ctrl-Z are handled; `true` by default.
         ///
-        /// A signal that is ignored, or has a handler of the application's own, is never changed.
+        /// A signal that is ignored, or has the application's own handler, is left unchanged.
         public var handlesSignals = true
 
-        /// A Boolean value indicating whether systemd is notified of readiness and of a stop; `true` by default.
+        /// A Boolean value indicating whether systemd is notified of readiness and stopping; `true` by default.
         ///
-        /// Takes effect if systemd sets `NOTIFY_SOCKET`. Readiness is sent after the launch.
+        /// It takes effect if systemd has set `NOTIFY_SOCKET`. Readiness is sent after the launch.
         public var notifiesServiceManager = true
 
-        /// A Boolean value indicating whether the login manager is used; `true` by default.
+        /// A Boolean value indicating whether logind is used; `true` by default.
         ///
-        /// Open tasks then delay the sleep of the machine, and a locked screen makes the application inactive. Requires
-        /// logind; without it nothing is delayed.
+        /// Open tasks then delay sleep of the machine, and a locked screen makes the application inactive. It has no
+        /// effect if logind does not run.
         public var usesLoginManager = true
 
         /// A Boolean value indicating whether the available memory is monitored; `true` by default.
         public var monitorsMemory = true
 
-        /// A Boolean value indicating whether the application connects to the supervisor of this user, if one runs;
-        /// `false` by default.
+        /// A Boolean value indicating whether the application connects to this user's supervisor, if one runs; `false`
+        /// by default.
         ///
-        /// The socket is `supervisor` in `EIDETIC_RUNTIME_DIR`, or else in `eidetic` of `XDG_RUNTIME_DIR`, for root of
-        /// `/run`. An application that the
-        /// supervisor has launched is connected from the start. Without a supervisor the application runs alone.
+        /// The socket is `supervisor` in `EIDETIC_RUNTIME_DIR`, or else in `$XDG_RUNTIME_DIR/eidetic`, or for root in
+        /// `/run/eidetic`. An application that the supervisor has launched is always connected. Without a supervisor
+        /// the application runs alone.
         public var connectsToSupervisor = false
 
-        /// A Boolean value indicating whether a job of a terminal is in the background while another job is in the
-        /// foreground, from its start on (`program &`); `true` by default.
+        /// A Boolean value indicating whether a background job of a terminal (`program &`) counts as an application in
+        /// the background; `true` by default.
         ///
-        /// For programs with windows, which are seen whatever the terminal does, set it to `false`; the first window
-        /// that is reported also ends it.
+        /// Set it to `false` for programs with windows, which are visible whatever the terminal does. The first
+        /// reported window has the same effect.
         public var followsTerminal = true
 
-        /// The files whose changes are posted as ``Notice/Name/settingsChanged``: absolute paths; none by default.
+        /// The absolute paths of files whose changes are posted as ``Notice/Name/settingsChanged``; none by default.
         ///
         /// The files need not exist, but their directories must.
         public var settingsFiles: [String] = []

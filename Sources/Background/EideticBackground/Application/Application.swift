@@ -1,7 +1,7 @@
 public import EideticCore
 import EideticLifecycle
 
-/// The application that this process is: its state, its background tasks, and its notices.
+/// This process as an application: its state, its background tasks, and its notices.
 ///
 /// ```swift
 /// try Application.shared.start()
@@ -9,9 +9,9 @@ import EideticLifecycle
 /// try await Application.shared.withBackgroundTask(named: "upload") { try await upload() }
 /// ```
 ///
-/// A started application does not end at a request to stop (SIGTERM, SIGHUP, Ctrl-C, systemd, Ctrl-Z) until its
-/// background tasks have ended, for at most a grace period; then the tasks expire. The process ends with status 0.
-/// Before the start, background tasks can be opened, and nothing expires.
+/// After ``start(_:delegate:)``, a request to terminate or stop (SIGTERM, SIGHUP, Ctrl-C, systemd, Ctrl-Z) takes effect
+/// only when all background tasks have ended; after a grace period the remaining tasks expire. A terminated process
+/// exits with status 0. Tasks can be opened before the start, but do not expire then.
 public final class Application: Sendable {
     /// The application of this process.
     public static let shared = Application()
@@ -52,10 +52,10 @@ public final class Application: Sendable {
         phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks) { $0 == .background }
     }
 
-    /// Starts the application: signals are handled from now on, and the launch callbacks follow.
+    /// Starts the application: installs its signal handlers, and then calls the launch callbacks.
     ///
-    /// From now on ``shared`` is the environment of all pipelines, caches and views that were given none, whenever they
-    /// were created. May be called on any thread, once.
+    /// All pipelines, caches and views, also those created earlier, then follow the state of this application. May be
+    /// called once, on any thread.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the application.
@@ -85,11 +85,11 @@ public final class Application: Sendable {
     /// The current state of the application.
     public var state: ApplicationState { currentState.withLock { $0.state } }
 
-    /// The report of the previous process, if it was killed for a violation, or ended because memory was short;
-    /// otherwise, `nil`.
+    /// The reason why the previous process was killed for a violation, or terminated for lack of memory; otherwise
+    /// `nil`.
     ///
-    /// One line with the code of a kill (`0x8badf00d`), the reason, and the names of the open tasks. Available from the
-    /// launch callbacks on; requires ``Configuration/identifier``, or a supervisor.
+    /// It is one line with the code of the kill (such as `0x8badf00d`), the reason, and the names of the open tasks. It
+    /// is available from the launch callbacks on, and requires ``Configuration/identifier`` or a supervisor.
     public var previousExitReport: String? { currentState.withLock { $0.previousExitReport } }
 
     func setPreviousExitReport(_ report: String?) { currentState.withLock { $0.previousExitReport = report } }
@@ -97,9 +97,9 @@ public final class Application: Sendable {
     /// The current state and every later change; ends when the application is about to terminate.
     ///
     /// Each access returns a new stream. After a change, the process is neither suspended nor terminated until each
-    /// consumer that was waiting for it has received it and requested the next value, for at most 5 s. A consumer that
-    /// is not certain to wait at that time, because it has only just started or is still occupied with
-    /// ``ApplicationState/active``, holds the process with a background task of its own.
+    /// waiting consumer has received it and requested the next value, for at most 5 s. A consumer that may not be
+    /// waiting at that time, because it has just started or is still busy with ``ApplicationState/active``, should open
+    /// its own background task.
     public var states: AsyncStream<ApplicationState> { stateBroadcast.stream(startingWithLatest: true) }
 
     /// A Boolean value indicating whether the application can run in the background.
@@ -107,15 +107,15 @@ public final class Application: Sendable {
 
     /// A Boolean value indicating whether a supervisor decides the lifecycle of the application.
     ///
-    /// It can suspend the application for real, and launch it in the background. `false` before the start, and after
-    /// the supervisor has ended for good: the application then continues alone.
+    /// A supervisor can suspend the process, and launch it into the background. The value is `false` before the start,
+    /// and after the supervisor has ended without a successor: the application then continues alone.
     public var isSupervised: Bool { inbox.isSupervised }
 
     /// Sets the presentation of the application to the user.
     ///
-    /// To be called by a window or a test. Has no effect before the start. While the screen is locked, a presentation
-    /// as active is one without input; it takes effect when the screen is unlocked. A job that a shell has stopped or
-    /// continued in the background stays in the background.
+    /// It is called by windows and tests, and has no effect before the start. While the screen is locked, `active` is
+    /// treated as `inactive`, and takes effect when the screen is unlocked. A job that a shell has stopped, or
+    /// continued in the background, stays in the background.
     public func setPresentation(_ presentation: ApplicationPresentation) {
         switch presentation {
         case .active: inbox.post([.activate, .show])
@@ -127,11 +127,11 @@ public final class Application: Sendable {
     /// Requests the termination of the application, as SIGTERM does.
     public func terminate() { inbox.requestTermination() }
 
-    /// Waits for the end of the application, which is the end of the process.
+    /// Waits until the application terminates, and with it the process.
     ///
-    /// The last statement of a program; a program that returns from its main function instead ends immediately,
-    /// whatever is open. An application that was not started ends here: the process exits when what is being stored is
-    /// stored.
+    /// Call it as the last statement of a program: a program that returns from its main function ends immediately, even
+    /// with open tasks. If the application was not started, the process exits as soon as pending cache writes are
+    /// complete.
     public func waitUntilTerminated() async -> Never {
         if !isStarted { finish() }
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
@@ -169,6 +169,7 @@ extension Application: ApplicationEnvironment {
     /// termination as ``states`` does.
     package var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream(startingWithLatest: true) }
 
-    /// The last change of memory pressure, if there was one, and every later one, including the return to normal.
+    /// The changes of memory pressure, including the return to normal; the stream begins with the latest change, if
+    /// there was one.
     public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream(startingWithLatest: true) }
 }

@@ -2,9 +2,9 @@ public import EideticCore
 
 /// The receiver of an application's lifecycle callbacks, one at a time, on the main actor.
 ///
-/// The default implementation of each method does nothing. The process is killed if a method exceeds its time limit: 5
-/// s for entering the background and for termination, 20 s for the launch, 10 s for the others. The reason is printed,
-/// and available at the next launch. Long work belongs in a background task.
+/// The default implementations do nothing. If a method exceeds its time limit, the process is killed: 5 s for entering
+/// the background and for termination, 20 s for the launch, 10 s for the others. The reason is printed, and available
+/// at the next launch. Use a background task for long work.
 ///
 /// - SeeAlso: ``Application/states``, the same changes as an asynchronous sequence.
 @MainActor
@@ -16,16 +16,17 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - application: The application.
-    ///   - options: The reason for the launch, and the state to restore. A launch into the background shows nothing.
+    ///   - options: The reason for the launch, and the state to restore. After a launch into the background no window
+    ///     must be shown.
     func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions)
 
-    /// Called after the application became active: visible, and with the user's input.
+    /// Called after the application became active: visible, and receiving input.
     func applicationDidBecomeActive(_ application: Application)
 
-    /// Called before the application loses the user's input: pause games, stop accepting requests.
+    /// Called before the application stops receiving input: pause games, stop accepting requests.
     func applicationWillResignActive(_ application: Application)
 
-    /// Called after the application entered the background; to save all state, within 5 s.
+    /// Called after the application entered the background; save all state, within 5 s.
     func applicationDidEnterBackground(_ application: Application)
 
     /// Returns the state to restore at the next launch; called after `applicationDidEnterBackground`, within the same 5
@@ -35,7 +36,7 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// Called before the application returns to the foreground.
     func applicationWillEnterForeground(_ application: Application)
 
-    /// Called to open a URL, before the application becomes active; the supervisor tells the result to the sender.
+    /// Called to open a URL, before the application becomes active; the supervisor reports the result to the sender.
     ///
     /// - Parameters:
     ///   - application: The application.
@@ -48,7 +49,7 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// - Parameters:
     ///   - application: The application.
     ///   - url: The URL, which is not trusted.
-    ///   - source: The identifier of the supervised application that asks; `nil` for any other program.
+    ///   - source: The identifier of the supervised application that sends the URL; `nil` for any other program.
     /// - Returns: `false` if the application does not open such a URL.
     func application(_ application: Application, open url: String, from source: String?) -> Bool
 
@@ -58,14 +59,14 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// - Parameters:
     ///   - application: The application.
     ///   - wake: The reason.
-    /// - Returns: The result, by which later wakes are planned.
+    /// - Returns: The result, which determines the times of later wakes.
     func application(_ application: Application, performWake wake: BackgroundWake) async -> BackgroundWake.Result
 
-    /// Called when the supervisor has woken the application, or started it, for the events of a background session.
+    /// Called when the supervisor has woken or launched the application for the events of a background session.
     ///
-    /// Create the `BackgroundURLSession` with this identifier unless there is one: its delegate receives the events. An
-    /// implementation keeps the completion handler, and calls it in `urlSessionDidFinishEvents`, within 30 s. By
-    /// default it is called after the last event.
+    /// Create the `BackgroundURLSession` with this identifier, unless it exists; its delegate then receives the events.
+    /// Store the completion handler, and call it in `urlSessionDidFinishEvents`, within 30 s. The default
+    /// implementation calls it after the last event.
     ///
     /// - Parameters:
     ///   - application: The application.
@@ -79,19 +80,19 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
 
     /// Called in the background to fetch new content, within 30 s.
     ///
-    /// By default the wake is passed to `application(_:performWake:)`. A call that is not completed in time counts as
-    /// failed, and ends the process.
+    /// The default implementation calls `application(_:performWake:)`. If it is not completed in time, it counts as
+    /// failed, and the process is killed.
     ///
     /// - Parameters:
     ///   - application: The application.
-    ///   - completionHandler: To be called once, with the result, by which later fetches are timed.
+    ///   - completionHandler: To be called once, with the result, which determines the times of later fetches.
     func application(
         _ application: Application,
         performFetchWithCompletionHandler completionHandler:
             @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
     )
 
-    /// Called for a silent message of a server, before the user learns of it, within 30 s.
+    /// Called for a silent push message; the work must end within 30 s.
     ///
     /// By default the wake is passed to `application(_:performWake:)`.
     ///
@@ -105,19 +106,19 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
         fetchCompletionHandler completionHandler: @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
     )
 
-    /// Called when servers can send messages to an address, or cannot any more.
+    /// Called when the address for push messages has changed, or there is none.
     ///
     /// - Parameters:
     ///   - application: The application.
     ///   - address: A URL for the server, which changes from time to time; `nil` if there is none.
-    ///   - reason: The reason for which there is none.
+    ///   - reason: The reason why there is no address.
     func application(
         _ application: Application,
         didRegisterForRemoteNotificationsWith address: String?,
         reason: String
     )
 
-    /// Called when the user has responded to a notification of the application, which comes to the foreground.
+    /// Called when the user has responded to a notification; the application comes to the foreground.
     func application(_ application: Application, didReceive response: NotificationResponse)
 
     /// Called for an action of the application's desktop entry, such as one in the menu of its icon.
@@ -125,10 +126,10 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// - Parameters:
     ///   - application: The application.
     ///   - action: The name of the action.
-    ///   - parameter: The text that came with it, which is not trusted.
+    ///   - parameter: The text sent with the action, which is not trusted.
     func application(_ application: Application, performAction action: String, parameter: String)
 
-    /// Called before the application ends, within 5 s; no background task can start any more.
+    /// Called before the application terminates; it has 5 s, and can open no more background tasks.
     func applicationWillTerminate(_ application: Application)
 
     /// Called when memory is short: release what can be created again.
@@ -152,14 +153,14 @@ extension ApplicationDelegate {
         _ application: Application,
         performWake wake: BackgroundWake
     ) async -> BackgroundWake.Result { .noData }
-    /// Leaves the wake to `application(_:performWake:)`.
+    /// Calls `application(_:performWake:)`.
     public func application(
         _ application: Application,
         performFetchWithCompletionHandler completionHandler:
             @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
     ) { application.isWakeLeftToDelegate = true }
 
-    /// Leaves the wake to `application(_:performWake:)`.
+    /// Calls `application(_:performWake:)`.
     public func application(
         _ application: Application,
         didReceiveRemoteNotification notification: RemoteNotification,

@@ -6,11 +6,11 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     case notRunning
     /// The application is visible but receives no input: during transitions, or while the screen is locked.
     case inactive
-    /// The application is visible and receives input; a server is active while it serves.
+    /// The application is visible and receives input; a server is active while it accepts requests.
     case active
     /// The application is not visible, but runs.
     case background
-    /// The application is not visible and does not run, so its own code never observes this state while it lasts.
+    /// The application is not visible, and its code does not run, so it never observes this state.
     case suspended
 
     /// Creates a state from the reached state of the state machine, which is never `terminating`.
@@ -27,9 +27,9 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
 
 /// The presentation of an application to the user, which a window, a terminal or a test sets.
 public enum ApplicationPresentation: Sendable, Hashable {
-    /// Visible, with the user's input.
+    /// Visible, and receiving input.
     case active
-    /// Visible, without the user's input, as below a dialogue of the system.
+    /// Visible, without receiving input, for example below a system dialogue.
     case inactive
     /// Not visible.
     case background

@@ -8,11 +8,11 @@ public enum BackgroundMode: String, Sendable, Hashable, CaseIterable {
     case audio
     /// The application is woken for a change of location.
     case location
-    /// The application is woken when a connection that it left with the supervisor has data.
+    /// The application is woken when data arrives on a socket that it handed to the supervisor.
     case voip
     /// The application is woken from time to time to load new content.
     case fetch
-    /// The application is woken for a silent notification.
+    /// The application is woken for a silent push message.
     case remoteNotification = "remote-notification"
     /// The application is woken for long work while the machine is idle.
     case processing

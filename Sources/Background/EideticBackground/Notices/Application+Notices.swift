@@ -1,9 +1,9 @@
 extension Application {
     /// Returns a new stream of the notices with a name.
     ///
-    /// Notices that were held during suspension are delivered before any callback; a consumer may still be handling
-    /// them when the callback arrives. ``Notice/Name`` lists the system's notices, which require that the application
-    /// is started.
+    /// Notices held during suspension are delivered before any callback; a consumer may still be handling them when the
+    /// callback arrives. ``Notice/Name`` lists the system's notices, which are posted only after the application was
+    /// started.
     ///
     /// - Parameters:
     ///   - name: The kind of notices.

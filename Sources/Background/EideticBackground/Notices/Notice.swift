@@ -1,6 +1,6 @@
 /// A notification from the system or the application, which can be held while the application is suspended.
 public struct Notice: Sendable, Hashable {
-    /// The kind of a notice; applications create their own with ``init(_:)``.
+    /// The kind of a notice; applications create their own kinds with ``init(_:)``.
     public struct Name: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The text of the name.
         public let rawValue: String

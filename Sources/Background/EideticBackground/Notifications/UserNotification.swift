@@ -8,11 +8,11 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
     public enum Trigger: Sendable, Hashable {
         /// At once.
         case immediate
-        /// After a time, 1 s or more, whatever becomes of the clock; again and again if it repeats, 60 s or more.
+        /// After a duration of 1 s or more, independent of changes of the clock; if it repeats, every 60 s or more.
         case timeInterval(Duration, repeats: Bool)
-        /// At a moment by the clock of the machine, to the second.
+        /// At a point in time by the machine's clock, to the second.
         case date(Timestamp)
-        /// Each day at a time by the user's clock, or on one weekday, from 0 (Sunday) to 6.
+        /// Each day at a local time, or only on one weekday, from 0 (Sunday) to 6.
         case daily(hour: Int, minute: Int, weekday: Int? = nil)
     }
 
@@ -24,7 +24,7 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
         case named(String)
     }
 
-    /// The identifier, 1 to 255 bytes; a later notification with the same one takes the place of this one.
+    /// The identifier, 1 to 255 bytes; a later notification with the same identifier replaces this one.
     public var id: String
     /// The heading, at most 4,096 bytes.
     public var title = ""
@@ -32,9 +32,9 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
     public var body = ""
     /// The sound; `nil`, the default, for none.
     public var sound: Sound?
-    /// The number at the application's icon when the notification is shown; `nil`, the default, leaves it as it is.
+    /// The badge of the application's icon when the notification is shown; `nil`, the default, leaves it unchanged.
     public var badge: Int?
-    /// Text that comes back with the response, at most 4,096 bytes.
+    /// Text that is returned with the response, at most 4,096 bytes; empty by default.
     public var userInfo = ""
     /// The time; at once by default.
     public var trigger = Trigger.immediate
@@ -76,7 +76,7 @@ public struct NotificationResponse: Sendable, Hashable {
     public let identifier: String
     /// The name of the chosen action; `default` for a click on the notification itself.
     public let action: String
-    /// The text that the notification had for the application.
+    /// The notification's ``UserNotification/userInfo``.
     public let userInfo: String
     /// The time at which the notification was due.
     public let date: Timestamp

@@ -2,11 +2,11 @@ public import EideticCore
 import EideticLifecycle
 import EideticSupervision
 
-/// The notifications of an application: shown now, at a time, or again and again.
+/// The notifications of an application: immediate, scheduled and repeating ones.
 ///
-/// Under a supervisor they are shown whether or not the application runs, also after a start of the machine; a click
-/// launches it, or brings it to the foreground. Without one, this process shows them while it runs, and those that wait
-/// end with it; see ``deliversWithoutApplication``.
+/// With a supervisor they are shown whether or not the application runs, even after a reboot; a click launches the
+/// application, or brings it to the foreground. Without a supervisor this process shows them, and pending ones are lost
+/// when it ends; see ``deliversWithoutApplication``.
 public final class UserNotificationCenter: Sendable {
     /// The notifications of ``Application/shared``.
     public static let shared = UserNotificationCenter(application: .shared)
@@ -17,16 +17,17 @@ public final class UserNotificationCenter: Sendable {
 
     /// A Boolean value indicating whether notifications are shown when the application is suspended or does not run.
     ///
-    /// `false` without a supervisor: then they are shown while this process runs, and a click cannot launch it.
+    /// It is `false` without a supervisor: notifications are then shown only while this process runs, and a click
+    /// cannot launch it.
     public var deliversWithoutApplication: Bool { application.isSupervised }
 
-    /// Adds a notification, in place of one with the same identifier, also on the screen.
+    /// Adds a notification; it replaces one with the same identifier, even if that is already displayed.
     ///
-    /// Of those that wait, the 64 soonest are armed; the others follow, none is dropped.
+    /// Up to 1,000 notifications can be pending; none is dropped.
     ///
     /// - Parameter notification: The notification.
-    /// - Throws: `EideticError.Code.invalidArgument` with the fault, such as a time out of range, a text that is too
-    ///   long, or 1,000 notifications that wait already.
+    /// - Throws: `EideticError.Code.invalidArgument`, for example for a time out of range, a text that is too long, or
+    ///   if 1,000 notifications are pending already.
     public func add(_ notification: UserNotification) async throws(EideticError) {
         let request = notification.request
         if let fault = request.fault {
@@ -37,7 +38,7 @@ public final class UserNotificationCenter: Sendable {
         throw EideticError(.invalidArgument, message: "notification \(notification.id): \(fault)")
     }
 
-    /// The identifiers of the notifications that wait for their time.
+    /// The identifiers of the pending notifications.
     public var pendingIdentifiers: [String] {
         get async {
             let reply = await application.wakeCenter.request { .listNotifications(number: $0) }
@@ -45,12 +46,12 @@ public final class UserNotificationCenter: Sendable {
         }
     }
 
-    /// Removes notifications that wait for their time.
+    /// Removes pending notifications.
     public func removePending(withIdentifiers identifiers: [String]) {
         remove(identifiers, waiting: true, shown: false)
     }
 
-    /// Removes all notifications that wait for their time.
+    /// Removes all pending notifications.
     public func removeAllPending() {
         application.wakeCenter.post(.removeNotifications(nil, waiting: true, shown: false))
     }
@@ -73,6 +74,6 @@ public final class UserNotificationCenter: Sendable {
         }
     }
 
-    /// Sets the number at the application's icon, where the desktop shows one; 0 removes it.
+    /// Sets the badge of the application's icon, if the desktop shows badges; 0 removes it.
     public func setBadge(_ count: Int) { application.wakeCenter.post(.setBadge(UInt32(clamping: count))) }
 }

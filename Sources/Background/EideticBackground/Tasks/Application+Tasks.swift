@@ -3,8 +3,9 @@ public import EideticCore
 extension Application: BackgroundTaskProvider {
     /// Opens a background task, for an operation that must finish even if the application leaves the foreground.
     ///
-    /// Call it before the operation, on any thread, in any state. The process is neither suspended nor terminated while
-    /// a task is open and background time remains. In the foreground it takes tens of nanoseconds, and no system call.
+    /// Call it before the operation, on any thread, in any state. While a task is open and background time remains, the
+    /// process is neither suspended nor terminated. In the foreground the call takes tens of nanoseconds, without a
+    /// system call.
     ///
     /// - Parameters:
     ///   - name: The name of the task in the report if it is not ended in time.
@@ -32,18 +33,18 @@ extension Application: BackgroundTaskProvider {
 
     /// Ends a background task; necessary even after its expiration.
     ///
-    /// A second call for the same task has no effect but a line in the log; a call for `.invalid` has none.
+    /// A second call for the same task is logged, and otherwise ignored; a call for `.invalid` is ignored.
     public func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
         if tasks.end(identifier.rawValue) || identifier == .invalid { return }
         Log.write(.warning, category: .background, message: "cannot end a background task that is not open")
     }
 
-    /// The sorted names of the open background tasks, for logs and status pages; observers of streams are none.
+    /// The sorted names of the open background tasks, for logs and status pages; consumers of streams are not listed.
     public var openTaskNames: [String] { tasks.names }
 
-    /// The remaining background time; `Int64.max` seconds in the foreground, and where it has no limit.
+    /// The remaining background time; `Int64.max` seconds in the foreground, or without a limit.
     ///
-    /// Time in which the process does not run is not counted.
+    /// Time in which the process is stopped does not count.
     public var backgroundTimeRemaining: Duration {
         guard let deadline = tasks.deadline else { return .seconds(Int64.max) }
         return max(.zero, deadline - clock.uptime)

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// A background task that ends with its value, and therefore exactly once.
+/// A background task that ends exactly once: when this value is consumed or destroyed.
 public struct BackgroundTaskAssertion: ~Copyable, Sendable {
     private let application: Application
     private let identifier: BackgroundTaskIdentifier

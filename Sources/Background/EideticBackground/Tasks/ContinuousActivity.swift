@@ -1,7 +1,7 @@
 internal import EideticCore
 internal import EideticLifecycle
 
-/// An activity for which a supervised application runs in the background for as long as it lasts.
+/// An activity that keeps a supervised application running in the background while it lasts.
 public enum ContinuousActivity: Sendable, Hashable, CaseIterable {
     /// The application plays or records sound.
     case audio
@@ -14,13 +14,14 @@ public enum ContinuousActivity: Sendable, Hashable, CaseIterable {
 }
 
 extension Application {
-    /// Begins an activity: in the background the application is not suspended, and its time stands still, until
-    /// ``endContinuousActivity(_:)`` was called as often.
+    /// Begins an activity, during which the application is not suspended in the background and uses up no background
+    /// time.
     ///
-    /// A background task whose time has expired is not given more. A request to terminate is not delayed.
+    /// It lasts until ``endContinuousActivity(_:)`` has been called as often. Expired background tasks get no more
+    /// time. A request to terminate is not delayed.
     public func beginContinuousActivity(_ activity: ContinuousActivity) { count(activity.assertion, change: 1) }
 
-    /// Ends an activity; a call without a beginning has no effect.
+    /// Ends an activity; has no effect if it was not begun.
     public func endContinuousActivity(_ activity: ContinuousActivity) { count(activity.assertion, change: -1) }
 
     /// Counts the reasons for an assertion, and makes it with the first one until the last one ends.

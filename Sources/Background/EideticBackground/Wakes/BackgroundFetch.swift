@@ -2,7 +2,7 @@ import EideticCore
 import EideticLifecycle
 import EideticSupervision
 
-/// The least time between two background fetches.
+/// The minimum time between two background fetches.
 public enum BackgroundFetchInterval: Sendable, Hashable {
     /// No background fetches; the initial value.
     case never
@@ -15,11 +15,11 @@ public enum BackgroundFetchInterval: Sendable, Hashable {
 extension Application {
     /// Asks the supervisor to wake the application for background fetches.
     ///
-    /// The time is chosen by the habits of the user, so that new content is there shortly before the application is
-    /// opened; it is never guaranteed. Fetches without new data become rarer. The interval is kept over launches. It
-    /// requires the background mode `fetch`, and has no effect without a supervisor.
+    /// The supervisor learns when the user opens the application, and times fetches shortly before that; no time is
+    /// guaranteed. Fetches without new data become less frequent. The interval persists over launches. It requires the
+    /// background mode `fetch`, and has no effect without a supervisor.
     ///
-    /// - Parameter interval: The least time between two fetches.
+    /// - Parameter interval: The minimum time between two fetches.
     public func setMinimumBackgroundFetchInterval(_ interval: BackgroundFetchInterval) {
         switch interval {
         case .never: wakeCenter.post(.setFetchInterval(.never))
@@ -29,19 +29,19 @@ extension Application {
         }
     }
 
-    /// Asks for an address to which servers send silent messages, by a distributor of UnifiedPush.
+    /// Requests an address for silent push messages, from a UnifiedPush distributor.
     ///
-    /// The address, or the reason for which there is none, is passed to the delegate; it may change later. Requires the
+    /// The address, or the reason why there is none, is passed to the delegate; it may change later. Requires the
     /// background mode `remote-notification` and a supervisor.
     public func registerForRemoteNotifications() { wakeCenter.post(.registerForMessages) }
 
-    /// Ends the registration for messages of servers.
+    /// Ends the registration for push messages.
     public func unregisterForRemoteNotifications() { wakeCenter.post(.unregisterFromMessages) }
 }
 
-/// A silent message of a server.
+/// A silent push message.
 public struct RemoteNotification: Sendable, Hashable {
-    /// The JSON of the message: an object with `content-available`, at most 4,096 bytes, which are not trusted.
+    /// The message: a JSON object with `content-available`, at most 4,096 bytes, which is not trusted.
     public let payload: [UInt8]
 
     init(payload: [UInt8]) { self.payload = payload }

@@ -2,11 +2,11 @@ public import EideticCore
 import EideticLifecycle
 import EideticSupervision
 
-/// A request to refresh content for up to 30 s, before the user is expected.
+/// A request to refresh content for up to 30 s, before the user is likely to open the application.
 public struct AppRefreshTaskRequest: Sendable, Hashable {
-    /// The identifier, 1 to 255 bytes; one refresh request can be pending.
+    /// The identifier, 1 to 255 bytes; only one refresh request can be pending.
     public var identifier: String
-    /// The least time until the refresh begins; zero by default.
+    /// The minimum delay before the refresh; zero by default.
     public var earliestBegin: Duration = .zero
 
     /// Creates a request.
@@ -15,15 +15,15 @@ public struct AppRefreshTaskRequest: Sendable, Hashable {
 
 /// A request to run for up to 10 min while the conditions are met.
 public struct ProcessingTaskRequest: Sendable, Hashable {
-    /// The identifier, 1 to 255 bytes; ten processing requests can be pending.
+    /// The identifier, 1 to 255 bytes; at most ten processing requests can be pending.
     public var identifier: String
-    /// The least time until the work begins; zero by default.
+    /// The minimum delay before the work; zero by default.
     public var earliestBegin: Duration = .zero
     /// A Boolean value indicating whether the work needs a network; `false` by default.
     public var requiresNetworkConnectivity = false
     /// A Boolean value indicating whether the work needs external power; `false` by default.
     public var requiresExternalPower = false
-    /// A Boolean value indicating whether the work needs a machine that does little else; `false` by default.
+    /// A Boolean value indicating whether the work needs an idle machine; `false` by default.
     public var requiresIdleMachine = false
 
     /// Creates a request.
@@ -39,19 +39,19 @@ public final class BackgroundTaskScheduler: Sendable {
 
     package init(application: Application) { self.application = application }
 
-    /// Registers the handler of a request; call it in `applicationWillFinishLaunching`, so that it is there when the
-    /// application is launched for the request.
+    /// Registers the handler of a request; call it in `applicationWillFinishLaunching`, before the request is
+    /// delivered.
     ///
     /// - Parameters:
     ///   - identifier: The identifier of the request.
-    ///   - handler: The work, in a task that is cancelled when its time ends. Returns `false` if the work failed:
-    ///     processing is then tried again later. Without a handler the request fails at once.
+    ///   - handler: The work, in a task that is cancelled when its time ends. It returns `false` if the work failed;
+    ///     processing is then retried later. Without a handler the request fails at once.
     public func register(
         forTaskWithIdentifier identifier: String,
         handler: @escaping @MainActor @Sendable () async -> Bool
     ) { application.wakeCenter.setHandler(handler, for: identifier) }
 
-    /// Submits a request, in place of a pending one with the same identifier.
+    /// Submits a request; it replaces a pending one with the same identifier.
     ///
     /// - Parameter request: The request.
     /// - Throws: `EideticError.Code.limitExceeded` if another refresh request is pending, `.permissionDenied` if the
@@ -63,7 +63,7 @@ public final class BackgroundTaskScheduler: Sendable {
         try await submit(wire)
     }
 
-    /// Submits a request, in place of a pending one with the same identifier.
+    /// Submits a request; it replaces a pending one with the same identifier.
     ///
     /// - Parameter request: The request.
     /// - Throws: `EideticError.Code.limitExceeded` if ten other requests are pending, `.permissionDenied` if the

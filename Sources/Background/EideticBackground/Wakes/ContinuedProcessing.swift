@@ -2,9 +2,9 @@ import EideticCore
 import EideticLifecycle
 import EideticSupervision
 
-/// A description of work that the user has started, and that goes on when the application leaves the foreground.
+/// A description of work that the user has started, and that continues when the application leaves the foreground.
 public struct ContinuedProcessingTaskRequest: Sendable, Hashable {
-    /// The identifier, 1 to 255 bytes, different from that of other work under way.
+    /// The identifier, 1 to 255 bytes, different from that of other work in progress.
     public var identifier: String
     /// The name of the work, which the user sees: at most 1,024 bytes.
     public var title: String
@@ -29,7 +29,7 @@ public struct ContinuedProcessingTaskRequest: Sendable, Hashable {
     }
 }
 
-/// Work that the user has started, as its operation sees it.
+/// Work that the user has started, as passed to its operation.
 public final class ContinuedProcessingTask: Sendable {
     /// The identifier of its request.
     public let identifier: String
@@ -41,12 +41,13 @@ public final class ContinuedProcessingTask: Sendable {
 
     /// Reports progress, which the user sees while the application is in the background.
     ///
-    /// There, work without progress for 30 s is cancelled. Another total begins the next part of the work, and counts
-    /// as progress. The supervisor is told once a second, so that it may be called for each unit.
+    /// In the background, work without progress for 30 s is cancelled. A changed total begins the next part of the
+    /// work, and counts as progress. The function may be called for each unit: the supervisor is told at most once a
+    /// second.
     ///
     /// - Parameters:
     ///   - completed: The number of completed units.
-    ///   - total: The number of all units; 0 while it is not known.
+    ///   - total: The number of all units; 0 while it is unknown.
     public func updateProgress(completed: Int, of total: Int) {
         let progress = WorkProgress(completed: UInt64(max(0, completed)), total: UInt64(max(0, total)))
         switch reports.withLock({ $0.record(progress, at: clock.uptime) }) {
@@ -69,12 +70,13 @@ public final class ContinuedProcessingTask: Sendable {
 }
 
 extension BackgroundTaskScheduler {
-    /// Performs work that the user has just started, and goes on with it when the application leaves the foreground.
+    /// Performs work that the user has just started, and continues it when the application leaves the foreground.
     ///
-    /// In the background a notification shows the progress, and cancels the work at the user's wish. Background time
-    /// stands still meanwhile. Work that reports no progress for 30 s there is cancelled, and the application suspended
-    /// like others. It is cancelled, too, with everything else of the application when a wake is not completed in time,
-    /// or processing loses its conditions. Without a supervisor the work is a background task.
+    /// In the background a notification shows the progress, and lets the user cancel the work. No background time is
+    /// used up meanwhile. The work is cancelled if it reports no progress for 30 s in the background; the application
+    /// is then suspended like any other. It is also cancelled, like all work of the application, when a wake is not
+    /// completed in time, or processing loses its conditions. Without a supervisor the work is an ordinary background
+    /// task.
     ///
     /// The operation is cancelled from the start if no background task can be opened.
     ///
@@ -84,7 +86,7 @@ extension BackgroundTaskScheduler {
     /// - Returns: The value of the operation.
     /// - Throws: The error of the operation; `EideticError.Code.refused` if the application is not in the foreground,
     ///   `.permissionDenied` if it does not declare the background mode `continued`, `.limitExceeded` if eight others
-    ///   are under way, `.invalidArgument` for an identifier in use or a text that is too long.
+    ///   are in progress, `.invalidArgument` for an identifier in use or a text that is too long.
     public func perform<Value: Sendable>(
         _ request: ContinuedProcessingTaskRequest,
         operation: @escaping @Sendable (ContinuedProcessingTask) async throws -> Value

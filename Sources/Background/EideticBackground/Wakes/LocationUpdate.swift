@@ -22,24 +22,24 @@ public struct LocationUpdate: Sendable, Hashable {
 }
 
 extension Application {
-    /// Asks the supervisor to wake the application when the location changes, which `application(_:performWake:)`
-    /// receives; kept over launches.
+    /// Asks the supervisor to wake the application when the location changes.
     ///
-    /// Requires the background mode `location`, a supervisor, and the location service GeoClue.
+    /// `application(_:performWake:)` receives the location. The setting persists over launches. It requires the
+    /// background mode `location`, a supervisor, and the location service GeoClue.
     ///
     /// - Parameter isEnabled: `false` to end the updates.
     public func setBackgroundLocationUpdates(isEnabled: Bool) { wakeCenter.post(.setLocationUpdates(isEnabled)) }
 
-    /// Leaves a connected socket with the supervisor, which wakes the application when data arrives on it while the
-    /// application is suspended or does not run.
+    /// Hands a connected socket to the supervisor, which wakes or launches the application when data arrives on it.
     ///
-    /// The wake has kind `voip` and the first bytes of the data, which stay in the socket. The application goes on to
-    /// use its own descriptor; a process that is launched for the data gets one from ``takeBackgroundSocket(named:)``.
-    /// Requires the background mode `voip`; eight sockets can be left.
+    /// The wake has the kind `voip` and the first bytes of the data, which stay in the socket. The application
+    /// continues to use its own descriptor; a process that is launched for the data gets one from
+    /// ``takeBackgroundSocket(named:)``. This requires the background mode `voip`; at most eight sockets can be handed
+    /// over.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor, which is duplicated.
-    ///   - name: The name of the socket, at most 255 bytes; an earlier one of the same name is released.
+    ///   - name: The name of the socket, at most 255 bytes; an earlier socket of the same name is released.
     /// - Throws: `EideticError.Code.invalidArgument` if there is no such descriptor, or the name is too long.
     public func keepSocketInBackground(_ descriptor: Int32, named name: String) throws(EideticError) {
         let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
@@ -53,8 +53,9 @@ extension Application {
     /// Takes back a socket that the supervisor keeps.
     public func releaseBackgroundSocket(named name: String) { wakeCenter.post(.releaseSocket(name)) }
 
-    /// Returns the descriptor of a socket that an earlier process has left, which the caller closes; `nil` if there is
-    /// none.
+    /// Returns the descriptor of a socket handed over by an earlier process; `nil` if there is none.
+    ///
+    /// The caller must close it.
     public func takeBackgroundSocket(named name: String) -> Int32? {
         guard let socket = wakeCenter.takeSocket(named: name) else { return nil }
         let duplicate = fcntl(socket.rawValue, F_DUPFD_CLOEXEC, 3)

@@ -2,7 +2,7 @@ public import EideticCore
 public import EideticStore
 
 extension ImageCache {
-    /// The blocking forms of the cache's functions, for threads that may wait; not for the main one.
+    /// The blocking forms of the cache's functions, for threads that may block; not for the main thread.
     public var blocking: Blocking { Blocking(cache: self) }
 
     /// A view of a cache whose functions read, write, decode and encode on the calling thread.
@@ -26,7 +26,7 @@ extension ImageCache {
             return try cache.stored.hit(from: found, for: key, filling: tier, context: JobContext()).image
         }
 
-        /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
+        /// Returns the encoded bytes on disk, even if the image is in memory.
         public func bytes(for key: Key) throws(EideticError) -> [UInt8]? {
             guard let disk = cache.disk?.blocking else { return nil }
             return try cache.stored.find(cache.resolved(key), in: disk)?.entry.bytes
@@ -119,8 +119,7 @@ extension ImageCache {
             cache.tier.replaceContent(of: key, by: bytes, isRepeated: true)
         }
 
-        /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the
-        /// image.
+        /// Removes an image: all of its sizes from memory, and its resource and any image stored without it from disk.
         public func remove(_ key: Key, from tiers: Tiers = .all) throws(EideticError) {
             if tiers.contains(.memory) { cache.tier.remove(cache.resolved(key)) }
             guard tiers.contains(.disk), let disk = cache.disk else { return }

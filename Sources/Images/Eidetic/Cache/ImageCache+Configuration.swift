@@ -11,7 +11,7 @@ extension ImageCache {
 
         /// A Boolean value indicating whether bytes read from disk are decoded; true by default.
         ///
-        /// Without it a hit on disk has encoded bytes only, and memory is not filled.
+        /// If it is false, a hit on disk has only encoded bytes, and the image is not inserted into memory.
         public var decodesOnRead = true
 
         /// A function that changes the text of each key before it is used; `nil` by default.
@@ -19,20 +19,20 @@ extension ImageCache {
         /// It can remove parts that do not identify the image. Keys made from requests are not changed.
         public var keyHook: (@Sendable (String) -> String)?
 
-        /// The conversion between images and the bytes on disk; by default they are files of the images' formats.
+        /// The conversion between images and the bytes on disk; by default the bytes are files in the images' formats.
         ///
-        /// The cache of a pipeline has that of the pipeline unless it is given one, which loads do not know.
+        /// The cache of a pipeline uses the pipeline's serializer. Loads ignore a serializer that is set here.
         public var serializer = Serializer()
 
         /// The limits of memory, pixels and time for decoding an image; larger images are refused.
         public var decodeLimits: DecodeLimits = .standard
 
-        /// The largest number of decoded bytes of an image with `scaleDownLargeImages`; 60 MB by default.
+        /// The largest decoded size of an image with `scaleDownLargeImages`; 60 MB by default.
         public var scaleDownLimit: ByteCount = 60_000_000
 
-        /// The process in which images are decoded; by default those on disk are decoded in the sandbox.
+        /// The process in which images are decoded; the sandbox by default.
         ///
-        /// The cache of a pipeline has that of the pipeline.
+        /// The cache of a pipeline uses the pipeline's policy.
         public var decodePolicy = DecodePolicy.automatic
 
         /// The largest number of images that are decoded or encoded at once; the number of processors by default, at
@@ -45,10 +45,11 @@ extension ImageCache {
 
     /// A pair of functions between images and the bytes on disk, as for encryption.
     ///
-    /// Their errors reach the caller of a cache. A load (``ImagePipeline/Configuration/serializer``) treats an entry
-    /// that cannot be read as a miss, and an image that cannot be stored as not stored. They are called on threads for
-    /// blocking work, several at once, and with `blocking` or synchronous forms on the thread of the caller. Files of
-    /// bundles are read through them as well.
+    /// A function of a cache throws their errors. A load (``ImagePipeline/Configuration/serializer``) instead treats an
+    /// entry that cannot be decoded as a miss, and does not store an image that cannot be encoded.
+    ///
+    /// The functions are called on threads for blocking work, several at once. The blocking and synchronous forms call
+    /// them on the caller's thread. Files of bundles are decoded by them, too.
     public struct Serializer: Sendable {
         typealias Encode =
             @Sendable (_ image: Image?, _ bytes: [UInt8]?, _ key: String) throws(EideticError) -> [UInt8]
@@ -63,9 +64,9 @@ extension ImageCache {
         /// Creates a serializer from two functions, each of which reverses the other.
         ///
         /// - Parameters:
-        ///   - encode: Returns the bytes to be stored for a key, from the image if the caller has it, and from the
-        ///     encoded bytes if the caller has those.
-        ///   - decode: Returns the encoded image of the bytes that were stored for a key.
+        ///   - encode: Returns the bytes to store for a key. It receives the image and the encoded bytes, as far as the
+        ///     caller has them.
+        ///   - decode: Returns the encoded image from the bytes stored for a key.
         public init(
             encode:
                 @escaping @Sendable (_ image: Image?, _ bytes: [UInt8]?, _ key: String) throws(EideticError) -> [UInt8],

@@ -34,8 +34,7 @@ extension ImageCache {
         tiers.contains(.memory) && memoryImage(for: key) != nil ? .memory : .none
     }
 
-    /// Returns the path of the file in which the resource is stored, or would be; the file begins with the encoded
-    /// bytes.
+    /// Returns the path of the resource's file on disk, which need not exist; the file begins with the encoded bytes.
     ///
     /// - Returns: `nil` if there is no disk cache.
     public func path(for key: Key) -> String? { disk?.path(for: resolved(key).text) }
@@ -62,8 +61,7 @@ extension ImageCache {
 
 // MARK: Removing
 extension ImageCache {
-    /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the
-    /// image.
+    /// Removes an image: all of its sizes from memory, and its resource and any image stored without it from disk.
     ///
     /// It is removed from memory before the first suspension.
     nonisolated(nonsending) public func remove(_ key: Key, from tiers: Tiers = .all) async throws(EideticError) {
@@ -74,8 +72,8 @@ extension ImageCache {
         if !key.isFullImage { try await disk.remove(key.renditionText) }
     }
 
-    /// Removes all images, from memory before the first suspension, and the parts of those whose loads were cancelled
-    /// or have failed.
+    /// Removes all images, and the partial bodies of cancelled and failed loads; memory is emptied before the first
+    /// suspension.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.removeAll() }
         downloader?.removeParts()

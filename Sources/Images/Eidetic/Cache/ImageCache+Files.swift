@@ -2,14 +2,14 @@ public import EideticCore
 import EideticStore
 
 extension ImageCache {
-    /// Writes the encoded bytes of a resource on disk to a file of their own, for programs that need a path.
+    /// Writes the encoded bytes of a resource on disk to a separate file, for programs that need a path.
     ///
-    /// The file that ``path(for:)`` names ends with data of the cache, has no extension, and may be evicted. This one
-    /// has the encoded bytes alone, and the extension of their format; it belongs to the caller, who removes it. Its
-    /// name depends on the key alone, and an existing file is replaced in one step.
+    /// The file at ``path(for:)`` ends with data of the cache, has no extension, and may be evicted. The new file has
+    /// only the encoded bytes, and the extension of their format. It belongs to the caller, who must remove it. Its
+    /// name depends only on the key; an existing file is replaced atomically.
     ///
     /// - Parameters:
-    ///   - key: The image's key; its rendering does not matter.
+    ///   - key: The image's key; its rendering is ignored.
     ///   - directory: The path of the directory; it is created with mode 0700 if it is missing.
     /// - Returns: The path of the file; `nil` if the disk does not have the resource.
     /// - Throws: The errors of reading and writing, and `cancelled`.

@@ -1,7 +1,7 @@
 import EideticCore
 
 extension ImageCache {
-    /// The key of an image: the name of its resource, and the rendering that is made from it.
+    /// The key of an image: the name of its resource, and its rendering.
     ///
     /// Creating a key hashes its text; a look-up in memory with an existing key takes some nanoseconds.
     public struct Key: Sendable, Hashable, ExpressibleByStringInterpolation {
@@ -34,7 +34,7 @@ extension ImageCache {
             self.init(request.resourceKey, rendering: rendering, options: options, isFromText: false)
         }
 
-        /// Creates the key that a string literal stands for.
+        /// Creates a key from a string literal.
         public init(stringLiteral text: String) { self.init(text) }
 
         fileprivate init(_ text: String, rendering: ImageRequest.Rendering, options: ImageOptions, isFromText: Bool) {
@@ -46,7 +46,7 @@ extension ImageCache {
             baseKey = rendering.transform == nil ? rendering.atFullSize.cacheKey(for: text, options: options) : nil
         }
 
-        /// Returns whether two keys stand for the same image.
+        /// Returns whether two keys identify the same image.
         public static func == (left: Key, right: Key) -> Bool { left.imageKey == right.imageKey }
 
         /// Feeds the identity of the image to `hasher`.

@@ -17,9 +17,9 @@ extension ImageCache {
     /// Returns the image if it, or a larger image of the same bytes, is in memory; see ``subscript(_:)``.
     package func memoryImage(for key: Key) -> Image? { tier.image(for: resolved(key)) }
 
-    /// The image if it, or a larger image of the same bytes, is in memory; found at once, on any thread.
+    /// The image from memory, if it or a larger image of the same bytes is there; found at once, on any thread.
     ///
-    /// A larger image does not stand in for one with `fill` or `stretch`, whose proportions are others.
+    /// For the content modes that crop or distort, only the exact image is found.
     ///
     /// - Complexity: O(1), with one short lock and without allocation.
     public subscript(_ key: Key) -> Image? { memoryImage(for: key) }
@@ -40,14 +40,14 @@ extension ImageCache {
 
     /// Returns the image with the tier that had it.
     ///
-    /// Concurrent look-ups of the same image share one read and one decode. A hit on disk fills memory, if that is
-    /// among the tiers.
+    /// Concurrent look-ups of the same image share one read and one decode. After a hit on disk the image is inserted
+    /// into memory, if `tiers` contains it.
     ///
     /// - Parameters:
     ///   - key: The image's key.
     ///   - tiers: The tiers to search; both by default.
-    ///   - includingData: A Boolean value indicating whether the bytes are read from disk also if the image is in
-    ///     memory, as for an animation of which memory has the first frame; false by default.
+    ///   - includingData: A Boolean value indicating whether the bytes are read from disk even if the image is in
+    ///     memory, for example for an animation; false by default.
     ///   - priority: The priority of the look-up.
     /// - Returns: `nil` if no tier has the image.
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading and decoding.
@@ -75,7 +75,7 @@ extension ImageCache {
         }
     }
 
-    /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
+    /// Returns the encoded bytes on disk, even if the image is in memory.
     nonisolated(nonsending) public func bytes(for key: Key) async throws(EideticError) -> [UInt8]? {
         try await storedImage(for: resolved(key))?.entry.bytes
     }

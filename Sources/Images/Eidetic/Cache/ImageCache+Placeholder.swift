@@ -5,9 +5,9 @@ import EideticStore
 extension ImageCache {
     /// Returns the placeholder of an image that is on disk; its bytes are neither read nor decoded.
     ///
-    /// It is made when a pipeline stores an image that it has loaded and decoded, and when an application stores a
-    /// whole image. It is kept when the server confirms the image. There is none for an image whose bytes alone were
-    /// loaded or stored.
+    /// A placeholder is made when a pipeline stores an image that it has loaded and decoded, and when an application
+    /// stores a whole image. It is kept when the image is revalidated. Images of which only the bytes were loaded or
+    /// stored, without decoding, have none.
     ///
     /// - Parameter key: The image's key, in any size.
     /// - Returns: `nil` if the disk does not have the image, or has it without a placeholder.

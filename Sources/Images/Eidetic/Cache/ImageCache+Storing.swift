@@ -4,10 +4,10 @@ public import EideticStore
 extension ImageCache {
     /// Inserts an image; it is in memory before the first suspension, and on disk when this function returns.
     ///
-    /// An image without its bytes is encoded: in its own format if that can hold it; otherwise, an animation as GIF, an
-    /// image with alpha as PNG, and any other as JPEG of the best quality.
+    /// Without its bytes the image is encoded, in its own format if possible. Otherwise animations become GIF, images
+    /// with alpha PNG, and others JPEG of the best quality.
     ///
-    /// An image that is smaller than its resource never takes the resource's place: it is stored with its own size.
+    /// An image smaller than its resource never replaces the resource: it is stored as a separate entry of its size.
     ///
     /// - Parameters:
     ///   - image: The image; a partial one is refused.

@@ -10,15 +10,15 @@ public import EideticStore
 /// let avatar = try await cache.image(for: "avatar of 17")
 /// ```
 ///
-/// The key of an image that a pipeline loads is its URL's text, or is made from an ``ImageRequest``. A cache and a
-/// pipeline with the same tiers find each other's images. A smaller or transformed image that was inserted without the
-/// bytes of its resource stands for that size alone.
+/// The key of an image that a pipeline loads is the text of its URL, or is made from an ``ImageRequest``. A cache and a
+/// pipeline with the same tiers find each other's images. A resized or transformed image that was inserted without the
+/// bytes of its resource is used for that rendering only.
 ///
-/// Asynchronous functions read and write on threads of the disk cache, and decode and encode on threads of the pipeline
-/// or, without one, of this cache.
-/// The same functions of ``blocking`` do all that on the calling thread, which must not be the main one.
+/// Asynchronous functions read and write on threads of the disk cache. They decode and encode on threads of the
+/// pipeline or, without one, of this cache. The functions of ``blocking`` do all this on the calling thread, which must
+/// not be the main thread.
 public final class ImageCache: Sendable {
-    /// The cache of ``ImagePipeline/shared``, and of the pipeline that replaces it.
+    /// The cache of the current ``ImagePipeline/shared``.
     public static var shared: ImageCache { ImagePipeline.shared.cache }
 
     /// The memory cache for decoded images.
@@ -61,10 +61,10 @@ public final class ImageCache: Sendable {
         self.init(memory: memory, disk: disk, configuration: configuration, stage: stage) { _ in nil }
     }
 
-    /// Creates a cache for a namespace, with tiers of its own.
+    /// Creates a cache for a namespace, with its own tiers.
     ///
     /// - Parameters:
-    ///   - namespace: The name of its directory; characters that a file name cannot have are replaced by `_`.
+    ///   - namespace: The name of the cache's directory; characters not allowed in file names become `_`.
     ///   - directory: The absolute path of the parent directory; by default the user's cache directory (XDG).
     ///   - configuration: The configuration.
     /// - Throws: The errors of opening a disk cache.
@@ -140,9 +140,9 @@ package struct CacheLookup: Hashable, Sendable {
 }
 
 extension ImagePipeline {
-    /// Creates a cache over the tiers of this pipeline, with a configuration of its own.
+    /// Creates a cache over the tiers of this pipeline, with another configuration.
     ///
-    /// The limits and the threads for decoding are those of the pipeline. Most programs need ``cache`` only.
+    /// The limits and threads for decoding are those of the pipeline. Most programs only need ``cache``.
     ///
     /// - Parameter configuration: The configuration of the cache.
     /// - Returns: A new cache.

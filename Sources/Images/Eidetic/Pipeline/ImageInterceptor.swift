@@ -2,7 +2,7 @@ public import EideticCore
 
 /// A function around each load, which may change the request, respond itself, retry, measure, or refuse.
 ///
-/// Prefetches are intercepted as well, also those to disk, whose images are not decoded. Because an interceptor may
+/// Prefetches are intercepted, too, including those to disk, whose images are not decoded. Because an interceptor may
 /// suspend, a pipeline with interceptors never delivers an image before
 /// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` returns, even if memory has it.
 /// ``ImagePipeline/cachedImage(for:)`` and ``ImagePipeline/cachedPreview(for:)`` search memory only, and are not
@@ -11,8 +11,8 @@ public protocol ImageInterceptor: Sendable {
     /// Returns the response to a request: usually that of `next`, otherwise one made with
     /// ``ImageResponse/init(_:source:encodedBytes:)``.
     ///
-    /// A changed priority holds for the rest of the load; prefetches keep the low one. The function is called on the
-    /// cooperative pool, and must not block.
+    /// A changed priority applies to the rest of the load; prefetches keep the low priority. The function is called on
+    /// the cooperative pool, and must not block.
     ///
     /// - Parameters:
     ///   - request: The request, after processors and outer interceptors.

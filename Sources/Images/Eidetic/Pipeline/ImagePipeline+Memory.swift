@@ -4,9 +4,9 @@ import EideticStore
 
 /// The memory cache, searched before anything else: synchronously, on the caller's thread.
 extension ImagePipeline {
-    /// Returns the image if it is in memory now; returns at once, on any thread.
+    /// Returns the image if it is in memory; returns at once, on any thread.
     ///
-    /// For the text of a `file:` URL it is the image of the file as the newest load found it.
+    /// For a `file:` URL this is the image of the file as the latest load found it.
     ///
     /// - Complexity: O(1), with one short lock and without allocation. The configuration's request processors are
     ///   called as well.
@@ -16,7 +16,7 @@ extension ImagePipeline {
         return cachedImage(for: prepare(request))
     }
 
-    /// Returns the largest image of the same bytes that is in memory now, whatever its size.
+    /// Returns the largest image of the same bytes in memory, whatever its size.
     ///
     /// It can be shown until the requested image is loaded.
     public func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }

@@ -3,11 +3,11 @@ import EideticCore
 extension ImagePipeline {
     private static let current = SharedPipeline()
 
-    /// The pipeline that is used where no other is given; the first use creates one with the standard configuration.
+    /// The default pipeline; the first use creates it with the standard configuration.
     ///
-    /// It can be replaced at any time, on any thread. ``ImageCache/shared`` is the cache of the pipeline that is shared
-    /// at the moment; slots, widgets and prefetchers without a pipeline of their own use the new one from their next
-    /// load on. Loads in progress end with the pipeline that started them.
+    /// It can be replaced at any time, on any thread. ``ImageCache/shared`` always is the cache of the current one.
+    /// Slots, widgets and prefetchers without their own pipeline use the new one from their next load on. Loads in
+    /// progress finish in the pipeline that started them.
     public static var shared: ImagePipeline {
         get { current.pipeline }
         set { current.replace(with: newValue) }

@@ -9,16 +9,15 @@ public import struct FoundationEssentials.URL
 /// let image = try await ImagePipeline.shared.image(for: url)
 /// ```
 ///
-/// The steps of a load are memory → disk → network → decode → transform → deliver, and store. Each step is a job that
-/// all loads with the same identity share; it is cancelled when the last of them is cancelled.
+/// The steps of a load are memory → disk → network → decode → transform → deliver, and store. Loads with the same key
+/// share the job of each step, which is cancelled when the last of them is cancelled.
 public final class ImagePipeline: Sendable {
     /// The configuration that the pipeline was created with.
     public let configuration: Configuration
 
     /// The tiers of the pipeline as a cache.
     ///
-    /// It has no contents of its own: it finds the images that the pipeline has stored, and the pipeline finds those
-    /// that are inserted into it.
+    /// Cache and pipeline share their contents: each finds the images that the other has stored.
     public let cache: ImageCache
 
     let memory: ImageMemoryCache
@@ -109,9 +108,9 @@ public final class ImagePipeline: Sendable {
 
     /// A Boolean value indicating whether the user scrolls or drags.
     ///
-    /// Meanwhile loads of low priority wait before each of their steps, and their active downloads receive no bytes;
-    /// this holds for all pipelines with the same downloader. What the application has suspended itself
-    /// (`Downloader.suspend(upTo:)`) stays suspended when the value becomes `false`.
+    /// While it is `true`, loads of low priority wait before each of their steps, and their active downloads are
+    /// paused. This applies to all pipelines with the same downloader. Downloads that the application has suspended
+    /// itself (`Downloader.suspend(upTo:)`) stay suspended when the value becomes `false`.
     public var isUserInteracting: Bool {
         get { gate.isClosed }
         set {
@@ -123,7 +122,7 @@ public final class ImagePipeline: Sendable {
 
     /// Cancels all loads that are in progress; each of their callers gets `cancelled`.
     ///
-    /// Writes to disk of images that were delivered go on, and later loads are not affected.
+    /// Pending disk writes of delivered images continue, and later loads are not affected.
     public func cancelAll() { imageLoader.cancelAll() }
 
     /// Removes all images from memory; the disk cache keeps its entries.

@@ -6,10 +6,10 @@ package import EideticHTTP
 public struct ImageResponse: Sendable {
     /// The image, decoded; it can be drawn without further work.
     ///
-    /// With `avoidDecode` an image that was not in memory is decoded when it is first used; see `Image.decoded()`.
+    /// With `avoidDecode` an image that was not in memory is decoded on first use; see `Image.decoded()`.
     public internal(set) var image: Image
 
-    /// The header of an image that is not decoded (`avoidDecode`); otherwise, `nil`.
+    /// The header of an image loaded with `avoidDecode`; otherwise `nil`.
     public internal(set) var header: ImageHeader?
 
     /// The place that the image came from.
@@ -21,7 +21,7 @@ public struct ImageResponse: Sendable {
     /// The encoded bytes; `nil` for an image from memory, unless the request includes them and a cache has them.
     public internal(set) var encodedBytes: [UInt8]?
 
-    /// The error that kept the bytes from the disk; known if the request waits for storage.
+    /// The error of writing the bytes to disk; set only if the request waits for storage.
     public internal(set) var storeError: EideticError?
 
     /// The result of revalidating the cached image; `nil` without `refreshCached`, or if no cache had the image.
@@ -52,9 +52,9 @@ public struct ImageResponse: Sendable {
     public enum Revalidation: Sendable {
         /// The cached image is still valid.
         case unchanged
-        /// The server has another image, which is that of the response.
+        /// The server sent a new image, which the response contains.
         case changed
-        /// The revalidation failed; the image of the response is the cached one.
+        /// The revalidation failed; the response contains the cached image.
         case failed(EideticError)
     }
 }

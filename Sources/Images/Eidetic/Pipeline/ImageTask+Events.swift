@@ -3,11 +3,11 @@ import EideticCore
 extension ImageTask {
     /// The events of the load: progress, previews, and exactly one terminal event.
     ///
-    /// Each sequence has events of its own. The first one of a task from ``ImagePipeline/task(for:)`` has all events of
-    /// the load; any other begins with what its reader must know: the cached image, the newest progress and preview, or
-    /// the outcome.
+    /// Each access creates an independent sequence. The first one of a task from ``ImagePipeline/task(for:)`` has all
+    /// events of the load. Any other one begins with the current state: the cached image, the latest progress and
+    /// preview, or the outcome.
     ///
-    /// The load is cancelled when the task that iterates over the sequence is cancelled; such a task still gets a
+    /// Cancelling the Swift task that iterates over a sequence cancels the load; the sequence still ends with a
     /// terminal event, `failed` with `cancelled`. A slow reader misses outdated progress and previews, but never the
     /// terminal event. A sequence must be iterated over only once.
     public var events: some AsyncSequence<Event, Never> & Sendable { Events(of: self, stream: makeFirstStream()) }

@@ -9,14 +9,14 @@ import EideticFetch
 /// let image = try await task.image
 /// ```
 ///
-/// A load has exactly one outcome, whatever cancels it and however often. It is cancelled by ``cancel()``, by
-/// the cancellation of a Swift task that waits for the ``response``, the ``image`` or the next of the ``events``, and
-/// when nobody holds the handle or one of its sequences any more. Other callers of the same image still get it.
+/// A load has exactly one outcome. It is cancelled by ``cancel()``; by the cancellation of a Swift task that awaits its
+/// ``response``, ``image`` or ``events``; and when the handle and all of its sequences are released. Other callers of
+/// the same image still receive it.
 ///
 /// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` returns a task with completion handlers. They are
-/// called on the main actor, and the task need not be held. The completion handler is called exactly once: before that
-/// function returns if the image is in memory, within ``cancel()`` if that is called on the main actor,
-/// otherwise later.
+/// called on the main actor, and the task need not be retained. The completion handler is called exactly once: before
+/// that function returns if the image is in memory, during ``cancel()`` if that is called on the main actor, otherwise
+/// later.
 public final class ImageTask: Sendable {
     /// The functions that a task calls.
     package struct Handlers: Sendable {
@@ -134,9 +134,9 @@ public final class ImageTask: Sendable {
         set { if result == nil { context.priority = newValue } }
     }
 
-    /// The response, as soon as it is there.
+    /// The response; waits until the load has ended.
     ///
-    /// Its error is that of the load, or `cancelled`.
+    /// Throws the error of the load, or `cancelled`.
     public var response: ImageResponse {
         get async throws(EideticError) {
             for await event in Events(of: self, stream: makeStream()) {
@@ -150,15 +150,15 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// The image, as soon as it is there.
+    /// The image; waits until the load has ended.
     ///
-    /// Its error is that of the load, or `cancelled`.
+    /// Throws the error of the load, or `cancelled`.
     public var image: Image { get async throws(EideticError) { try await response.image } }
 
-    /// Cancels the task, unless it is finished: its outcome is `cancelled` when this function returns.
+    /// Cancels the task, unless it is finished: when this function returns, its outcome is `cancelled`.
     ///
-    /// On the main actor the completion handler is called before this function returns; if it is called elsewhere, soon
-    /// after.
+    /// If this function is called on the main actor, it calls the completion handler before it returns; otherwise the
+    /// handler is called soon after.
     public func cancel() {
         guard let completion = finish(with: .failure(.cancelled), cancelsLoad: true) else { return }
         Task.immediate { @MainActor in completion(.failure(.cancelled)) }
@@ -271,7 +271,7 @@ extension ImageTask {
 extension ImagePipeline {
     /// Starts a load, and returns its handle.
     ///
-    /// The load is cancelled when nobody holds the handle, or a sequence of its events, any more.
+    /// The load is cancelled when the handle and all sequences of its events are released.
     public func task(for request: ImageRequest) -> ImageTask { ImageTask(for: request, in: self) }
 
     /// Starts a load that calls back on the main actor; an image in memory is delivered before this function returns.
@@ -282,7 +282,7 @@ extension ImagePipeline {
     ///   - preview: Called with partial images (`progressive`).
     ///   - progress: Called as bytes are received.
     ///   - completion: Called once with the image, or with the error.
-    /// - Returns: The task, which need not be held.
+    /// - Returns: The task, which need not be retained.
     @MainActor
     @discardableResult
     public func load(

@@ -7,7 +7,7 @@ extension ImagePrefetcher {
         public var finished: Int
         /// The number of images among them that failed or were cancelled.
         public var failed: Int
-        /// The number of images among them that were at the destination before, so that nothing was loaded.
+        /// The number of images among them that were already at the destination, so that nothing was loaded.
         public var skipped: Int
         /// The number of all images.
         public let total: Int
@@ -32,7 +32,7 @@ extension ImagePrefetcher {
 
     /// Images that are prefetched together.
     public final class Group: Sendable {
-        /// The progress after each image; a slow reader gets the newest value only.
+        /// The progress after each image; a slow reader receives only the latest value.
         ///
         /// The sequence ends when all images are done.
         public let progress: AsyncStream<Progress>

@@ -13,10 +13,9 @@ extension ImagePrefetcher {
         public let byteCount: ByteCount
         /// The steps of the load with their times.
         package let trace: LoadTrace
-        /// The error that kept the bytes from the disk; known for the destination `disk`, and if the
-        /// request waits for storage.
+        /// The error of writing the bytes to disk; set for the destination `disk`, or if the request waits for storage.
         public let storeError: EideticError?
-        /// A Boolean value indicating whether the image was at the destination before, so that nothing was loaded.
+        /// A Boolean value indicating whether the image was already at the destination, so that nothing was loaded.
         public let wasPresent: Bool
     }
 }

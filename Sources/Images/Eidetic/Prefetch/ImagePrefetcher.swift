@@ -2,8 +2,7 @@ public import EideticCore
 
 /// A loader of images that will be needed soon, at low priority.
 ///
-/// An image that becomes visible while it is prefetched is the same job: the view's load joins it, and raises its
-/// priority.
+/// If an image becomes visible while it is prefetched, the view's load joins the same job, and raises its priority.
 public final class ImagePrefetcher: Sendable {
     /// The tier to which images are prefetched.
     public enum Destination: Sendable, Hashable {
@@ -11,13 +10,13 @@ public final class ImagePrefetcher: Sendable {
         case memory
         /// Encoded images on disk; only their headers are read.
         ///
-        /// An image on disk is not loaded again, also with `refreshCached`; the cache policy `reload` does so. A local
-        /// resource, as a file, is not copied.
+        /// An image on disk is not loaded again, even with `refreshCached`; the cache policy `reload` loads it again.
+        /// Local resources, such as files, are not copied.
         case disk
         /// Encoded images on disk, downloaded by the service in `ImagePipeline.Configuration.transfers`.
         ///
-        /// The downloads go on when the application is suspended or ends; the next process stores what has come. An
-        /// image that only this process can download, as one with cookies, is loaded as with ``disk``.
+        /// The downloads continue when the application is suspended or ends; the next process stores the results.
+        /// Images that only this process can download, such as those with cookies, are loaded as with ``disk``.
         case transfers
     }
 

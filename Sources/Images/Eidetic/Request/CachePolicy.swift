@@ -1,5 +1,5 @@
 extension ImageRequest {
-    /// The use that a load makes of the caches: where it looks, what it stores, and whether it waits for that.
+    /// The way a load uses the caches: which it reads and writes, and whether it waits for storage.
     ///
     /// ```swift
     /// var request = ImageRequest(url: url)
@@ -17,7 +17,7 @@ extension ImageRequest {
 
             /// Decoded images in memory.
             public static let memory = Tiers(rawValue: 1)
-            /// Images on disk that have the requested size and are transformed; stored if that pays.
+            /// Resized and transformed images on disk; stored as `ImagePipeline.Configuration.derivedImages` says.
             public static let derived = Tiers(rawValue: 2)
             /// The bytes on disk.
             public static let original = Tiers(rawValue: 4)
@@ -27,30 +27,32 @@ extension ImageRequest {
             public static let all: Tiers = [.memory, .derived, .original, .shared]
         }
 
-        /// The places in which an image is looked for.
+        /// The places in which an image is searched.
         public enum Search: Sendable, Hashable {
             /// The caches that may be read, then the source.
             case cachesElseSource
-            /// The caches only; the load of an image that none has fails with `cacheMiss`.
+            /// The caches only; if none has the image, the load fails with `cacheMiss`.
             case cachesOnly
-            /// The source only, whatever the caches have; the new image is stored in them.
+            /// The source only; the new image is stored in the caches.
             case sourceOnly
         }
 
-        /// The caches in which the image is looked for; all by default.
+        /// The caches that are searched; all by default.
         public var reads: Tiers
 
         /// The caches in which the image is stored; all by default.
         public var writes: Tiers
 
-        /// The places in which the image is looked for; the caches, then the source, by default.
+        /// The places that are searched; the caches, then the source, by default.
         public var search = Search.cachesElseSource
 
-        /// A Boolean value indicating whether the image is delivered after its bytes are stored, with the error if that
-        /// failed; false by default.
+        /// A Boolean value indicating whether the image is delivered only after its bytes are stored; false by default.
+        ///
+        /// `ImageResponse.storeError` has the error if storing failed.
         public var waitsForStorage = false
 
-        /// A Boolean value indicating whether an image from memory brings its encoded bytes; false by default.
+        /// A Boolean value indicating whether the response includes the encoded bytes also for an image from memory;
+        /// false by default.
         public var includesBytes = false
 
         /// Creates a policy.
@@ -59,22 +61,22 @@ extension ImageRequest {
             self.writes = writes
         }
 
-        /// Reads and writes all caches, and asks the source for what none has.
+        /// Reads and writes all caches; loads from the source if no cache has the image.
         public static let standard = CachePolicy()
 
-        /// As ``standard``, but the image is stored in memory only.
+        /// Like ``standard``, but stores the image in memory only.
         public static let memoryOnly = CachePolicy(writes: .memory)
 
         /// Uses caches only; if none has the image, the load fails with `cacheMiss`.
         public static let cachedOnly = CachePolicy().with { $0.search = .cachesOnly }
 
-        /// Ignores what the caches have, and stores the new image in them.
+        /// Ignores cached images, and stores the new image in all caches.
         public static let reload = CachePolicy().with { $0.search = .sourceOnly }
 
         /// Reads all caches, and stores nothing.
         public static let noStore = CachePolicy(writes: [])
 
-        /// As ``standard``, and the image is delivered after its bytes are stored.
+        /// Like ``standard``, but delivers the image only after its bytes are stored.
         public static let afterStorage = CachePolicy().with { $0.waitsForStorage = true }
 
         private func with(_ change: (inout CachePolicy) -> Void) -> CachePolicy {

@@ -2,22 +2,22 @@ public import EideticCodecs
 public import EideticCore
 
 extension ImageRequest {
-    /// The size and changes of an image; all of it is part of the identity.
+    /// The size and changes of an image; all of them are part of its key.
     public struct Rendering: Sendable {
         /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
         ///
         /// The image is never enlarged.
         public var size: PixelSize?
 
-        /// The way in which the image is fitted to ``size``; `fit` by default.
+        /// The way the image is fitted to ``size``; `fit` by default.
         public var contentMode: ContentMode
 
         /// A Boolean value indicating whether colours are converted to sRGB; true by default.
         public var convertsToSRGB: Bool
 
-        /// The number of pixels per point that the image is marked with.
+        /// The number of pixels per point, recorded in the image.
         ///
-        /// `nil`, the default, for that in the name of the file (`@2x`), or 1.
+        /// `nil`, the default, takes it from the file name (`@2x`), or else 1.
         public var scale: Double?
 
         /// The change applied to the decoded image; none by default.

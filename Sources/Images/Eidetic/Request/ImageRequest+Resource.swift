@@ -5,7 +5,7 @@ import EideticStore
 public import FoundationEssentials
 
 extension ImageRequest {
-    /// The place that the bytes of an image come from.
+    /// The source of the bytes of an image.
     public struct Resource: Sendable {
         package enum Kind: Sendable {
             indirect case remote(FetchRequest)
@@ -38,24 +38,24 @@ extension ImageRequest {
             }
         }
 
-        /// Returns a file on a server, asked for with this request; its bytes are stored in the disk cache.
+        /// Returns a resource on a server, loaded with a request; its bytes are stored in the disk cache.
         public static func remote(_ request: FetchRequest) -> Resource {
             guard let reason = request.invalidity else { return Resource(.remote(request)) }
             return Resource(.invalid(request.url, EideticError(.invalidURL, message: reason)))
         }
 
-        /// Returns a file of this machine; it is not copied into the disk cache.
+        /// Returns a local file; it is not copied into the disk cache.
         ///
-        /// Each load looks at it: a changed file is another image.
+        /// Each load checks the file's state; a changed file is another image.
         public static func file(path: String) -> Resource { Resource(.file(LocalFile(unexaminedPath: path))) }
 
-        /// Returns bytes in memory, as those of a `data:` URL; they are not copied into the disk cache.
+        /// Returns bytes in memory, like those of a `data:` URL; they are not copied into the disk cache.
         public static func bytes(_ bytes: [UInt8]) -> Resource { Resource(.bytes(bytes)) }
 
-        /// Returns bytes in memory, as `Data` or the buffer of a server; they are copied once.
+        /// Returns bytes in memory, such as `Data`; they are copied once.
         public static func bytes(_ bytes: some ContiguousBytes) -> Resource { Resource(.bytes(bytes.copied)) }
 
-        /// Returns a function that provides the bytes; equal names mean equal bytes.
+        /// Returns a resource whose bytes a function provides; equal names must mean equal bytes.
         ///
         /// They are stored in the disk cache.
         public static func provider(
@@ -115,7 +115,7 @@ extension ImageRequest.Resource {
     /// Throws the error of a resource that cannot be loaded.
     func validate() throws(EideticError) { if case .invalid(_, let error) = kind { throw error } }
 
-    /// The request that brings the bytes; `nil` if no server is needed.
+    /// The request to the server; `nil` for a local resource.
     public var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }
 
     /// Returns whether there is a ``remote`` that satisfies a condition; without a copy of it.

@@ -5,12 +5,12 @@ public import struct FoundationEssentials.URL
 
 /// A request for an image: the resource, the rendering, and the options of its load.
 ///
-/// A request is a value: a changed property changes the identity of the image with it, so a copy for another size is
-/// `var small = request; small.size = size`. Creating or changing a request prepares its identity, so that a look-up in
-/// memory takes some nanoseconds: keep requests that are used often.
+/// A request is a value: changing a property also changes the image's key. For another size make a copy:
+/// `var small = request; small.size = size`. The key is computed when a request is created or changed, so that a
+/// look-up in memory takes some nanoseconds: keep requests that are used often.
 ///
-/// Creating a request never fails. The load of an invalid URL fails with `invalidURL`, and that of a file that cannot
-/// be read with the error of reading it.
+/// Creating a request never fails. Loading an invalid URL fails with `invalidURL`, and loading an unreadable file fails
+/// with the error of reading it.
 public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The place that the bytes come from.
     public var resource: Resource { didSet { updateIdentity() } }
@@ -33,28 +33,28 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
     /// A load with the priority `low` waits while the user scrolls.
     public var priority: LoadPriority
 
-    /// The names of query items that do not identify the image, as those of a signature.
+    /// The names of query items that do not identify the image, such as a signature; none by default.
     ///
-    /// They are sent, and left out of the identity. `*` at the end of a name stands for any ending.
+    /// They are sent to the server, but are not part of the key. `*` at the end of a name matches any suffix.
     public var ignoredQueryItems: Set<String> { didSet { updateIdentity() } }
 
-    /// The identity of the bytes, in place of that of the resource; `nil`, the default, for the latter.
+    /// The key of the bytes; `nil`, the default, derives it from the resource.
     ///
-    /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, for all
-    /// URLs, header fields and credentials: a key for what only one user may see has to name the user.
-    /// `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key` finds the image by
-    /// the same text. A changed local file is another image all the same.
+    /// It identifies the image in memory and on disk, and for coalescing equal loads. Equal keys must mean equal
+    /// images, whatever their URLs, header fields and credentials: a key for an image that only one user may see must
+    /// name the user. `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key`
+    /// finds the image by the same text. A changed local file is another image, even with the same key.
     public var cacheKey: String? { didSet { updateIdentity() } }
 
-    /// The use that the load makes of the caches; ``CachePolicy/standard`` by default.
+    /// The way the load uses the caches; ``CachePolicy/standard`` by default.
     ///
-    /// Without a ``cacheKey`` no cache has the response to another method than `GET`: the server may answer differently
-    /// each time (RFC 9111, section 2).
+    /// Responses to methods other than `GET` are cached only with a ``cacheKey``, because the server may respond
+    /// differently each time (RFC 9111, section 2).
     public var cachePolicy: CachePolicy { didSet { updateIdentity() } }
 
-    /// The process in which the image is decoded; `nil`, the default, for that of the pipeline.
+    /// The process in which the image is decoded; `nil`, the default, uses the pipeline's policy.
     ///
-    /// Requests that differ in it are equal: the image is the same, and one in memory is used however it was decoded.
+    /// It is not part of the key: an image in memory is used however it was decoded.
     public var decodePolicy: DecodePolicy?
 
     private var identity: Identity
@@ -110,7 +110,7 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
         )
     }
 
-    /// Creates the request for a URL that a string literal stands for.
+    /// Creates a request for a URL from a string literal.
     public init(stringLiteral url: String) { self.init(Resource(url: url)) }
 
     /// Creates a request for a URL: with the scheme `http`, `https`, `file` or `data`.
@@ -140,8 +140,8 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
 
     /// The header fields of the request to the server; empty by default.
     ///
-    /// They replace the downloader's fields of the same names, and are part of the identity. A resource that is not on
-    /// a server has none, and setting them has no effect.
+    /// They replace the downloader's fields of the same names, and are part of the key. Setting them has no effect for
+    /// a local resource.
     public var headers: HTTPHeaders {
         get { server?.headers ?? [:] }
         set { resource = resource.with(headers: newValue) }

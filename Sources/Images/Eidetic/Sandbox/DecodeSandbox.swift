@@ -4,17 +4,18 @@ import EideticSandbox
 
 /// The processes of this machine that decode images in the sandbox.
 ///
-/// Their program is `eidetic-decode`, beside the application's program, in `../libexec`, or in `/usr/local` or `/usr`;
-/// where there is none, the application's program itself, which is started once more and decodes before its `main`. A
-/// program that another user can replace is not used; neither `PATH` nor the current directory is searched.
+/// Their program is `eidetic-decode`, if it is installed beside the application's program, in `../libexec`, or in
+/// `libexec` or `bin` of `/usr/local` or `/usr`. Otherwise the application's own program is started again, and decodes
+/// before its `main`. A program that another user can replace is not used; neither `PATH` nor the current directory is
+/// searched.
 ///
-/// The application's program cannot be used if it has the rights of another user (setuid), or if Eidetic belongs to a
-/// library that it opens while it runs, as a module of an interpreter does.
+/// The application's own program cannot be used if it is setuid, or if Eidetic is part of a library that it loads at
+/// run time, such as an interpreter's extension module.
 ///
-/// Processes start with the first image, at most one for each processor waits for the next, and each that has waited
-/// for half a minute ends.
+/// Processes are started with the first image. At most one idle process per processor is kept, and ends after half a
+/// minute without an image.
 public enum DecodeSandbox {
-    /// The path of the program; `nil`, the default, for the places of an installation.
+    /// The path of the program; `nil`, the default, searches the directories above.
     ///
     /// Setting it ends the processes that wait for an image.
     public static var programPath: String? {
@@ -45,7 +46,7 @@ public enum DecodeSandbox {
         }
     }
 
-    /// Returns what the system allows of the sandbox; starts a process if none was started yet.
+    /// Returns the restrictions that the system allows; starts a process if none was started yet.
     ///
     /// - Throws: `sandboxUnavailable` if there is no program for it.
     public static func status() async throws(EideticError) -> Status {

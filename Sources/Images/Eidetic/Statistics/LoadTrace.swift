@@ -1,6 +1,6 @@
 import EideticCore
 
-/// The steps of a load with their times and outcomes, as the command `explain` prints them.
+/// The steps of a load with their times and outcomes, as printed by `eidetic load --explain`.
 public struct LoadTrace: Sendable, CustomStringConvertible {
     /// A kind of step.
     package enum Stage: String, Sendable {

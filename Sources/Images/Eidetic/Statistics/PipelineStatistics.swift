@@ -23,7 +23,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var memoryHits = 0
     /// The number of images from the disk cache; local resources are not counted.
     public var diskHits = 0
-    /// The number of images from the disk cache that it had in their size and transformed.
+    /// The number of images that the disk cache had resized and transformed already.
     public var derivedHits = 0
     /// The number of images from the tier that several machines share.
     public var sharedHits = 0
@@ -35,7 +35,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var failures = 0
     /// The number of times that a load joined the download or decode of another one.
     ///
-    /// One load may join several, as with `refreshCached`; it is counted also if it is cancelled afterwards.
+    /// One load may join several, for example with `refreshCached`. It is counted even if it is cancelled afterwards.
     public var joined = 0
     /// The number of encoded bytes that caches saved from the network.
     ///
@@ -43,8 +43,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var savedBytes = 0
     /// The number of images that were decoded in the sandbox.
     public var sandboxedImages = 0
-    /// The number of images that were to be decoded in the sandbox, and were decoded in this process, because the
-    /// sandbox has no program.
+    /// The number of images decoded in this process because there was no program for the sandbox.
     public var unsandboxedImages = 0
     /// The steps by their kind; a step that several loads share counts for each.
     package var stages: [LoadTrace.Stage: Stage] = [:]

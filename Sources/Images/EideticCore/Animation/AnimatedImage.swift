@@ -1,8 +1,8 @@
-/// An animation whose frames are decoded when they are needed, and shared by all who show it.
+/// An animation whose frames are decoded on demand, and shared by all views that show it.
 ///
-/// It keeps the encoded bytes and a window of decoded frames, bounded in bytes: those that are shown next. An animation
-/// that fits into the window as a whole is decoded once; of a longer one each frame is decoded again when it comes
-/// round. One that is still being downloaded has the frames that have arrived.
+/// It keeps the encoded bytes and a window of decoded frames, limited in bytes, which are shown next. An animation that
+/// fits into the window is decoded once; the frames of a longer one are decoded again in each loop. While it is being
+/// downloaded, the frames that have arrived are available.
 ///
 /// ```swift
 /// if let animation = response.image.animation {
@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Frames are decoded one at a time, on decoding threads. A frame that is corrupt ends the animation before it. After
-/// an error that may pass, such as a time limit or missing memory, waiting callers have it, and views try again later.
+/// Frames are decoded one at a time, on decoding threads. A corrupt frame ends the animation before it. Temporary
+/// errors, such as a time limit or a lack of memory, are thrown to waiting callers; views try again later.
 public final class AnimatedImage: Sendable {
     /// A function that runs an operation on a thread that may block.
     package typealias Schedule =
@@ -84,19 +84,19 @@ extension AnimatedImage {
     /// The size of each frame in pixels.
     public var size: PixelSize { poster.size }
 
-    /// The number of frames that can be decoded; it grows while ``isComplete`` is false.
+    /// The number of frames that have arrived; it grows while ``isComplete`` is false.
     public var frameCount: Int { state.withLock { $0.info.frameCount } }
 
     /// A Boolean value indicating whether all frames have arrived.
     public var isComplete: Bool { state.withLock { $0.info.isComplete } }
 
-    /// The time for which each frame is shown; durations below 11 ms are played as 100 ms, as in browsers.
+    /// The display time of each frame; durations below 11 ms are played as 100 ms, as in browsers.
     public var durations: [Duration] { state.withLock { $0.info.durations } }
 
     /// The number of times that the animation plays; `nil` means forever.
     public var loopCount: Int? { state.withLock { $0.info.loopCount } }
 
-    /// The error that has ended the animation before its last frame; `nil` if there was none.
+    /// The error that ended the animation before its last frame; `nil` if there is none.
     public var failure: EideticError? { state.withLock { $0.failure } }
 
     /// The decoded frames that are kept now.
@@ -138,7 +138,7 @@ extension AnimatedImage {
 extension AnimatedImage {
     /// Returns a frame, decoded if it is not in the window; waits for its bytes if they have not arrived.
     ///
-    /// The next frame costs one frame. One that lies before may cost those since the last one that stands alone.
+    /// The next frame costs one decode. An earlier frame may require decoding all frames from the last independent one.
     ///
     /// - Parameter index: The index of the frame, from 0.
     /// - Returns: The frame.

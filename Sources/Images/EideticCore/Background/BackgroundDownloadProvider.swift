@@ -1,13 +1,13 @@
-/// Something with a service that performs downloads for a pipeline while the application is suspended, or has ended.
+/// A provider of a service that performs downloads for a pipeline while the application is suspended or has ended.
 ///
-/// The pipeline hands loads over to the service whose background time expires. `BackgroundDownloads` of the product
-/// `EideticTransfer` has one; this module does not know it.
+/// The pipeline hands loads over to the service when their background time expires. `BackgroundDownloads` of the
+/// product `EideticTransfer` conforms to this protocol.
 public protocol BackgroundDownloadProvider: Sendable {
     /// The service.
     var service: BackgroundDownloadService { get }
 }
 
-/// A service that performs downloads for a pipeline while the application is suspended, or has ended.
+/// A service that performs downloads for a pipeline while the application is suspended or has ended.
 public struct BackgroundDownloadService: Sendable {
     package let downloader: any BackgroundDownloader
 

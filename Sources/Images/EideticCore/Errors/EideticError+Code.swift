@@ -1,28 +1,28 @@
 extension EideticError {
-    /// The subject of a failure, for a first `switch`; ``Code`` says more.
+    /// The category of a failure, for a `switch`; ``Code`` identifies the failure.
     public enum Kind: Sendable, Hashable {
         /// The request itself: a URL, an argument, or a policy that forbids it.
         case request
         /// The request was cancelled, or its last caller left.
         case cancelled
-        /// The way to the server; another attempt may succeed.
+        /// The connection to the server; another attempt may succeed.
         case network
-        /// The answer of the server.
+        /// The response of the server.
         case http
         /// The bytes of the image.
         case image
-        /// The caches: nothing there, or not usable.
+        /// The caches: a miss, or an unusable cache.
         case cache
         /// This machine: files, memory, processes.
         case system
     }
 
-    /// The subject of the failure.
+    /// The category of the failure.
     public var kind: Kind { code.kind }
 
-    /// A failure by its name.
+    /// The name of a failure.
     ///
-    /// Further ones may be added, so a `switch` needs a default case. `docs/errors.md` has the table of them all.
+    /// Codes may be added, so a `switch` needs a default case. `docs/errors.md` lists all codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name that appears in logs and JSON.
         public let description: String
@@ -44,7 +44,7 @@ extension EideticError.Code {
     public static let cancelled = Self("cancelled", of: .cancelled)
     /// Only the cache was allowed, and it does not contain the image.
     public static let cacheMiss = Self("cacheMiss", of: .cache)
-    /// A policy forbids the request, as for an address in a private network.
+    /// A policy forbids the request, for example to an address in a private network.
     public static let refused = Self("refused", of: .request)
 
     /// The downloader is offline; no request was sent.
@@ -80,9 +80,9 @@ extension EideticError.Code {
     public static let limitExceeded = Self("limitExceeded", of: .image)
     /// The image could not be encoded.
     public static let encodingFailed = Self("encodingFailed", of: .image)
-    /// The process that decoded the image in the sandbox ended before it was done, or was ended.
+    /// The sandbox process crashed or was killed while it decoded the image.
     public static let decoderFailed = Self("decoderFailed", of: .image)
-    /// The image must be decoded in the sandbox, and there is no program for it.
+    /// The image must be decoded in the sandbox, but no sandbox process can be started.
     public static let sandboxUnavailable = Self("sandboxUnavailable", of: .system)
     /// There is not enough memory for the image.
     public static let outOfMemory = Self("outOfMemory", of: .system)
@@ -100,7 +100,7 @@ extension EideticError.Code {
     /// A stored entry does not match its checksum or its key.
     public static let checksumMismatch = Self("checksumMismatch", of: .cache)
 
-    /// Another process uses what only one may use, as a background session.
+    /// Another process holds something exclusive, such as a background session.
     public static let inUse = Self("inUse", of: .system)
 }
 

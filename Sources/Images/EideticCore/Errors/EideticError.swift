@@ -2,16 +2,17 @@
 ///
 /// Switch on ``kind``, then on ``code``; log ``message``.
 public struct EideticError: Error, Sendable, CustomStringConvertible {
-    /// The failure by its name.
+    /// The name of the failure.
     public let code: Code
 
-    /// One line for people: what failed, where and why.
+    /// One readable line: what failed, where and why.
     public let message: String
 
     /// The status of the HTTP response that caused the failure, if any.
     public let httpStatus: Int?
 
-    /// A Boolean value indicating whether the failure is that of an earlier request, and no request was sent this time.
+    /// A Boolean value indicating whether the error is that of an earlier request, and no request was sent this time;
+    /// false by default.
     ///
     /// The message states when the next request is possible.
     public package(set) var isRemembered = false
@@ -34,8 +35,8 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
 
     /// The error of a cancelled request.
     ///
-    /// A task that is cancelled throws it, too: `catch EideticError.Code.cancelled` matches it, and
-    /// `catch is CancellationError` does not, because errors are typed.
+    /// A cancelled task throws it, too. `catch EideticError.Code.cancelled` matches it; `catch is CancellationError`
+    /// does not, because errors are typed.
     public static let cancelled = EideticError(.cancelled, message: "cancelled")
 
     /// The code and the message.

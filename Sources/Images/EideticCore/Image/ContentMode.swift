@@ -1,14 +1,14 @@
-/// The way in which an image is fitted to a size; an image is never enlarged for it.
+/// The way an image is fitted to a size; an image is never enlarged.
 ///
 /// The names are those of UIKit's `scaleAspectFit` and `scaleAspectFill`, and of CSS's `contain` and `cover`.
 public enum ContentMode: Hashable, Sendable {
-    /// The whole image, in its proportions: neither side is longer than the target's.
+    /// The whole image, with its aspect ratio: neither side is longer than the target's.
     case fit
-    /// The whole image, in its proportions: it covers the target, and may exceed it in one dimension.
+    /// The whole image, with its aspect ratio: it covers the target, and may exceed it in one dimension.
     case fill
-    /// The target's proportions: the image covers the target, and what exceeds it is cut off around `focus`.
+    /// The target's aspect ratio: the image covers the target, and is cropped around `focus`.
     case fillCropped(focus: CropFocus = .center)
-    /// The whole image in the target's proportions, distorted where its own are different.
+    /// The whole image with the target's aspect ratio, distorted if its own differs.
     case stretch
 }
 
@@ -45,9 +45,9 @@ extension ContentMode {
 public enum CropFocus: Hashable, Sendable {
     /// The point nearest to the centre of the crop, in fractions of the upright width and height from the top left.
     ///
-    /// Coordinates outside 0 to 1 are those of the nearest edge.
+    /// Coordinates outside 0 to 1 are clamped.
     case point(x: Double, y: Double)
-    /// The part with most edges, saturated colours and skin, which is found by arithmetic alone.
+    /// The part with the most edges, saturated colours and skin tones; computed without a model.
     case content
 
     /// The centre of the image.

@@ -30,7 +30,7 @@ extension Image {
     /// The format that the image was decoded from.
     public var format: ImageFormat { attributes.format }
 
-    /// The size of the encoded image when upright; larger than ``size`` if it was decoded to a smaller size.
+    /// The upright size of the encoded image; larger than ``size`` if the image was decoded to a smaller size.
     public var sourceSize: PixelSize { attributes.sourceSize }
 
     /// The number of pixels per point, as in "@2x"; 1 by default.

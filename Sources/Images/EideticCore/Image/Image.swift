@@ -4,7 +4,7 @@ public struct Image: Sendable {
     public struct Frame: Sendable {
         /// The complete pixels of the frame, already composed with earlier frames.
         public let pixels: PixelBuffer
-        /// The time for which the frame is displayed; zero for a still image.
+        /// The display time of the frame; zero for a still image.
         public let duration: Duration
 
         /// Creates a frame.
@@ -16,8 +16,8 @@ public struct Image: Sendable {
 
     /// The frames; at least one, all of the same size.
     ///
-    /// The frames of an image that was loaded with `avoidDecode` are decoded on first use, by the thread that uses
-    /// them; if that fails they are transparent. ``decoded()`` decodes on another thread and throws the error.
+    /// The frames of an image loaded with `avoidDecode` are decoded on first use, on the calling thread; if that fails,
+    /// they are transparent. ``decoded()`` decodes on another thread, and throws the error.
     public var frames: [Frame] { deferred?.frames ?? decodedFrames }
 
     /// The frames of an image that was created decoded.
@@ -66,8 +66,8 @@ public struct Image: Sendable {
 
     /// The animation; `nil` for a still image.
     ///
-    /// Of a loaded animation ``frames`` has the first frame only, and the others are decoded while it plays; with
-    /// `preloadAllFrames` they are decoded already, and stand in ``frames`` too.
+    /// For a loaded animation ``frames`` contains only the first frame, and the others are decoded while it plays. With
+    /// `preloadAllFrames` all frames are decoded, and ``frames`` contains them.
     public var animation: AnimatedImage? {
         if let streamedAnimation { return streamedAnimation }
         return decodedFrames.count > 1 ? AnimatedImage(frames: decodedFrames, attributes: attributes) : nil
@@ -86,11 +86,10 @@ public struct Image: Sendable {
         return image
     }
 
-    /// The memory that the image occupies, which is its cost in a memory cache: that of all frames, or of an animation
-    /// what its window may keep, and its encoded bytes.
+    /// The memory that the image occupies, which is its cost in a memory cache.
     ///
-    /// For an image that was loaded with `avoidDecode`: the memory that it will occupy, and the encoded bytes that it
-    /// keeps.
+    /// It is the memory of all frames; for an animation that of its window of frames and of its encoded bytes; for an
+    /// image loaded with `avoidDecode` that of the decoded pixels to come and of its encoded bytes.
     public var cost: ByteCount {
         if let streamedAnimation { return streamedAnimation.cost }
         guard let deferred else { return decodedFrames.reduce(.zero) { $0 + $1.pixels.byteCount } }
@@ -115,7 +114,7 @@ extension Image {
 
     /// A Boolean value indicating whether the pixels are decoded, so that using them takes no time.
     ///
-    /// `false` only for an image that was loaded with `avoidDecode` and is not yet used, or cannot be decoded.
+    /// `false` only for an image loaded with `avoidDecode` that was not used yet or cannot be decoded.
     public var isDecoded: Bool { deferred?.isDecoded ?? true }
 
     /// Returns the image with its pixels, decoded on another thread and coalesced with other requests for it.
@@ -130,8 +129,8 @@ extension Image {
 extension Image: CustomStringConvertible {
     /// The format and size on one line, as in `gif 400x300 of 800x600, 12 frames`.
     ///
-    /// The size of the encoded image, the number of frames, the scale, and the fact that a part is missing appear if
-    /// they are not the usual ones. A deferred image is not decoded.
+    /// The size of the encoded image, the number of frames, the scale, and whether the image is partial appear if they
+    /// differ from the usual values. A deferred image is not decoded.
     public var description: String {
         let size = size == sourceSize ? "\(format) \(size)" : "\(format) \(size) of \(sourceSize)"
         let details = [

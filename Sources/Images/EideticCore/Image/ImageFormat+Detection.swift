@@ -32,7 +32,7 @@ extension ImageFormat {
         return signature.needsMoreBytes && !isComplete ? .needsMoreBytes : .unknown
     }
 
-    /// Creates the format of a file by its content, never by a name; `nil` for what is no image of a known format.
+    /// Creates the format of a file from its contents; `nil` if it is not an image of a known format.
     ///
     /// - Parameter bytes: The file, or at least its first 4,096 bytes.
     public init?(of bytes: [UInt8]) {

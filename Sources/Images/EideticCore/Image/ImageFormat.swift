@@ -1,13 +1,13 @@
-/// A file format of images: one of those of this package, or one of a codec of the user's own.
+/// A file format of images: one of this package, or one of a custom codec.
 public struct ImageFormat: Sendable, Hashable {
     /// The position in the table of formats.
     private let index: UInt8
 
     private init(index: UInt8) { self.index = index }
 
-    /// Creates a format of the user's own, for an `ImageCodecPlugin`; equal names are the same format.
+    /// Creates a format for a custom `ImageCodecPlugin`; equal names are the same format.
     ///
-    /// A process may have 200 of them.
+    /// A process can create up to 200 formats.
     ///
     /// - Parameters:
     ///   - name: The name in lower case, which must differ from those of the formats of this package.

@@ -4,7 +4,7 @@ public enum ImageSource: String, Sendable, Hashable {
     case memory
     /// The disk cache or another local source: a file, given bytes or a closure.
     case disk
-    /// A cache that several machines share, such as one that an `ImageInterceptor` asks.
+    /// A cache that several machines share, also one that an `ImageInterceptor` uses.
     case shared
     /// The network.
     case network

@@ -2,7 +2,7 @@ import Glibc
 
 /// Pixels in memory: red, green, blue and alpha, 8 bits each, row by row from the top; in sRGB unless stated otherwise.
 ///
-/// A buffer is immutable, so it can be handed to any thread, to a toolkit or to a file without a copy.
+/// A buffer is immutable, so it can be passed to any thread, to a toolkit or to a file without a copy.
 public final class PixelBuffer: Sendable {
     /// The meaning of a pixel's fourth byte.
     public enum Alpha: String, Sendable, Hashable {

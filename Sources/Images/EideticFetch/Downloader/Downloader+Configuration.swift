@@ -10,7 +10,7 @@ extension Downloader {
         case lastInFirstOut
     }
 
-    /// The proxy that connections are made through.
+    /// The proxy for connections.
     public enum Proxy: Sendable, Hashable {
         /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
         case environment
@@ -32,7 +32,7 @@ extension Downloader {
 
     /// The options of a downloader, common to all its downloads.
     public struct Configuration: Sendable {
-        /// The network over which requests are sent; `nil`, the default, for libcurl.
+        /// The client that sends the requests; `nil`, the default, uses libcurl.
         public var network: (any NetworkClient)?
 
         /// The largest number of concurrent downloads; at least 1, 6 by default.
@@ -81,10 +81,9 @@ extension Downloader {
 
         /// The statuses of responses whose body is returned; 200 to 299 by default.
         ///
-        /// Any other status is the error `httpStatus`. Redirects are followed, and 304 confirms what a cache has,
-        /// whatever the set contains; the response of a body that is resumed has the status 200. A body with a status
-        /// beyond 299 is stored on disk only if RFC 9111, section 3, allows it, as for 404 and 410, or for any status
-        /// with an explicit lifetime.
+        /// Any other status causes the error `httpStatus`. Redirects (followed) and 304 (revalidation) are handled
+        /// whatever the set contains; a resumed response has the status 200. A body with a status above 299 is stored
+        /// on disk only if RFC 9111, section 3, permits it: with 404 and 410, or with an explicit lifetime.
         public var acceptableStatus = Set(200...299)
 
         /// The largest number of redirects that are followed; 20 by default.
@@ -95,7 +94,7 @@ extension Downloader {
 
         /// The path of a PEM file with the certificate authorities to trust.
         ///
-        /// `nil`, the authorities of the system, by default.
+        /// `nil`, the default, means the system's authorities.
         public var certificateAuthorityFile: String?
 
         /// The shortest time between two progress reports of one download; zero, a report for each chunk, by default.
@@ -114,23 +113,24 @@ extension Downloader {
 
         // Failures.
 
-        /// The policy for retries after transient failures.
+        /// The policy for retries after temporary failures.
         ///
         /// It applies to requests with ``FetchRequest/ignoresFailureList``, and to all requests if ``alwaysRetries`` is
         /// set.
         public var retryPolicy = RetryPolicy()
 
-        /// A Boolean value indicating whether all downloads are retried after a transient failure; `false` by default.
+        /// A Boolean value indicating whether all downloads are retried after a temporary failure; `false` by default.
         ///
-        /// Otherwise only requests with ``FetchRequest/ignoresFailureList`` are.
+        /// If it is `false`, only requests with ``FetchRequest/ignoresFailureList`` are retried.
         public var alwaysRetries = false
 
-        /// The program's own rule for retries; `nil`, the default, for ``retryPolicy``.
+        /// The program's own rule for retries; `nil`, the default, uses ``retryPolicy``.
         ///
-        /// It is called after each failed attempt of a request with an idempotent method, also with errors that are
-        /// otherwise not attempted again, but not with `cancelled` and `offline`; on Swift's cooperative pool, so it
-        /// must not block. The next attempt begins after the time that it returns, at the earliest after `Retry-After`;
-        /// the error is that of the download if it returns `nil`, and after the hundredth attempt.
+        /// It is called after each failed attempt of a request with an idempotent method, with any error except
+        /// `cancelled` and `offline`. It runs on Swift's cooperative pool, and must not block.
+        ///
+        /// The next attempt begins after the returned time, or after `Retry-After` if that is longer. If the rule
+        /// returns `nil`, and after the hundredth attempt, the download fails with the last error.
         ///
         /// ```swift
         /// configuration.retryRule = { attempt in
@@ -142,10 +142,10 @@ extension Downloader {
         /// A Boolean value indicating whether a download waits for the network instead of failing without one; `false`
         /// by default.
         ///
-        /// A download that fails because its host is not found or cannot be reached, while the machine has no route to
-        /// other networks, is attempted again as soon as there is one, without counting as a retry. It holds no slot
-        /// meanwhile, and waits until it is cancelled. Requests with a method that is not idempotent, and bodies that
-        /// break off as they are shown piece by piece, do not wait.
+        /// If the host cannot be resolved or reached, and the machine has no route to other networks, the download is
+        /// attempted again as soon as there is a route. This does not count as a retry. Meanwhile the download occupies
+        /// no slot, and waits until it is cancelled. Requests with a non-idempotent method, and progressive downloads
+        /// that were interrupted, do not wait.
         public var waitsForConnectivity = false
 
         /// A function that is called when a download begins to wait for the network, once for each wait.
@@ -169,9 +169,10 @@ extension Downloader {
         /// A change clears the failure list, ends back-offs and replaces connections.
         package var observesNetwork = true
 
-        /// The directory for parts of downloads that were cancelled or have failed; `nil` by default.
+        /// The directory for partial bodies of cancelled or failed downloads; `nil` by default.
         ///
-        /// Without one they stay in memory, at most 32 MiB; a pipeline with a disk cache stores them there.
+        /// If it is `nil`, they stay in memory, at most 32 MiB in total; a pipeline with a disk cache stores them
+        /// there.
         public var partialDirectory: String?
 
         /// The largest total size of the files in `partialDirectory`; 128 MiB by default.
@@ -182,22 +183,22 @@ extension Downloader {
 
         // Hooks.
 
-        /// A function that replaces each request before it is sent, and before equal requests are coalesced.
+        /// A function that replaces each request before equal requests are coalesced; `nil` by default.
         ///
-        /// It is called in the task of the caller, and not for redirects.
+        /// It is called in the caller's task, and not for redirects.
         public var requestModifier: (@Sendable (FetchRequest) async throws(EideticError) -> FetchRequest)?
 
-        /// A function that returns whether a redirect is followed; every one is by default.
+        /// A function that returns whether a redirect is followed; by default all valid redirects are.
         ///
-        /// It is called for each redirect of a chain that is valid, when its response has arrived, on a thread of the
-        /// downloader, and must return soon. A download whose redirect is not followed fails with `refused`.
+        /// It is called for each valid redirect of a chain, when its response has arrived, on a thread of the
+        /// downloader, and must return soon. If a redirect is not followed, the download fails with `refused`.
         public var followsRedirect: (@Sendable (FetchRedirect) -> Bool)?
 
         /// A function that replaces each response, or refuses it by throwing; called before `decryptor`.
         ///
-        /// It sees every status, as 304, 404 and 500, with the body up to the byte limit of the request; redirects that
-        /// are followed are not passed to it. The status that it returns decides: about success, a retry, and how long
-        /// a failure is remembered. Previews are made of the body as it arrives, before this function is called.
+        /// It receives every status, such as 304, 404 and 500, with the body up to the byte limit of the request, but
+        /// not redirects that are followed. The status that it returns determines success, retries, and how long a
+        /// failure is remembered. Previews are made from the body as it arrives, before this function is called.
         public var responseModifier: (@Sendable (FetchResponse) async throws(EideticError) -> FetchResponse)?
 
         /// A function that decrypts the body of a response; called on a thread for blocking work.
@@ -209,21 +210,21 @@ extension Downloader {
 
         /// A function that receives the result of each download, once for each of its callers.
         ///
-        /// It is called on the thread of the caller and must return soon. The trace of a load has the network
-        /// times of an image that a pipeline loads.
+        /// It is called on the caller's thread, and must return soon. For images loaded by a pipeline, the trace of the
+        /// load contains the network times, too.
         public var onFinish: (@Sendable (FetchRequest, Result<FetchResponse, EideticError>) -> Void)?
 
         // Connections.
 
-        /// The public keys that a host must present, as libcurl writes them: `sha256//BASE64`.
+        /// The public keys that a host must present, in libcurl's notation: `sha256//BASE64`; none by default.
         ///
-        /// They are checked even if a request allows invalid certificates. All spellings of a host are equivalent, here
-        /// and in a URL: see ``FetchRequest/url``.
+        /// They are checked even if a request allows invalid certificates. Host names are normalised as in
+        /// ``FetchRequest/url``.
         ///
         /// - SeeAlso: RFC 7469, section 2.4.
         public var pinnedPublicKeys: [String: [String]] = [:]
 
-        /// The proxy that connections are made through; the proxy of the environment by default.
+        /// The proxy for connections; that of the environment by default.
         public var proxy = Proxy.environment
 
         /// The family of addresses that connections are made to; any by default.
@@ -231,9 +232,8 @@ extension Downloader {
 
         /// A Boolean value indicating whether connections into private networks are refused; `false` by default.
         ///
-        /// It is meant for servers that load URLs from untrusted users. The address of the connection itself is
-        /// checked, so that a host name cannot resolve to another address between check and use. Proxies are not used,
-        /// because they would choose the address.
+        /// It is meant for servers that load URLs from untrusted users (SSRF). The address of the actual connection is
+        /// checked, so that DNS rebinding has no effect. Proxies are not used, because they would choose the address.
         public var refusesPrivateNetworks = false
 
         /// The largest number of bytes per second for all downloads together; `nil`, no limit, by default.

@@ -5,7 +5,7 @@ public import EideticHTTP
 extension Downloader {
     /// The largest number of concurrent downloads.
     ///
-    /// A lower limit does not stop downloads that run.
+    /// A lower limit does not stop running downloads.
     public var maximumConcurrent: Int {
         get { scheduler.read { $0.maximumConcurrent } }
         set { scheduler.update { $0.maximumConcurrent = max(1, newValue) } }
@@ -13,7 +13,7 @@ extension Downloader {
 
     /// The largest number of concurrent downloads from one origin.
     ///
-    /// Unless it was set, it is two thirds of ``maximumConcurrent``.
+    /// Two thirds of ``maximumConcurrent``, unless it was set.
     public var maximumPerHost: Int {
         get { scheduler.read { $0.maximumPerHost } }
         set { scheduler.update { $0.explicitMaximumPerHost = max(1, newValue) } }
@@ -33,32 +33,32 @@ extension Downloader {
 
     /// The header fields of every request; at first those of ``Configuration/headers``.
     ///
-    /// New ones apply to the requests that are made from now on, also after redirects and in further attempts. They are
-    /// no part of the identity of an image: what a cache has of the earlier ones it has for the new ones, too. An
-    /// invalid field fails the requests with `invalidArgument`.
+    /// New fields apply to all requests sent from now on, including redirects and retries. They are not part of an
+    /// image's key: images cached with the earlier fields are also used with the new ones. With an invalid field,
+    /// requests fail with `invalidArgument`.
     public var headers: HTTPHeaders {
         get { ownHeaders }
         set { ownHeaders = newValue }
     }
 
-    /// The number of downloads that wait for a slot, and the number of those that run.
+    /// The numbers of waiting and of running downloads.
     public var counts: (waiting: Int, running: Int) { scheduler.counts }
 
     /// Suspends all downloads of this priority and below.
     ///
-    /// Downloads that wait do not start. Downloads that run receive no bytes: their connections stay open, and the time
-    /// does not count for their time-outs. They occupy no slot, so after ``resume()`` more downloads than the limit may
-    /// run for a time, at most 16 times as many. A download whose priority is raised above `priority` continues. Each
-    /// call replaces the one before.
+    /// Waiting downloads do not start. Running downloads receive no bytes: their connections stay open, and the time
+    /// does not count for their time-outs. They occupy no slots, so after ``resume()`` more downloads than the limit
+    /// may run for a time, at most 16 times as many. A download whose priority is raised above `priority` continues.
+    /// Each call replaces the previous one.
     ///
     /// - Parameter priority: The highest priority to suspend; `high`, all downloads, by default.
     public func suspend(upTo priority: LoadPriority = .high) {
         scheduler.updateSuspension { $0.suspendedPriority = priority }
     }
 
-    /// Cancels all downloads of bodies that are returned or written to files; their callers get `cancelled`.
+    /// Cancels all downloads; their callers receive `cancelled`.
     ///
-    /// Streams go on; they end when their readers do. Later downloads are not affected.
+    /// Streamed bodies continue until their readers end. Later downloads are not affected.
     public func cancelAll() { cancelAllDownloads() }
 
     /// Resumes all suspended downloads.
@@ -74,7 +74,7 @@ extension Downloader {
 
     /// A Boolean value indicating whether every new download fails with `offline`; `false` by default.
     ///
-    /// Downloads that run continue, redirects included. Downloads that wait for a slot fail.
+    /// Running downloads continue, including their redirects. Downloads that wait for a slot fail.
     public var isOffline: Bool {
         get { scheduler.read { $0.isOffline } }
         set { scheduler.setOffline(newValue) }

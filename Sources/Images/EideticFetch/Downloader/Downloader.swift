@@ -5,7 +5,7 @@ import Synchronization
 /// A client that loads bytes over HTTP and HTTPS.
 ///
 /// Equal requests (``FetchRequest``) that are in progress at the same time share one download. A caller leaves by
-/// cancelling its task, and the download is cancelled with its last caller. All members may be called on any thread.
+/// cancelling its task; the download is cancelled when its last caller leaves. All members may be called on any thread.
 ///
 /// - SeeAlso: RFC 9110 (HTTP), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2).
 public final class Downloader: Sendable {
@@ -55,7 +55,7 @@ public final class Downloader: Sendable {
 
     /// Loads the resource of `request` into memory.
     ///
-    /// A response with status 304 is returned as well, for callers that send a conditional request.
+    /// A response with status 304 is returned, too, for callers that send a conditional request.
     ///
     /// - Parameters:
     ///   - request: The request. Equal requests share one download.

@@ -4,8 +4,7 @@ import EideticHTTP
 /// A bounded list of requests that failed permanently and are not sent again for a limited time.
 ///
 /// Each entry expires after the lifetime of its kind of failure. The list is cleared when the network changes. The key
-/// of an entry is the whole request, so a response that is forbidden for one user does not block the request of another
-/// user.
+/// of an entry is the whole request, so a failure of one user's request does not block another user's.
 public final class FailureList: Sendable {
     /// A permanent failure that has not expired.
     public struct Entry: Sendable {

@@ -1,6 +1,6 @@
 public import EideticCore
 
-/// A failed attempt of a download, about which the program's own rule decides.
+/// A failed attempt of a download, as passed to ``Downloader/Configuration/retryRule``.
 public struct FetchAttempt: Sendable {
     /// The request, after the `requestModifier`.
     public let request: FetchRequest
@@ -8,8 +8,8 @@ public struct FetchAttempt: Sendable {
     public let error: EideticError
     /// The number of attempts so far, from 1 on.
     public let count: Int
-    /// The delay that the server asked for with `Retry-After`; `nil` if it asked for none.
+    /// The delay in the server's `Retry-After` field; `nil` without one.
     public let retryAfter: Duration?
-    /// The time after which the download would be attempted again without the rule; `nil` if it would not be.
+    /// The delay of the standard policy before the next attempt; `nil` if it would not retry.
     public let standardDelay: Duration?
 }

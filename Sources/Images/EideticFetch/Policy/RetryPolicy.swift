@@ -1,9 +1,9 @@
 import EideticCore
 
-/// The number of attempts of a download, and the back-off between them after transient failures.
+/// The number of attempts of a download, and the back-off between them after temporary failures.
 ///
 /// The back-off before the n-th retry is random between zero and `baseDelay` · 2ⁿ⁻¹ ("full jitter"), so that many
-/// clients do not retry at the same moment. A longer `Retry-After` of the server replaces it.
+/// clients do not retry at the same time. A longer `Retry-After` replaces it.
 public struct RetryPolicy: Sendable, Hashable {
     /// The largest number of attempts, the first one included; at least 1, 3 by default.
     public var maximumAttempts = 3

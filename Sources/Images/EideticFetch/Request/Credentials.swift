@@ -1,6 +1,6 @@
 import EideticHTTP
 
-/// The credentials to send, to one origin only and never to another one after a redirect.
+/// Credentials for one origin, never sent to another one after a redirect.
 ///
 /// - SeeAlso: RFC 7617 (Basic), RFC 7616 (Digest), RFC 6750 (Bearer).
 public enum Credentials: Sendable, Hashable {

@@ -4,7 +4,7 @@ public import struct FoundationEssentials.URL
 
 /// A request for a resource; equal requests share one download.
 ///
-/// Creating one never fails: the download of a text that is no URL fails with `invalidURL`.
+/// Creating one never fails; a download with an invalid URL fails with `invalidURL`.
 public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The URL in normal form.
     ///
@@ -25,16 +25,16 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// The request method; `GET` by default.
     ///
-    /// `CONNECT`, `HEAD` and `TRACE` are refused. A request with another method than `GET` is not sent again after a
-    /// failure of the transport unless the method is idempotent (RFC 9110, section 9.2.2), its failures are not
-    /// remembered, and its response is not resumed. After a redirect it becomes a `GET` without a body where RFC 9110,
-    /// section 15.4, has it so (303, and `POST` after 301 and 302).
+    /// `CONNECT`, `HEAD` and `TRACE` are refused. Requests with a non-idempotent method (RFC 9110, section 9.2.2) are
+    /// not sent again after a transport failure. Failures of methods other than `GET` are not remembered, and their
+    /// responses are not resumed. After a redirect the method becomes `GET`, without a body, as RFC 9110, section 15.4,
+    /// specifies (after 303, and for `POST` after 301 and 302).
     public var method = "GET"
 
     /// The body; `nil`, the default, for none.
     ///
-    /// A request with the method `GET` has none. The time in which it is sent counts for ``timeout``. It is not sent to
-    /// another origin: such a redirect is refused.
+    /// A `GET` request has none. The time for sending it counts for ``timeout``. It is never sent to another origin:
+    /// such a redirect is refused.
     public var body: [UInt8]?
 
     /// The longest time without a received byte; more than zero, 15 seconds by default.
@@ -44,10 +44,10 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     /// is not established within 10 seconds, or if the server acknowledges nothing for as long.
     public var timeout: Duration = .seconds(15)
 
-    /// The least number of bytes per second, below which the download times out; zero for no limit, 500 by default.
+    /// The minimum rate in bytes per second, below which the download times out; zero for no limit, 500 by default.
     ///
-    /// It is the average over periods of twice the ``timeout``, the first of which begins with the first byte of the
-    /// response. The bytes of its head and of its body are counted as transferred. It is measured like ``timeout``.
+    /// It is averaged over periods of twice the ``timeout``, from the first byte of the response on. Head and body
+    /// count, as transferred. It is measured like ``timeout``.
     public var minimumBytesPerSecond = 500
 
     /// The longest time for one attempt, which protects against servers that send a byte from time to time.
@@ -60,7 +60,7 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// A Boolean value indicating whether a body that is not an image fails with `notAnImage`; `true` by default.
     ///
-    /// The first bytes of the body are checked, and not its content type.
+    /// The first bytes of the body are checked, not its content type.
     public var requiresImage = true
 
     /// A Boolean value indicating whether any certificate is accepted for this request; `false` by default.
@@ -69,8 +69,8 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     /// A Boolean value indicating whether the request is sent even if it has failed permanently before; `false` by
     /// default.
     ///
-    /// It is also retried after transient failures, as ``Downloader/Configuration/retryPolicy`` defines, and sent while
-    /// the circuit of its origin is open.
+    /// The request is also retried after temporary failures, as ``Downloader/Configuration/retryPolicy`` specifies, and
+    /// sent while the circuit breaker of its origin is open.
     public var ignoresFailureList = false
 
     /// A Boolean value indicating whether cookies are sent, and stored by the downloader; `false` by default.
@@ -121,7 +121,7 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Creates a request for a URL.
     public init(url: URL) { self.init(url.absoluteString) }
 
-    /// Creates the request for a URL that a string literal stands for.
+    /// Creates a request for a URL from a string literal.
     public init(stringLiteral url: String) { self.init(url) }
 
     /// Creates a request for a URL given as text.

@@ -4,7 +4,7 @@ public import EideticHTTP
 public struct FetchRedirect: Sendable, Hashable {
     /// The URL that redirects.
     public let url: String
-    /// The absolute URL that it leads to.
+    /// The absolute URL of the redirect's target.
     public let target: String
     /// The status of the response, such as 302.
     public let status: Int

@@ -50,17 +50,17 @@ extension DiskCache {
 
         /// A Boolean value indicating whether the directory is refused if other users could change it or its path.
         ///
-        /// `true` by default: the directory must belong to the effective user, each directory above it to that user or
-        /// root, and none may be writable by others, except for one with the sticky bit, such as `/var/tmp`, and for
-        /// one whose group has its owner's number. Set it to `false` only where no other user exists, such as for a
-        /// volume of mode 0777 in a container.
+        /// `true` by default. The directory must belong to the effective user, and each directory above it to that user
+        /// or root. None may be writable by others, with two exceptions: a directory above with the sticky bit, such as
+        /// `/var/tmp`, and group access if the group has the same number as the owner. Set it to `false` only where no
+        /// other user exists, for example for a volume of mode 0777 in a container.
         public var requiresPrivateDirectory = true
 
         /// The caches to search, in order, for keys without an entry in the cache, before ``bundles``; none by default.
         ///
-        /// Their entries are used as they are, and neither copied nor changed: the metadata of one that its server has
-        /// confirmed stays as it was. Listings, limits and statistics count the entries of the directory alone. A tier
-        /// that fails is logged, and counts as one without the entry.
+        /// Their entries are neither copied nor changed: revalidation does not update their metadata. Listings, limits
+        /// and statistics count only the entries of the directory. A failure of a tier is logged, and treated as a
+        /// miss.
         public var tiers: [Tier] = []
 
         /// Read-only directories to search, in order, for keys without an entry in the cache; none by default.
@@ -73,14 +73,14 @@ extension DiskCache {
 
         /// The event from which an entry's age counts.
         public enum AgeBasis: Sendable, Hashable, CaseIterable {
-            /// The entry's write. New metadata for the same bytes do not extend its life.
+            /// The entry's write. New metadata for the same bytes does not extend its life.
             case creation
             /// The entry's write or latest change of metadata, so that a 304 response extends its life.
             case change
             /// The entry's latest read, to the second.
             ///
-            /// The file's modification time records it. Each read costs one more system call, and at most once a second
-            /// a second one.
+            /// The file's modification time records it. This costs one more system call per read, and at most once a
+            /// second another one.
             case access
         }
 
@@ -118,12 +118,12 @@ extension DiskCache {
         }
     }
 
-    /// Returns the cache directory of a namespace: `$XDG_CACHE_HOME/eidetic/NAMESPACE`.
+    /// Returns the cache directory of a namespace: `eidetic/NAMESPACE` in the user's cache directory.
     ///
-    /// In a service of systemd with `CacheDirectory=` it is below that directory, which is in `$CACHE_DIRECTORY`.
-    /// Without an absolute `XDG_CACHE_HOME` it is below `$HOME/.cache`, and without a home directory, or with `/`,
-    /// below `/var/tmp`, with the user's number in its name. A directory that another user has made there is refused
-    /// when the cache is opened. A slash in the namespace becomes `_`.
+    /// The user's cache directory is the first of these that is an absolute path other than `/`: `$CACHE_DIRECTORY`
+    /// (set by systemd for `CacheDirectory=`), `$XDG_CACHE_HOME`, `$HOME/.cache`, and `/var/tmp/eidetic-UID`. A
+    /// directory that another user has created there is refused when the cache is opened. A slash in the namespace
+    /// becomes `_`.
     /// - SeeAlso: XDG Base Directory Specification 0.8; systemd.exec(5), `CacheDirectory=`.
     public static func defaultDirectory(namespace: String = "default") -> String {
         "\(userCacheDirectory())/eidetic/\(directoryName(of: namespace))"

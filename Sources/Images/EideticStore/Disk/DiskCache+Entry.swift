@@ -45,10 +45,9 @@ extension DiskCache {
             package static func < (left: Importance, right: Importance) -> Bool { left.rawValue < right.rawValue }
         }
 
-        /// The time of the write; zero, the default, stands for the current time.
+        /// The time of the write; zero, the default, means the current time.
         public var storageTime = Timestamp(nanoseconds: 0)
-        /// The time at which the entry expires; `nil`, the default, stands for the cache's maximum age after
-        /// `storageTime`.
+        /// The time at which the entry expires; `nil`, the default, means the cache's maximum age after `storageTime`.
         public var expirationTime: Timestamp?
         /// The header fields; none by default.
         public var headers: [HTTPHeaders.Field] = []

@@ -16,8 +16,8 @@ extension DiskCache {
         public var didRemove: (@Sendable (_ key: String) -> Void)?
         /// A function called before an entry is evicted or removed because it has expired, while it can still be read.
         ///
-        /// The selection is a forecast: if another process changes the directory at the same time, other entries may be
-        /// evicted. With this hook, each selection takes time in proportion to the number of all entries.
+        /// The selection is a prediction: if another process changes the directory at the same time, other entries may
+        /// be evicted. With this hook set, each selection takes time proportional to the number of entries.
         public var willEvict: (@Sendable (_ key: String) -> Void)?
         /// A function called after this cache evicted an entry or removed it because it had expired.
         public var didEvict: (@Sendable (_ key: String) -> Void)?

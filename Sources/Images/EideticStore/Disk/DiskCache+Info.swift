@@ -3,7 +3,8 @@ public import EideticCore
 extension DiskCache {
     /// A description of an entry without its bytes.
     public struct EntryInfo: Sendable, Hashable {
-        /// The key, as stored: of header fields and credentials it contains a digest made with the directory's key.
+        /// The key as stored, which contains header fields and credentials only as a digest made with the directory's
+        /// key.
         public let key: String
         /// The absolute path of the entry's file, which begins with the entry's bytes.
         public let path: String

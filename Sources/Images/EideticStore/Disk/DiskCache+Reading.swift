@@ -8,7 +8,7 @@ extension DiskCache {
     ///
     /// - Parameters:
     ///   - key: The key; an empty one has no entry.
-    ///   - allowingExpired: Whether an expired entry is returned as well, for example to revalidate it; `false` by
+    ///   - allowingExpired: Whether an expired entry is returned, too, for example to revalidate it; `false` by
     ///     default.
     /// - Returns: The entry, or `nil` if there is none or it has expired.
     /// - Throws: `cancelled` if the task is cancelled before the read starts, `permissionDenied`, or `fileFailure` if

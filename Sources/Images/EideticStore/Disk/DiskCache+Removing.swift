@@ -4,7 +4,7 @@ public import struct FoundationEssentials.URL
 extension DiskCache {
     /// Removes an entry.
     ///
-    /// - Returns: The URL that the file of the entry had; `nil` if there was no entry.
+    /// - Returns: The former URL of the entry's file; `nil` if there was no entry.
     @discardableResult
     nonisolated(nonsending) public func remove(_ key: String) async throws(EideticError) -> URL? {
         try await perform { () throws(EideticError) in try self.removeEntry(for: key) }

@@ -30,7 +30,7 @@ extension DiskCache {
     ///
     /// Entries last modified more than `age` ago are removed. If the remaining ones use more than `size`, the oldest
     /// are removed until half of it is in use. Only entries are removed. If the task is cancelled, or the background
-    /// time expires, the sweep stops early. The cache does not need a sweep: it keeps its limits at all times.
+    /// time expires, the sweep stops early. A sweep is never necessary: the cache keeps its limits at all times.
     ///
     /// - Parameters:
     ///   - age: The largest age; the cache's maximum age by default.

@@ -5,8 +5,7 @@ extension DiskCache {
     /// Stores bytes for a key, and replaces an existing entry.
     ///
     /// After it returns, every read finds these bytes or a newer entry, in this process and in others. After it throws,
-    /// the previous entry is unchanged. The entry is in place when the call returns, so a caller that awaits each write
-    /// needs no other back-pressure.
+    /// the previous entry is unchanged. Awaiting each write provides sufficient back-pressure.
     ///
     /// - Parameters:
     ///   - bytes: The bytes; may be empty.

@@ -7,7 +7,7 @@ import Glibc
 ///   verification is a miss, and is removed.
 /// - An entry is written to a temporary file and renamed, so no reader finds an incomplete entry.
 /// - The path is a pure function of the key: a read needs no index, takes no lock and writes nothing.
-/// - Several processes may use one directory at the same time. The size limit holds for all of them together, at all
+/// - Several processes may use one directory at the same time. The size limit applies to all of them together, at all
 ///   times. The file system must be local.
 ///
 /// The asynchronous operations run on threads of the cache. ``blocking`` has the same operations for code that is not
@@ -95,7 +95,7 @@ public final class DiskCache: Sendable {
     /// Returns the absolute path of a key's file, which need not exist.
     ///
     /// The file begins with the entry's bytes, followed by the key, the metadata and the checksums. For a request with
-    /// header fields or credentials, the key of the directory is read from its file at the first call.
+    /// header fields or credentials, the first call reads the directory's secret key from its file.
     public func path(for key: String) -> String { layout.path(of: CacheKey(storedKeyForReading(key))) }
 
     /// Removes expired entries whenever the application enters the background.

@@ -1,10 +1,10 @@
 public import EideticCore
 
-/// A cache of encoded images that a disk cache searches after its own directory: a class of the application.
+/// An application's cache of encoded images, which a disk cache searches after its own directory.
 ///
-/// The functions are called on the threads of the disk cache, several at once, and may block. A key may contain what a
-/// URL contains, also secrets. Whoever writes entries elsewhere stores their ``DiskCache/Entry/encoded`` form, which
-/// has all metadata, and checksums that are verified when it is read.
+/// The functions are called on the threads of the disk cache, several at once, and may block. A key may contain secrets
+/// that are in a URL. To store an entry elsewhere, use its ``DiskCache/Entry/encoded`` form: it contains all metadata,
+/// and checksums that are verified when it is decoded.
 public protocol EncodedImageTier: AnyObject, Sendable {
     /// Returns the entry for a key; `nil` if there is none. The disk cache decides whether it has expired.
     func entry(for key: String) throws(EideticError) -> DiskCache.Entry?
@@ -51,29 +51,29 @@ extension DiskCache.Entry {
 }
 
 extension DiskCache {
-    /// A place in the row of caches behind a disk cache.
+    /// One of the caches behind a disk cache.
     public struct Tier: Sendable, Hashable {
         let cache: any EncodedImageTier
         let isWritten: Bool
         private let identity: ObjectIdentifier
 
-        /// Creates a place for a cache of the application.
+        /// Creates a tier from a cache of the application.
         ///
         /// - Parameters:
         ///   - cache: The cache.
-        ///   - isWritten: Whether new entries are stored there as well, and all are removed with those before; `false`
-        ///     by default. A single entry is removed from each tier, as it would be found again.
+        ///   - isWritten: Whether new entries are also stored in it, and `removeAll` also empties it; `false` by
+        ///     default. A single entry is always removed from it, as it would otherwise be found again.
         public init(_ cache: any EncodedImageTier, isWritten: Bool = false) {
             self.cache = cache
             self.isWritten = isWritten
             identity = ObjectIdentifier(cache)
         }
 
-        /// Creates a place for another directory.
+        /// Creates a tier from another directory.
         ///
         /// - Parameters:
         ///   - cache: The cache of the directory.
-        ///   - isWritten: Whether new entries are stored there as well; `false` by default.
+        ///   - isWritten: Whether new entries are also stored in it; `false` by default.
         public init(_ cache: DiskCache, isWritten: Bool = false) {
             self.cache = DirectoryTier(cache)
             self.isWritten = isWritten

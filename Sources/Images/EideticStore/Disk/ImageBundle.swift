@@ -1,9 +1,9 @@
 package import EideticCore
 import Glibc
 
-/// A read-only directory of images: part of an application, or the cache of a library of the SDWebImage family.
+/// A read-only directory of images: part of an application, or an SDWebImage cache.
 ///
-/// The file of an image is named after the MD5 of its key and the extension of the key's path
+/// The name of an image's file is the MD5 of its key, with the extension of the key's path
 /// (`5d41402abc4b2a76b9719d911017c592.png`). It is searched with the extension, then without. Such files contain
 /// neither key nor checksum, so they must be decoded with the usual limits. Nothing is ever written or removed.
 public struct ImageBundle: Sendable, Hashable {

@@ -2,9 +2,9 @@ public import EideticCore
 
 /// A cache of decoded images in memory.
 ///
-/// An image is stored under the key of its decode, and under a base key: the identity of the encoded bytes and of all
-/// options but the size. A look-up returns the exact decode or a larger one with the same base key. An image that was
-/// evicted is found as long as its pixels are in use elsewhere, for example on the screen.
+/// An image is stored under its exact key, and under a base key: that of the encoded bytes and of all options except
+/// the size. A look-up returns the exact image, or a larger one with the same base key. An evicted image is still found
+/// while its pixels are in use elsewhere, for example on the screen.
 public final class ImageMemoryCache: Sendable {
     /// The behaviour of a cache when its application enters the background.
     public enum BackgroundBehavior: Sendable, Hashable {

@@ -1,18 +1,18 @@
 public import EideticCore
 
-/// A cache of decoded images that an ``ImageMemoryCache`` searches after its own images: a class of the application.
+/// An application's cache of decoded images, which an ``ImageMemoryCache`` searches after its own images.
 ///
-/// It gets each image that is inserted, and keeps what it likes by its own rules; with a cost limit of zero for the
-/// cache before it, it decides alone. Its functions are called on any thread, also on the main one for an image that is
-/// to be shown at once, several at a time, and must neither block nor call the cache.
+/// It receives every inserted image, and decides itself which to keep; with a cost limit of zero for the
+/// ``ImageMemoryCache`` it is the only cache. Its functions are called on any thread, several at a time, including the
+/// main thread for synchronous look-ups. They must neither block nor call the cache.
 public protocol ImageMemoryTier: AnyObject, Sendable {
-    /// Returns the image for a key; `nil` if there is none, or its time is over.
+    /// Returns the image for a key; `nil` if there is none, or it has expired.
     func image(for key: CacheKey) -> Image?
     /// Stores an image in place of an earlier one.
     ///
     /// - Parameters:
     ///   - image: The image.
-    ///   - key: The key of its decode.
+    ///   - key: The exact key of the image.
     ///   - timeToLive: The time after which it must not be returned any more; `nil` without a limit.
     func insert(_ image: Image, for key: CacheKey, timeToLive: Duration?)
     /// Removes an image; it must not be returned any more.

@@ -4,7 +4,7 @@ public import Synchronization
 extension MemoryCache {
     /// Inserts `value` for `key` in place of an earlier value, and evicts others as the limits require.
     ///
-    /// A value that alone costs more than the limit is not stored; an earlier value of the key is removed all the same.
+    /// A value that alone costs more than the limit is not stored; an earlier value of the key is removed even then.
     ///
     /// - Parameters:
     ///   - value: The value to store.

@@ -7,12 +7,12 @@ public import EideticCore
 public struct MemoryHooks<Value: Sendable>: Sendable {
     /// Called before a value is inserted.
     public var willInsert: (@Sendable (_ key: CacheKey, _ value: Value, _ cost: ByteCount) -> Void)?
-    /// Called after a value was inserted; not if it was rejected because of its cost.
+    /// Called after a value was inserted; not called if it was rejected because of its cost.
     public var didInsert: (@Sendable (_ key: CacheKey, _ value: Value, _ cost: ByteCount) -> Void)?
     /// Called before a value is removed.
     ///
-    /// A value that a caller removes can still be found. An evicted value left the cache already, since it is
-    /// selected at the moment of the eviction.
+    /// A value that a caller removes is still in the cache. An evicted value has already left it, since it is selected
+    /// at the moment of eviction.
     public var willRemove: (@Sendable (_ key: CacheKey, _ value: Value, _ reason: MemoryRemovalReason) -> Void)?
     /// Called after a value was removed, and before the cache releases it.
     public var didRemove: (@Sendable (_ key: CacheKey, _ value: Value, _ reason: MemoryRemovalReason) -> Void)?

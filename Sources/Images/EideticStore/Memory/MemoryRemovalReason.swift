@@ -1,4 +1,4 @@
-/// The reason for which a value was removed from a memory cache.
+/// The reason why a value was removed from a memory cache.
 public enum MemoryRemovalReason: Int, Sendable, Hashable, CaseIterable {
     /// The total cost exceeded the limit.
     case costLimit
@@ -6,7 +6,7 @@ public enum MemoryRemovalReason: Int, Sendable, Hashable, CaseIterable {
     case countLimit
     /// Memory was short, or the application entered the background.
     case pressure
-    /// The value's time to live was over.
+    /// The value's time to live ended.
     case expired
     /// Another value was inserted for the key.
     case replaced

@@ -2,27 +2,26 @@ public import EideticCore
 
 /// A cache that several machines share, between their own disks and the network.
 ///
-/// A pipeline searches it after the disk, and stores into it what it has loaded and decoded. The values are opaque: the
-/// pipeline verifies each one that it reads, and removes those that are damaged. A tier that fails makes loads slower,
-/// and never makes one fail: an error of these functions is logged, and the load continues at its source.
+/// A pipeline searches it after the disk, and stores in it what it has loaded and decoded. Values are opaque: the
+/// pipeline verifies each value that it reads, and removes damaged ones. A failing tier makes loads slower, but never
+/// makes a load fail: an error of these functions is logged, and the load continues at its source.
 ///
 /// The functions are called on any thread, several at once. They must not block the calling thread, and must return
-/// soon, also if the tier's server does not respond: a load waits for ``lookUp(_:leasing:)``. A cancelled task may end
-/// with `cancelled`.
+/// soon even if the tier's server does not respond, because a load waits for ``lookUp(_:leasing:)``. A cancelled task
+/// may end with `cancelled`.
 public protocol SharedTier: Sendable {
     /// The largest value that the tier stores; larger ones are not offered to it.
     var valueLimit: ByteCount { get }
 
     /// The time after which a lease expires unless its holder renews it; more than zero.
     ///
-    /// It is the longest time for which the death of one machine delays the others.
+    /// It is the longest time by which a crash of one machine delays the others.
     var leaseDuration: Duration { get }
 
     /// Searches the value for a key, and tries to acquire the lease of the key.
     ///
-    /// Of all processes one at a time holds the lease of a key: it loads from the source while the others wait. The
-    /// value must be read after the decision about the lease, so that the holder of a lease sees what an earlier holder
-    /// has stored.
+    /// Only one process at a time holds the lease of a key: it loads from the source while the others wait. The value
+    /// must be read after the lease was acquired or refused, so that its holder sees what an earlier holder has stored.
     ///
     /// - Parameters:
     ///   - key: The key, of any length.
@@ -44,7 +43,7 @@ public protocol SharedTier: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - value: The only value that is removed, as it was read, because another process may have replaced it; `nil`
+    ///   - value: The value that was read: any other value is left, because another process may have replaced it; `nil`
     ///     to remove any value.
     /// - Throws: The error of the tier.
     func remove(_ key: String, ifEqualTo value: [UInt8]?) async throws(EideticError)
@@ -69,7 +68,7 @@ public struct SharedLease: Sendable, Hashable {
         case released
         /// It is not needed for the given time: processes load from the source without it.
         ///
-        /// So processes do not wait for each other in vain when a value cannot be shared.
+        /// This avoids useless waits when a value cannot be shared.
         case waived(Duration)
     }
 
@@ -83,7 +82,7 @@ public struct SharedLease: Sendable, Hashable {
         case waived
     }
 
-    /// A text that no other process has, by which the holder is recognised.
+    /// A unique text that identifies the holder.
     public let token: String
     /// The time after which it expires unless it is renewed.
     public let duration: Duration
@@ -114,7 +113,7 @@ public struct SharedLease: Sendable, Hashable {
 public struct SharedLookup: Sendable, Hashable {
     /// The value; `nil` if there is none.
     public let value: [UInt8]?
-    /// The state of the lease; `nil` if none was asked for.
+    /// The state of the lease; `nil` if none was requested.
     public let lease: SharedLease.State?
 
     /// Creates a result.

@@ -27,9 +27,9 @@ package enum AppCommands {
         completion: .directories
     )
 
-    private static let snapshots = Option(name: "snapshots", help: "show the files with snapshots of their windows")
-    private static let inBackground = Option(name: "background", help: "launch without showing anything")
-    private static let force = Option(name: "force", help: "kill at once, and start again only for the user")
+    private static let snapshots = Option(name: "snapshots", help: "list the files with window snapshots")
+    private static let inBackground = Option(name: "background", help: "launch into the background")
+    private static let force = Option(name: "force", help: "kill at once, and start again only when the user opens it")
     private static let url = TypedOption<String>(
         "url",
         placeholder: "URL",
@@ -94,7 +94,7 @@ package enum AppCommands {
 
     private static let open = makeCommand(
         "open",
-        summary: "let an application open a URL, launching it if necessary, and wait until it has",
+        summary: "open a URL in an application, which is launched if necessary, and wait until it is done",
         operands: Operands(
             synopsis: "[ID] URL",
             help: "the application, and the URL; without an application, the one whose desktop entry names the scheme",
@@ -137,7 +137,7 @@ package enum AppCommands {
 
     private static let why = makeCommand(
         "why",
-        summary: "explain a state: each condition that is not met, and the next chance",
+        summary: "explain the state: each unmet condition, and the time of the next attempt",
         operands: identifierOperand,
         options: [CommonOptions.json]
     ) { client, arguments throws(EideticError) in
@@ -159,7 +159,7 @@ package enum AppCommands {
         summary: "deliver a silent message to an application, as a server would",
         operands: Operands(
             synopsis: "ID [JSON]",
-            help: "the application, and an object with \"content-available\": 1 (default: that alone)",
+            help: "the application, and a JSON object with \"content-available\": 1 (default: only that)",
             count: 1...2,
             completion: .nothing
         ),
@@ -175,7 +175,7 @@ package enum AppCommands {
 
     private static let simulate = makeCommand(
         "simulate",
-        summary: "let happen now what otherwise comes at its own time",
+        summary: "trigger an event now that otherwise happens by itself",
         operands: Operands(
             synopsis: "ID EVENT [VALUE…]",
             help: "the application, and the event: fetch; task IDENTIFIER; expire; memory 1|2|3; "

@@ -19,7 +19,7 @@ package enum CommonOptions {
         placeholder: "N",
         expecting: "a number from 1 to 64",
         help:
-            "work on N images at the same time (default: 6 downloads, two thirds of them from one host; for files, the "
+            "work on N images at the same time (default: 6 downloads, at most 4 of them from one host; for files, the "
             + "number of processors)",
         parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
@@ -51,7 +51,7 @@ package enum CommonOptions {
         "timeout",
         placeholder: "SECONDS",
         expecting: "a number of seconds from 0.1 to 86400",
-        help: "give up a download without a byte for this time, or below 500 bytes per second for twice this time "
+        help: "give up a download that receives no byte for this time, or under 500 bytes/s for twice this time "
             + "(default: 15)",
         parse: { text in Double(text).flatMap { (0.1...86_400).contains($0) ? .seconds($0) : nil } }
     )
@@ -60,7 +60,7 @@ package enum CommonOptions {
     package static let cacheDirectory = TypedOption<String>(
         "cache-dir",
         placeholder: "DIR",
-        help: "the cache directory (default: ~/.cache/eidetic/default)",
+        help: "the cache directory (default: eidetic/default in $CACHE_DIRECTORY, $XDG_CACHE_HOME or ~/.cache)",
         completion: .directories
     )
 
@@ -68,7 +68,7 @@ package enum CommonOptions {
     package static let bundle = TypedOption<String>(
         "bundle",
         placeholder: "DIR",
-        help: "also search this directory, which is never changed: images of an application, or an SDWebImage cache "
+        help: "also search this read-only directory: images of an application, or an SDWebImage cache "
             + "(com.hackemist.SDWebImageCache.NAME); can be repeated",
         completion: .directories
     )

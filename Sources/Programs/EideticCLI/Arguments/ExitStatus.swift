@@ -16,8 +16,8 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
 
     private var meaning: String {
         switch self {
-        case .success: "all of it is done"
-        case .failure: "a part failed, was left out or is damaged, and standard error says what"
+        case .success: "success"
+        case .failure: "something failed, was skipped or is damaged; standard error says what"
         case .usage: "the command line is invalid, and nothing was done"
         case .interrupted: "stopped by Ctrl-C"
         case .terminated: "stopped by SIGTERM"

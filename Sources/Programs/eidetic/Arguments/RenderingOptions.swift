@@ -5,7 +5,7 @@ import EideticCore
 
 /// The options that change pixels: of `load` and of `convert`.
 enum RenderingOptions {
-    static let fill = Option(name: "fill", help: "fill the size of --size, and crop what projects")
+    static let fill = Option(name: "fill", help: "fill the size of --size, and crop the rest")
 
     static let stretch = Option(name: "stretch", help: "distort images to the proportions of --size")
 
@@ -14,7 +14,7 @@ enum RenderingOptions {
         placeholder: "X,Y|content",
         expecting: "two numbers from 0 to 1 such as 0.5,0.3, or content",
         help:
-            "the point that --fill keeps in view, in parts of the width and height (default: 0.5,0.5), or \"content\": edges, "
+            "the point that --fill keeps in view, as fractions of width and height (default: 0.5,0.5), or \"content\": edges, "
             + "colours and skin",
         completion: .words(["content"]),
         parse: { text in
@@ -52,7 +52,7 @@ enum RenderingOptions {
 
     static let partial = Option(
         name: "partial",
-        help: "show damaged and truncated images as far as they go, and say so"
+        help: "show the decodable part of damaged and truncated images, and report it"
     )
 
     /// All of these options, in the order of the help texts.

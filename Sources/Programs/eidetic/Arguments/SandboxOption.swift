@@ -6,12 +6,12 @@ import EideticCore
 enum SandboxOption {
     static let definition = Option(
         name: "sandbox",
-        help: "read images in processes without files, network and programs, which end with what they cannot decode"
+        help: "decode all images in sandboxed processes, so that a harmful image can crash only its decoder"
     )
 
     static let omission = Option(
         name: "no-sandbox",
-        help: "read images of strangers, and SVG, in this process as well, instead of in processes without rights"
+        help: "decode untrusted images, and SVG, in this process instead of in sandboxed processes"
     )
 
     /// Both options.

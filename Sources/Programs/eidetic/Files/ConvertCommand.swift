@@ -20,11 +20,11 @@ enum ConvertCommand {
         ],
         notes: [
             "The format of OUT follows from its file extension, and is PNG for standard output. OUT is written only after "
-                + "the image is encoded. The image is upright and in sRGB, or with --metadata keep in its own colours.",
+                + "the image is encoded. The result is upright and in sRGB, or with --metadata keep in the original colours.",
             "An animation is written as an animation (\(animated)); with other formats it fails, unless --frame is given.",
-            "With --out DIR, the files are written under their own names with the extension of their format; one that fails "
+            "With --out DIR, files keep their names, with the extension of the new format; one that fails "
                 + "does not stop the others.",
-            "No input is overwritten without --in-place, and no other file without --overwrite.",
+            "Inputs are overwritten only with --in-place, other files only with --overwrite.",
             "Formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
         ],
         commonOptions: [
@@ -49,9 +49,9 @@ enum ConvertCommand {
         parse: { OutputTemplate($0) }
     )
 
-    static let inPlace = Option(name: "in-place", help: "replace each IN by the result, in its own format")
+    static let inPlace = Option(name: "in-place", help: "replace each IN with the result, in the same format")
 
-    static let recursive = Option(name: "recursive", letter: "r", help: "take the images in directories, and below")
+    static let recursive = Option(name: "recursive", letter: "r", help: "also convert images in directories")
 
     private static var animated: String { ImageEncoder.animatedFormats.map(\.displayName).joined(separator: ", ") }
 

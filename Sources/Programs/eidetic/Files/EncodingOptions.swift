@@ -17,7 +17,7 @@ enum EncodingOptions {
         "max-bytes",
         placeholder: "SIZE",
         expecting: "a size such as 200KB",
-        help: "lower the quality, and of PNG and GIF the size in pixels, until the file has at most this size",
+        help: "lower the quality, or for PNG and GIF the size in pixels, until the file has at most this size",
         parse: { text in ByteCount(parsing: text).flatMap { $0 > .zero ? $0 : nil } }
     )
 
@@ -34,9 +34,9 @@ enum EncodingOptions {
         placeholder: "keep|no-gps|color|strip|NAME,…",
         expecting: "keep, no-gps, color or strip, or of \(MetadataPolicy.names.joined(separator: ", "))",
         help:
-            "keep EXIF, XMP and the colour profile of the image; all but the position; the profile alone; none of them; or "
-            + "only what is named, of \(MetadataPolicy.names.joined(separator: ", ")) (default: strip; with --in-place "
-            + "keep). An unchanged JPEG is encoded again for keep alone",
+            "keep EXIF, XMP and the colour profile; all but the position; only the profile; nothing; or only the named "
+            + "items, of \(MetadataPolicy.names.joined(separator: ", ")) (default: strip; with --in-place "
+            + "keep). A JPEG without other changes is encoded again only with keep",
         completion: .words(["keep", "no-gps", "color", "strip"] + MetadataPolicy.names),
         parse: { MetadataPolicy(parsing: $0) }
     )
@@ -45,7 +45,7 @@ enum EncodingOptions {
         "background",
         placeholder: "COLOUR",
         expecting: "a colour such as #ffcc00",
-        help: "the colour below transparent parts in JPEG (default: white)",
+        help: "the colour behind transparent parts in JPEG (default: white)",
         parse: { ImageColor(hex: $0) }
     )
 

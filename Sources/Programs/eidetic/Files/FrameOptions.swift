@@ -17,7 +17,7 @@ enum FrameOptions {
         "animate",
         placeholder: "MS",
         expecting: "a number of milliseconds from 1 to 60000",
-        help: "join all images IN to one animation OUT, in which each is shown for this time",
+        help: "join all images IN into one animation OUT, showing each for this time",
         parse: { text in Int(text).flatMap { (1...60_000).contains($0) ? .milliseconds($0) : nil } }
     )
 
@@ -25,7 +25,7 @@ enum FrameOptions {
         "loop",
         placeholder: "N",
         expecting: "a number from 0 to 65535",
-        help: "how often an animation plays; 0 is for ever (default: as before, and of --animate 0)",
+        help: "how often an animation plays; 0 is forever (default: unchanged; 0 with --animate)",
         parse: { text in Int(text).flatMap { (0...65_535).contains($0) ? $0 : nil } }
     )
 

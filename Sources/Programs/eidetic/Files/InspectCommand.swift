@@ -6,7 +6,7 @@ import EideticCore
 enum InspectCommand {
     static let hash = Option(name: "hash", help: "decode the images, and show BlurHash, ThumbHash and dominant colour")
 
-    static let check = Option(name: "check", help: "decode the images, and report all damage, not only a missing end")
+    static let check = Option(name: "check", help: "decode the images, and report all damage, not only truncation")
 
     static let command = Command(
         name: "inspect",
@@ -21,8 +21,8 @@ enum InspectCommand {
             check, hash, ConvertCommand.recursive, SandboxOption.definition, SandboxOption.omission, CommonOptions.json,
         ],
         notes: [
-            "Width and height are those stored in the file; for orientations 5 to 8, the upright image has them exchanged.",
-            "A file that ends too early is reported, as far as its header and length show that; --check decodes it.",
+            "Width and height are those stored in the file; with orientations 5 to 8, the upright image has them swapped.",
+            "Truncation is reported if header and length show it; --check decodes the file.",
             "In JSON, \"loop\" is the number of times that an animation plays (0: forever); \"error\" is null for a valid "
                 + "file; unknown values are null.",
         ],

@@ -9,16 +9,16 @@ extension LoadCommand {
     static let explain = Option(name: "explain", help: "show the steps of each load and their times")
 
     /// Loads that leave the disk cache as it is.
-    static let storesNothing = Option(name: "no-store", help: "store nothing in the disk cache; what it has is used")
+    static let storesNothing = Option(name: "no-store", help: "store nothing in the disk cache, but use it")
 
     /// The continuation of an earlier run.
     static let continuation = Option(
         name: "continue",
-        help: "leave out what an earlier run with the same list, --out and changes has written"
+        help: "skip files that an earlier run with the same list, --out and changes has written"
     )
 
     /// Requests for what an earlier run has written.
-    static let check = Option(name: "check", help: "with --continue, ask the servers whether what is there has changed")
+    static let check = Option(name: "check", help: "with --continue, check whether existing files have changed")
 
     /// Names that servers give.
     static let remoteNames = Option(
@@ -29,13 +29,13 @@ extension LoadCommand {
     /// File times of this machine.
     static let withoutRemoteTime = Option(
         name: "no-remote-time",
-        help: "leave the files in --out the time of writing, instead of Last-Modified"
+        help: "give the files in --out the time of writing instead of Last-Modified"
     )
 
     /// Freshness by the rules of HTTP.
     static let http = Option(
         name: "http",
-        help: "use cached images as long as their servers say, and ask again then (default: for a week)"
+        help: "use cached images as long as their servers allow, then revalidate them (default: for a week)"
     )
 
     /// The age of cached images.
@@ -43,7 +43,7 @@ extension LoadCommand {
         "max-age",
         placeholder: "SECONDS",
         expecting: "a number of seconds",
-        help: "use no cached image that is older, unless its server confirms it; with --http",
+        help: "revalidate cached images that are older; implies --http",
         parse: { text in Int(text).flatMap { $0 >= 0 ? $0 : nil } }
     )
 
@@ -52,7 +52,7 @@ extension LoadCommand {
         "cache",
         placeholder: "POLICY",
         expecting: ImageRequest.CachePolicy.names.map(\.name).joined(separator: ", "),
-        help: "use the caches as the policy says: reload ignores what they have, cachedOnly asks no server "
+        help: "how to use the caches: reload ignores cached images, cachedOnly sends no request "
             + "(default: standard)",
         completion: .words(ImageRequest.CachePolicy.names.map(\.name)),
         parse: { text in ImageRequest.CachePolicy.names.first { $0.name == text }?.policy }
@@ -63,7 +63,7 @@ extension LoadCommand {
         "option",
         placeholder: "NAME",
         expecting: "the name of an option such as refreshCached",
-        help: "load with this option of ImageOptions; can be repeated",
+        help: "set this option of ImageOptions; can be repeated",
         completion: .words(ImageOptions.names.map(\.name)),
         parse: { ImageOptions(named: $0) }
     )

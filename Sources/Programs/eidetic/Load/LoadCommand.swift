@@ -8,7 +8,7 @@ enum LoadCommand {
     static let output = TypedOption<String>(
         "out",
         placeholder: "DIR|FILE",
-        help: "write the images to this directory: unchanged, or encoded again with --size and other changes; with one "
+        help: "write the images to this directory: unchanged, or encoded again with --size and other changes; for one "
             + "URL and a name with an extension, to this file; - is standard output",
         completion: .files
     )
@@ -25,7 +25,7 @@ enum LoadCommand {
         placeholder: "HOW",
         expecting: "kitty, sixel or blocks",
         help:
-            "show the images in the terminal, with libchafa; without HOW, by the best of kitty, sixel and blocks that it "
+            "show the images in the terminal, with libchafa; without HOW, the best of kitty, sixel and blocks that it "
             + "supports",
         completion: .words(TerminalGraphics.allCases.map(\.rawValue)),
         isOptional: true,
@@ -52,18 +52,19 @@ enum LoadCommand {
         notes: [
             "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "
                 + "stored in the cache. A URL that fails does not stop the others.",
-            "--out without changes writes what arrives, and reads the header of each image only: eidetic inspect decodes "
-                + "the files.",
+            "--out without changes writes the received bytes, and checks only the header of each image; \"eidetic inspect "
+                + "--check\" decodes the files.",
             SharedOption.note,
-            "With --json, \"width\" and \"height\" are those of the upright image after all changes, else its own.",
+            "With --json, \"width\" and \"height\" are those of the upright image after all changes.",
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
                 + "of each load with their times and results.",
             "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")).",
-            "--sandbox with --json prints what restricts the processes of the sandbox first, and what the system lacks.",
-            "The file \(OutputRecord.fileName) in DIR says which URL each file came from: a file is replaced by its own URL, and "
-                + "by others only with --overwrite; --continue sends no request for what is there and complete. A changed animation stays one (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
-                + "--option firstFrameOnly is given. Without --format an image keeps its format, and becomes PNG where that "
-                + "cannot be written or cannot be transparent.",
+            "--sandbox with --json first prints the restrictions of the sandbox, and those that the system lacks.",
+            "The file \(OutputRecord.fileName) in DIR records which URL each file came from. A URL may replace its own file, and "
+                + "others only with --overwrite; --continue skips files that are complete. A changed animation is written "
+                + "as an animation (GIF, PNG, WebP, AVIF); with other formats it fails, unless "
+                + "--option firstFrameOnly is given. Without --format an image keeps its format, or becomes PNG if that "
+                + "cannot be written or cannot hold transparency.",
             "Images that are loaded with --header or --user are cached separately.",
             "Ctrl-C cancels the loads in progress and prints a summary; a second Ctrl-C exits at once.",
         ],

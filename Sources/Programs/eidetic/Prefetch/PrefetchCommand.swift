@@ -28,7 +28,7 @@ enum PrefetchCommand {
         notes: [
             "Cached images are not requested again. Each image is decoded once, so that only valid images are stored; with "
                 + "--disk-only, only its header is checked.",
-            "Ctrl-C starts no further image, cancels those in progress and prints a summary.",
+            "Ctrl-C cancels the loads in progress, starts no others, and prints a summary.",
         ],
         commonOptions: ["disk-only", "jobs", "header", "retry", "wait-for-network", "cache-dir", "quiet", "json"],
         run: run

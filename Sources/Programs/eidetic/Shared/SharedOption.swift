@@ -19,8 +19,8 @@ enum SharedOption {
     /// The note in the help of commands that load.
     static let note =
         "--shared searches a Redis or Valkey server (redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], several hosts of a "
-        + "cluster separated by commas, or unix:///PATH; redis+unix:// is the same) after the disk cache, and stores there "
-        + "what may be shared. A server that does not respond makes loads slower, and none fails."
+        + "cluster separated by commas, or unix:///PATH; redis+unix:// is the same) after the disk cache, and stores "
+        + "responses there that may be shared. If the server does not respond, loads are slower but do not fail."
 
     #if Redis
     /// Returns the tier of a command line; `nil` without the option.

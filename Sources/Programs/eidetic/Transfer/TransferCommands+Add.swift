@@ -49,7 +49,7 @@ extension TransferCommands {
         "begin-after",
         placeholder: "SECONDS",
         expecting: "a number of seconds from 0 to 31536000",
-        help: "begin after this time at the earliest (default: at once)",
+        help: "wait at least this long before the start (default: start at once)",
         parse: { text in Int(text).flatMap { (0...31_536_000).contains($0) ? .seconds($0) : nil } }
     )
 
@@ -62,7 +62,7 @@ extension TransferCommands {
 
     static let add = makeCommand(
         "add",
-        summary: "hand downloads or uploads over, and print their numbers",
+        summary: "add downloads or uploads, and print their numbers",
         operands: Operands(synopsis: "URL…", help: "URLs (http or https)", count: 1...Int.max, completion: .nothing),
         options: [
             session.definition, output.definition, CommonOptions.overwrite, upload.definition, method.definition,

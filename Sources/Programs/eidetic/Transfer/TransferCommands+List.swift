@@ -5,7 +5,7 @@ import EideticTransfer
 extension TransferCommands {
     static let list = makeCommand(
         "list",
-        summary: "list transfers, with the reason for which each one waits",
+        summary: "list transfers, with the reason why each one waits",
         options: [session.definition, application.definition, CommonOptions.json]
     ) { service, arguments throws(EideticError) in
         let transfers = try await service.transfers(in: arguments[session])

@@ -5,7 +5,7 @@ import EideticTransfer
 extension TransferCommands {
     static let watch = Command(
         name: "watch",
-        summary: "show transfers until they end, and move their files to their places",
+        summary: "show transfers until they end, and move the files to their destinations",
         operands: Operands(
             synopsis: "[NUMBER…]",
             help: "the transfers to wait for (default: all of the session)",
@@ -14,7 +14,7 @@ extension TransferCommands {
         ),
         options: [session.definition, CommonOptions.json],
         notes: [
-            "A file at the place of a download is replaced. A transfer that was shown is removed from the list. After "
+            "An existing file at a destination is replaced. A transfer that was shown is removed from the list. After "
                 + "Ctrl-C the transfers continue."
         ],
         run: { arguments in TransferWatch(arguments).run() }

@@ -8,9 +8,9 @@ enum TransferCommands {
         name: "transfer",
         summary: "download and upload in the background",
         notes: [
-            "Transfers are performed by eidetic-transferd, which is started on demand: they continue when this program "
-                + "has ended, and when eidetic-transferd itself was killed. \"eidetic transfer watch\" moves the files of "
-                + "finished downloads to their places."
+            "eidetic-transferd performs the transfers, and is started on demand. They continue after this program "
+                + "has ended, and after eidetic-transferd itself was killed. \"eidetic transfer watch\" moves the files of "
+                + "finished downloads to their destinations."
         ],
         subcommands: [add, list, watch, cancel, pause, resume]
     )
@@ -29,7 +29,7 @@ enum TransferCommands {
         "application",
         placeholder: "NAME",
         expecting: "a name of 1 to 200 bytes",
-        help: "the application whose transfers are meant (default: eidetic)",
+        help: "the application that owns the transfers (default: eidetic)",
         parse: { (1...200).contains($0.utf8.count) ? $0 : nil }
     )
 
@@ -92,19 +92,19 @@ enum TransferCommands {
 
 // MARK: Changes
 extension TransferCommands {
-    static let cancel = makeChange("cancel", summary: "cancel transfers, and remove what they have received") {
+    static let cancel = makeChange("cancel", summary: "cancel transfers, and delete the received bytes") {
         service,
         transfers throws(EideticError) in
         try await service.cancel(transfers, keepsResumeData: false)
     }
 
-    static let pause = makeChange("pause", summary: "pause transfers, which keep what they have received") {
+    static let pause = makeChange("pause", summary: "pause transfers, and keep the received bytes") {
         service,
         transfers throws(EideticError) in
         try await service.pause(transfers)
     }
 
-    static let resume = makeChange("resume", summary: "resume paused transfers, and attempt waiting ones now") {
+    static let resume = makeChange("resume", summary: "resume paused transfers, and retry waiting ones now") {
         service,
         transfers throws(EideticError) in
         try await service.resume(transfers)

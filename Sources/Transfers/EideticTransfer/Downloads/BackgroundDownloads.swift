@@ -1,13 +1,13 @@
 public import EideticCore
 import EideticHTTP
 
-/// Downloads of a pipeline that go on when the application is suspended or has ended, in a session of their own.
+/// A pipeline's downloads that continue when the application is suspended or has ended, in a separate session.
 ///
 /// ```swift
 /// configuration.transfers = try BackgroundDownloads(identifier: "images")
 /// ```
 ///
-/// Create it at each start of the application: what has come meanwhile is passed to the pipeline then.
+/// Create it at each start of the application: finished downloads are then passed to the pipeline.
 public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDownloader {
     private typealias Receiver = @Sendable (BackgroundDownload) async -> Bool
 
@@ -20,7 +20,7 @@ public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDo
     /// The tasks that have not completed, and whose download was passed to the receiver.
     private let passed = Guarded<Set<UInt64>>([])
 
-    /// Creates the downloads of a session; returns before the transfer process is reached.
+    /// Creates the downloads of a session; returns without waiting for the transfer process.
     ///
     /// - Parameter configuration: The configuration of a session that nothing else uses.
     /// - Throws: `invalidArgument` if a setting is out of its range.
@@ -30,7 +30,7 @@ public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDo
 
     /// Creates the downloads of a session with an identifier, and the defaults of a session.
     ///
-    /// - Throws: `invalidArgument` if the identifier is not one.
+    /// - Throws: `invalidArgument` for an invalid identifier.
     public convenience init(identifier: String) throws(EideticError) {
         try self.init(configuration: .init(identifier: identifier))
     }

@@ -4,13 +4,13 @@ public import EideticHTTP
 extension BackgroundURLSession {
     /// The settings of a session; checked when the session is created.
     public struct Configuration: Sendable, Hashable {
-        /// The identifier, by which the application finds the session again.
+        /// The identifier with which the application finds the session again.
         ///
         /// Letters, digits, dots, hyphens and underscores, at most 255 characters, not beginning with a dot. Other
-        /// applications may use the same one for sessions of their own.
+        /// applications may use the same identifier for their sessions.
         public let identifier: String
 
-        /// A Boolean value indicating whether the application is woken or started when all tasks have ended; `true` by
+        /// A Boolean value indicating whether the application is woken or launched when all tasks have ended; `true` by
         /// default.
         ///
         /// Otherwise the events wait until the application runs. Requires a supervisor.
@@ -22,12 +22,12 @@ extension BackgroundURLSession {
         /// They wait for 24 hours at most. ``TransferTask/waitingReason`` names the unmet condition.
         public var isDiscretionary = false
 
-        /// The longest time without a byte, after which an attempt fails and another one follows; 60 s by default.
+        /// The longest time without a byte, after which an attempt fails and is retried; 60 s by default.
         ///
         /// More than zero.
         public var timeoutIntervalForRequest: Duration = .seconds(60)
 
-        /// The longest time from the start of a task to its end, with all attempts; 7 days by default.
+        /// The longest time from the start of a task to its end, including all attempts; 7 days by default.
         ///
         /// More than zero.
         public var timeoutIntervalForResource: Duration = .seconds(7 * 86_400)
@@ -40,7 +40,7 @@ extension BackgroundURLSession {
         /// The header fields of all requests, empty by default; a request's own field of the same name replaces them.
         public var httpAdditionalHeaders = HTTPHeaders()
 
-        /// A Boolean value indicating whether cookies are sent and stored, for this application alone; `true` by
+        /// A Boolean value indicating whether cookies are sent and stored, separately for this application; `true` by
         /// default.
         public var httpShouldSetCookies = true
 

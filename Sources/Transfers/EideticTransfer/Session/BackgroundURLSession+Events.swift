@@ -5,7 +5,7 @@ extension BackgroundURLSession {
     public enum Event: Sendable {
         /// The file of a download is complete; it is removed when the next event is requested.
         case didFinishDownloading(DownloadTask, path: String)
-        /// The body of the response to an upload has come; its file is removed when the next event is requested.
+        /// The body of the response to an upload is complete; its file is removed when the next event is requested.
         case didReceiveResponseBody(UploadTask, path: String)
         /// A task has ended; its last event.
         case didComplete(TransferTask, error: EideticError?)
@@ -19,19 +19,19 @@ extension BackgroundURLSession {
         case didBecomeInvalid(error: EideticError?)
     }
 
-    /// The events of the session, for a consumer beside the delegate.
+    /// The events of the session, as an alternative to the delegate.
     ///
-    /// An event is acknowledged when the consumer has requested the next one. An event with which a loop is left, or
-    /// during which its task is cancelled, is delivered again unless a delegate or another consumer has handled it.
-    /// Each access returns a new sequence, which begins with the next event; it ends with `didBecomeInvalid`, or when
-    /// the consuming task is cancelled.
+    /// An event is acknowledged when the consumer requests the next one. If the loop ends or its task is cancelled
+    /// before that, the event is delivered again, unless a delegate or another consumer has handled it. Each access
+    /// returns a new sequence, which begins with the next event, and ends with `didBecomeInvalid` or when the consuming
+    /// task is cancelled.
     public var events: Events { Events(handle: .init(core.addMailbox())) }
 
     /// An asynchronous sequence of events.
     public struct Events: AsyncSequence, Sendable {
         let handle: EventMailbox.Handle
 
-        /// Returns an iterator; all iterators of one sequence share its events, each of which goes to one of them.
+        /// Returns an iterator; each event of a sequence is delivered to only one of its iterators.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: .init(handle)) }
 
         /// An iterator over events.

@@ -6,7 +6,7 @@ public import struct FoundationEssentials.URL
 extension BackgroundURLSession {
     /// A request of a transfer.
     ///
-    /// Creating one never fails: a task for a text that is no URL cannot be made.
+    /// Creating one never fails; creating a task with an invalid URL fails.
     public struct Request: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The URL in normal form, with the scheme `http` or `https`, without user and password.
         public let url: String
@@ -19,7 +19,7 @@ extension BackgroundURLSession {
 
         /// The redirects that a transfer follows; all by default.
         ///
-        /// It is decided beforehand, because the application may not run when the redirect arrives.
+        /// It is set in advance, because the application may not be running when the redirect arrives.
         public var redirects = RedirectPolicy.followed
 
         /// The reason why the text is no URL; `nil` for a URL.
@@ -40,7 +40,7 @@ extension BackgroundURLSession {
         /// Creates a request for a URL.
         public init(url: URL) { self.init(url.absoluteString) }
 
-        /// Creates the request for a URL that a string literal stands for.
+        /// Creates a request for a URL from a string literal.
         public init(stringLiteral url: String) { self.init(url) }
 
         /// Creates a request for a URL given as text.
@@ -54,8 +54,8 @@ extension BackgroundURLSession {
 
     /// The redirects that a transfer follows.
     ///
-    /// The response of a redirect that is not followed is the result of the transfer, with its status, as 302, and its
-    /// field `Location`: the application sees where it leads, and can make another task for that.
+    /// A redirect that is not followed is the result of the transfer, with its status, such as 302, and its field
+    /// `Location`: the application can create another task for the new URL.
     public enum RedirectPolicy: Sendable, Hashable {
         /// All valid redirects: at most 20, none from https to http, and none from a public to a private address.
         case followed
@@ -70,17 +70,17 @@ extension BackgroundURLSession {
         /// The URL of the response, which redirects may have changed.
         public let url: String
 
-        /// The status, of whatever kind: a transfer succeeds with any.
+        /// The HTTP status; a transfer succeeds with any status.
         public let statusCode: Int
 
         /// The header fields.
         public let headers: HTTPHeaders
 
-        /// A Boolean value indicating whether the server has received the whole upload, and its answer was lost.
+        /// A Boolean value indicating whether the server has received the whole upload, but its response was lost.
         ///
-        /// The connection, or the transfer process, had ended before the answer arrived. Status and header fields are
-        /// then those of a later `HEAD` request, in which the server states that it has all (`Upload-Complete: ?1`);
-        /// the body is empty.
+        /// The connection or the transfer process ended before the response arrived. Status and header fields are then
+        /// those of a later `HEAD` request, in which the server stated that the upload is complete
+        /// (`Upload-Complete: ?1`); the body is empty.
         public var isAnswerLost: Bool { headers[TransferEvent.Response.lostAnswerField] != nil }
 
         /// Creates a response.

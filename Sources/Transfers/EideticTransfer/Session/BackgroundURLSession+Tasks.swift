@@ -5,7 +5,7 @@ extension BackgroundURLSession {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - taskDescription: A text that the application finds again, at most 3,584 bytes of UTF-8; `nil` by default.
+    ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
     /// - Throws: `invalidArgument` for a request that cannot be sent; `refused` if the session is invalidated.
     public func downloadTask(with request: Request, taskDescription: String? = nil) throws(EideticError) -> DownloadTask
@@ -14,16 +14,16 @@ extension BackgroundURLSession {
         return try core.add(DownloadTask(record: record))
     }
 
-    /// Creates a download that continues one which was cancelled with resume data.
+    /// Creates a download that resumes a cancelled one from its resume data.
     ///
     /// The received part is used if the transfer process still has it, and the server's file is unchanged; otherwise
     /// the download starts from the beginning.
     ///
     /// - Parameters:
     ///   - data: The data of ``DownloadTask/cancelByProducingResumeData()``.
-    ///   - taskDescription: A text that the application finds again, at most 3,584 bytes of UTF-8; `nil` by default.
+    ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
-    /// - Throws: `invalidArgument` if it is no such data; `refused` if the session is invalidated.
+    /// - Throws: `invalidArgument` for invalid resume data; `refused` if the session is invalidated.
     public func downloadTask(withResumeData data: [UInt8], taskDescription: String? = nil) throws(EideticError)
         -> DownloadTask
     {
@@ -34,12 +34,12 @@ extension BackgroundURLSession {
 
     /// Creates an upload of a file; ``TransferTask/resume()`` starts it.
     ///
-    /// The file is copied when the task is handed over, and may change or go after that.
+    /// The file is copied when the task is handed over, and may be changed or removed after that.
     ///
     /// - Parameters:
     ///   - request: The request; its method is `PUT` if it is `GET`.
     ///   - path: The absolute path of a regular file.
-    ///   - taskDescription: A text that the application finds again, at most 3,584 bytes of UTF-8; `nil` by default.
+    ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
     /// - Throws: `invalidArgument` for a request that cannot be sent; `refused` if the session is invalidated.
     public func uploadTask(

@@ -1,16 +1,15 @@
 public import EideticCore
 
-/// Downloads and uploads that continue in a process of their own while the application is suspended, or has ended.
+/// Downloads and uploads that continue in a separate process while the application is suspended or has ended.
 ///
 /// ```swift
 /// let session = try BackgroundURLSession(configuration: .init(identifier: "books"), delegate: delegate)
 /// try session.downloadTask(with: .init(url: "https://example.org/book.epub")).resume()
 /// ```
 ///
-/// A session is found again by its identifier: an application that is started again, after a crash or a kill, creates
-/// the session with the same identifier, and has its tasks and the events that it has not handled. Until then they wait
-/// in the transfer process. Each event is delivered at least once; its acknowledgement follows when the delegate's
-/// method has returned.
+/// A restarted application, even after a crash or a kill, creates the session with the same identifier, and receives
+/// its tasks and the events that it has not handled. Until then they wait in the transfer process. Each event is
+/// delivered at least once; it is acknowledged when the delegate's method has returned.
 ///
 /// The process retains a session until it is invalidated. All functions may be called on any thread, and none blocks.
 public final class BackgroundURLSession: Sendable, ExistingInstance {
@@ -18,15 +17,15 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
     public let configuration: Configuration
     let core: SessionCore
 
-    /// Returns the session with an identifier, which is created if this process does not have it.
+    /// Creates the session with an identifier, or returns it if this process has it already.
     ///
-    /// If the process has it, the result is that object, with its first configuration and its first delegate.
+    /// An existing session keeps its first configuration and delegate.
     ///
     /// - Parameters:
     ///   - configuration: The identifier and the settings of the session.
     ///   - delegate: The receiver of events, which is retained; `nil`, the default, for ``events`` alone.
-    /// - Throws: `invalidArgument` if a setting is out of its range. What the transfer process refuses is thrown by
-    ///   ``allTasks``, and passed to the delegate as the reason of an invalidation.
+    /// - Throws: `invalidArgument` if a setting is out of its range. If the transfer process refuses the session,
+    ///   ``allTasks`` throws the reason, and the session is invalidated with it.
     public convenience init(
         configuration: Configuration,
         delegate: (any BackgroundURLSessionDelegate)? = nil
@@ -77,7 +76,7 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
     /// The identifier of the session.
     public var identifier: String { configuration.identifier }
 
-    /// The tasks of the session that have not ended, and those whose end has not been handled.
+    /// The tasks of the session that have not ended, or whose end has not been handled.
     ///
     /// - Throws: `notFound` if the transfer process does not run and is not installed; `inUse` if another process has
     ///   the session; `limitExceeded` if the application has too many sessions; `cancelled` if the session is

@@ -2,17 +2,17 @@ public import EideticCore
 
 /// The receiver of a session's events, one at a time, on the main actor, in the order in which they happened.
 ///
-/// The default implementation of each method does nothing. An event is acknowledged when its method has returned; if
-/// the process ends before, the event comes again. A method that blocks for long delays the others, and loses none.
+/// The default implementations do nothing. An event is acknowledged when its method has returned; if the process ends
+/// before that, the event is delivered again. A method that blocks delays later events, but none is lost.
 @MainActor
 public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
     /// Called when the file of a download is complete; precedes ``urlSession(_:task:didCompleteWithError:)``.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - task: The task; its response has the status, which may be that of a failure.
-    ///   - path: The path of the file, which is removed when the method returns: move it, or read it. After a kill
-    ///     between the two, the event comes again with the whole file.
+    ///   - task: The task; its response has the status, which may be an error status.
+    ///   - path: The path of the file, which is removed when the method returns: move or read it before. If the process
+    ///     is killed meanwhile, the event is delivered again, with the complete file.
     func urlSession(
         _ session: BackgroundURLSession,
         downloadTask task: DownloadTask,
@@ -21,7 +21,7 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
 
     /// Called when the response to an upload is complete; precedes ``urlSession(_:task:didCompleteWithError:)``.
     ///
-    /// The path is that of the response's body, and has the meaning of that of a download.
+    /// The path is that of the response's body. Its file is removed when the method returns.
     func urlSession(_ session: BackgroundURLSession, uploadTask task: UploadTask, didReceiveResponseBodyAt path: String)
 
     /// Called when a task has ended; its last event.
@@ -30,7 +30,7 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
     ///   - session: The session.
     ///   - task: The task.
     ///   - error: `nil` if the transfer is complete, whatever the status of the response; `cancelled` for a task that
-    ///     was cancelled, also by a forced end of the application; `timedOut` after
+    ///     was cancelled, also by a force quit of the application; `timedOut` after
     ///     ``BackgroundURLSession/Configuration/timeoutIntervalForResource``.
     func urlSession(_ session: BackgroundURLSession, task: TransferTask, didCompleteWithError error: EideticError?)
 
@@ -48,7 +48,8 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
         didWriteData progress: TransferProgress
     )
 
-    /// Called when all events that were waiting for this process have been handled; after a wake also if none was.
+    /// Called when all events that were waiting for this process have been handled, and after a wake even if there was
+    /// none.
     ///
     /// An application that stored the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)` calls it here.

@@ -2,10 +2,11 @@ public import EideticCore
 
 /// A download to a file.
 public final class DownloadTask: TransferTask, @unchecked Sendable {
-    /// Cancels the task, and returns the data with which another task can continue it.
+    /// Cancels the task, and returns the data with which another task can resume it.
     ///
     /// - Returns: The data for ``BackgroundURLSession/downloadTask(withResumeData:taskDescription:)``; `nil` if the
-    ///   download cannot be continued: nothing has come, or the server has sent neither a strong validator nor a date.
+    ///   download cannot be resumed, because no bytes were received, or the server sent neither a strong validator nor
+    ///   a date.
     public func cancelByProducingResumeData() async -> [UInt8]? {
         record.session?.cancel(self, keepsResumeData: true)
         guard let data = try? await record.resumeData.value() else { return nil }
@@ -14,9 +15,9 @@ public final class DownloadTask: TransferTask, @unchecked Sendable {
 
     /// Waits for the end of the download, and moves the file to a path.
     ///
-    /// The file is there before this session's delegate is called, whose `didFinishDownloading` receives the new path.
-    /// A file at the path is replaced. If the file cannot be moved, its event is not acknowledged, and comes again in
-    /// the next process. After a restart, call it for the tasks of ``BackgroundURLSession/allTasks``.
+    /// The file is moved before the session's delegate is called; its `didFinishDownloading` receives the new path. A
+    /// file at the path is replaced. If the file cannot be moved, its event is not acknowledged, and is delivered again
+    /// to the next process. After a restart, call this function for the tasks of ``BackgroundURLSession/allTasks``.
     ///
     /// - Parameter path: An absolute path in a directory that exists.
     /// - Returns: The head of the response, of whatever status.

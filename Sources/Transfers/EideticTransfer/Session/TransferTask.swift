@@ -16,22 +16,22 @@ public class TransferTask: @unchecked Sendable {
         case suspended
         /// Handed over: transferring, or waiting for the reason in ``TransferTask/waitingReason``.
         case running
-        /// Cancelled, and its end not yet handled.
+        /// Cancelled, but its last event was not handled yet.
         case canceling
         /// Ended, with or without an error.
         case completed
     }
 
-    /// The number that identifies the task in its session, also after a restart.
+    /// The number that identifies the task in its session; it survives restarts.
     public var taskIdentifier: UInt64 { record.descriptor.identifier }
 
     /// The number of the transfer in the transfer process; `nil` until it has stored the task.
     package var transferNumber: UInt64? { record.current.transfer?.rawValue }
 
-    /// The text that the task was created with; the application finds it again after a restart.
+    /// The text that the task was created with; it survives restarts.
     public var taskDescription: String? { record.descriptor.text }
 
-    /// The request; after a restart without its header fields.
+    /// The request; after a restart its header fields are missing.
     public var originalRequest: BackgroundURLSession.Request { record.descriptor.request }
 
     /// The state of the task.
@@ -45,24 +45,25 @@ public class TransferTask: @unchecked Sendable {
         }
     }
 
-    /// The time of day before which the task does not begin; `nil`, at once, by default.
+    /// The time before which the task does not start; `nil`, the default, starts it at once.
     ///
-    /// To be set before ``resume()``; later changes have no effect. The time-out of the resource counts from this time
-    /// on. After a restart it is `nil` if it has passed.
+    /// Set it before ``resume()``; later changes have no effect. `timeoutIntervalForResource` counts from this time on.
+    /// After a restart it is `nil` if it has passed.
     public var earliestBeginDate: Timestamp? {
         get { record.current.earliestBegin }
         set { record.update { $0.earliestBegin = newValue } }
     }
 
-    /// The number of bytes so far; known four times a second at most.
+    /// The number of bytes so far; updated at most four times a second.
     public var progress: TransferProgress { record.current.progress }
 
     /// The head of the response; `nil` before the task has ended.
     public var response: BackgroundURLSession.Response? { record.current.response }
 
-    /// The reason for which the task does not transfer now, in one line for people; `nil` if it does, or has ended.
+    /// The reason why the task does not transfer at the moment, in one readable line; `nil` if it does, or has ended.
     ///
-    /// Examples: no network, the time of the next attempt, the limit of a host. Asks the transfer process.
+    /// Examples: no network, the time of the next attempt, the connection limit of a host. The access asks the transfer
+    /// process.
     public var waitingReason: String? {
         get async throws(EideticError) { try await record.session?.waitingReason(of: self) }
     }
@@ -72,7 +73,7 @@ public class TransferTask: @unchecked Sendable {
     /// Returns at once; ``waitUntilAccepted()`` waits until the task would survive the end of this process.
     public func resume() { record.session?.resume(self) }
 
-    /// Suspends the task; what has been transferred is kept.
+    /// Suspends the task; the bytes transferred so far are kept.
     public func suspend() { record.session?.suspend(self) }
 
     /// Cancels the task; it ends with the error `cancelled`, unless it has ended before.
@@ -81,16 +82,16 @@ public class TransferTask: @unchecked Sendable {
     /// Waits until the transfer process has stored the task, which then survives the end of this process.
     ///
     /// - Throws: `limitExceeded` if a quota of the application is used up; `notFound` and `permissionDenied` for the
-    ///   file of an upload; `cancelled` if the calling task is cancelled, or the task before it was stored.
+    ///   file of an upload; `cancelled` if the calling task is cancelled, or the transfer task before it was stored.
     public func waitUntilAccepted() async throws(EideticError) { try await record.accepted.value() }
 }
 
 /// The number of bytes of a transfer.
 public struct TransferProgress: Sendable, Hashable {
-    /// The number of bytes that were sent or received, with those of earlier attempts that were kept.
+    /// The number of bytes sent or received, including those kept from earlier attempts.
     public var completed: Int64
 
-    /// The number of all bytes; `nil` if it is unknown.
+    /// The total number of bytes; `nil` if it is unknown.
     public var total: Int64?
 
     /// Creates a progress.

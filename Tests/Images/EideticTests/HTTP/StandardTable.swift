@@ -101,7 +101,7 @@ enum StandardTable {
         row(
             "4",
             "MUST use the most recent of several suitable responses",
-            "there is one for each selection",
+            "only one is stored for each selection of fields",
             "a full response to a condition replaces the entry"
         ),
         row("4", "MUST revalidate without a clock", "there is a clock", ""),
@@ -193,7 +193,7 @@ enum StandardTable {
     private static let validating = [
         row("4.3.1", "MUST send the entity tags of the selected response", "obeyed", "both validators are sent"),
         row("4.3.1", "SHOULD send the modification date", "obeyed", "both validators are sent"),
-        row("4.3.2", "requests of clients with conditions", "there are no clients but the process itself", ""),
+        row("4.3.2", "requests of clients with conditions", "the process itself is the only client", ""),
         row(
             "4.3.3",
             "MUST use a full response instead of the stored one",
@@ -239,7 +239,7 @@ enum StandardTable {
         row(
             "5.2.1.1",
             "`max-age` of a request",
-            "obeyed; memory is left out, which knows no ages",
+            "obeyed; the memory cache is skipped, as it does not record ages",
             "max-age: an entry of that age is used, an older one is confirmed"
         ),
         row(
@@ -309,7 +309,7 @@ enum StandardTable {
         row(
             "5.2.2.9",
             "`public`",
-            "makes a response of any final status storable, and lets it have a heuristic lifetime",
+            "makes a response with any final status storable, and permits a heuristic lifetime",
             "the freshness lifetime follows from the response's fields"
         ),
         row("5.2.2.10", "`s-maxage`", "for shared caches", "s-maxage and proxy-revalidate are for shared caches"),
@@ -327,7 +327,7 @@ enum StandardTable {
         row(
             "5.4",
             "(`Pragma` is deprecated)",
-            "`no-cache` counts in a message without `Cache-Control`",
+            "`no-cache` is obeyed in a message without `Cache-Control`",
             "Pragma applies to a request without Cache-Control"
         ),
         row(

@@ -17,11 +17,11 @@ struct StandardTableTests {
     private var page: String {
         var lines = [
             "# HTTP caching", "",
-            "What Eidetic does about each requirement (MUST or SHOULD) of RFC 9111 that concerns a private cache, with",
-            "`Configuration.freshness = .http`. Sections without another name are those of RFC 9111; words in",
-            "parentheses are no requirements. The last column names the scenario in `Tests/Images/EideticTests/HTTP`, or the",
-            "test of a rule, that shows it. The page is made from `StandardTable.swift`, and a test compares the two;",
-            "`EIDETIC_UPDATE=1` in the environment of that test writes it.", "",
+            "Eidetic's behaviour for each requirement (MUST or SHOULD) of RFC 9111 that concerns a private cache, with",
+            "`Configuration.freshness = .http`. Section numbers refer to RFC 9111 unless another document is named. Rows in",
+            "parentheses are not requirements. The last column names the scenario in `Tests/Images/EideticTests/HTTP`, or the",
+            "unit test, that verifies the row. This page is generated from `StandardTable.swift`, and a test compares the two;",
+            "run it with `EIDETIC_UPDATE=1` to write the page.", "",
             "| section | requirement | Eidetic | shown by |", "|---|---|---|---|",
         ]
         for row in StandardTable.rows {

@@ -6,7 +6,7 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// New content may be available.
         case fetch
-        /// A message arrived that the user does not see.
+        /// A silent push message arrived.
         case push
         /// The transfers of a session have ended.
         case session
@@ -16,7 +16,7 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
         case notification
         /// The location has changed.
         case location
-        /// Data arrived on the connection that was left with the supervisor.
+        /// Data arrived on a socket that was handed to the supervisor.
         case voip
     }
 
@@ -24,7 +24,7 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
     public enum Result: Sendable, Hashable, CaseIterable {
         /// There was new data.
         case newData
-        /// There was none.
+        /// There was no new data.
         case noData
         /// The work failed.
         case failed
@@ -34,9 +34,9 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
     public let kind: Kind
     /// The number that identifies the wake.
     public let id: UInt64
-    /// The name of the socket on which data has arrived, or the identifier of the request; empty for other kinds.
+    /// The name of the socket with data, or the identifier of the request; empty for other kinds.
     public let name: String
-    /// The data that has arrived, also still in the socket, or the message of the server; empty for other kinds.
+    /// The first data on the socket, which is not consumed, or the push message; empty for other kinds.
     ///
     /// At most 4,096 bytes, which are not trusted.
     public let payload: [UInt8]

@@ -17,12 +17,11 @@ public struct LaunchOptions: Sendable, Hashable {
 
     /// The reason for the launch.
     public let reason: Reason
-    /// A Boolean value indicating whether the application is launched into the background: it creates its interface,
-    /// but shows nothing.
+    /// A Boolean value indicating whether the application is launched into the background, and must not show a window.
     public let isInBackground: Bool
     /// The state that was saved when the application last entered the background.
     ///
-    /// `nil` if none was saved, or the previous launch crashed, so that a bad archive is not restored twice.
+    /// It is `nil` if none was saved, or if the previous launch crashed, so that a bad archive is not restored twice.
     public let archive: [UInt8]?
 
     /// Creates options.

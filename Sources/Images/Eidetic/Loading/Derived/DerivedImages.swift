@@ -1,15 +1,15 @@
 extension ImagePipeline.Configuration {
-    /// The images of other sizes, and the transformed ones, that are kept on disk beside the images as they were
-    /// received.
+    /// The policy for resized and transformed images on disk, which are kept beside the received bytes.
     ///
-    /// They are made after the delivery, while no image is decoded that a caller waits for; those that are not made
-    /// when the process ends, or whose pixels memory has lost meanwhile, are made again. They have a share of their own
-    /// of the disk cache's limit (`DiskCache.Configuration.derivedShare`), and beyond it are evicted first. One is used
-    /// only as long as the disk knows that the resource has the bytes that it was made from, and as long as those are
-    /// fresh. Of what must not be stored, of animations, and of images that are not converted to sRGB none are kept.
+    /// Derived images are written after delivery, while no caller waits for a decode. If the process ends before that,
+    /// or memory has evicted the pixels meanwhile, the image is derived again by a later load. Derived images have a
+    /// share of the disk cache's limit (`DiskCache.Configuration.derivedShare`), and beyond it are evicted first.
     ///
-    /// The key of a transform names it on disk, too: a transform that makes other pixels than in an earlier version of
-    /// the program needs another key.
+    /// A derived image is used only while its original on disk is fresh and has the bytes that it was made from. None
+    /// are kept of animations, of images that are not converted to sRGB, and of responses that must not be stored.
+    ///
+    /// A transform's key is also part of the name on disk. If a new version of a program changes the result of a
+    /// transform, it must change the key.
     public struct DerivedImages: Sendable, Hashable {
         package enum Policy: Sendable, CaseIterable { case originals, both, automatic }
 
@@ -25,11 +25,12 @@ extension ImagePipeline.Configuration {
             self.isExact = isExact
         }
 
-        /// Images as they were received, and no others.
+        /// No derived images; only the received bytes.
         public static let originals = DerivedImages(policy: .originals)
-        /// Each image that is made, too.
+        /// All derived images.
         public static let both = DerivedImages(policy: .both)
-        /// Each image whose reading takes less than a quarter of the processor time in which it was made, too.
+        /// Derived images that take less than a quarter of the processor time to read than they took to make; the
+        /// default.
         public static let automatic = DerivedImages(policy: .automatic)
     }
 }

@@ -28,8 +28,8 @@ enum NetworkOptions {
         placeholder: "NAME[:PASSWORD]",
         expecting: "a name and a password as NAME:PASSWORD, or a name",
         help:
-            "send these credentials (Basic), but not to another origin after a redirect; a missing password is asked for; "
-            + "a given one is hidden from ps only after the start: prefer --user-file or --netrc",
+            "send these credentials (Basic), but not to another origin after a redirect; prompts for a missing password; "
+            + "a password given here is visible in ps until the program has started: prefer --user-file or --netrc",
         parse: { $0.isEmpty || $0.hasPrefix(":") ? nil : $0 }
     )
 
@@ -67,7 +67,7 @@ enum NetworkOptions {
         parse: { text in ByteCount(parsing: text).flatMap { $0 > .zero ? $0 : nil } }
     )
 
-    static let lifo = Option(name: "lifo", help: "of the URLs that wait, load the last one of the list first")
+    static let lifo = Option(name: "lifo", help: "load waiting URLs in reverse order, the last one first")
 
     static let offline = Option(name: "offline", help: "send no requests; load from the cache only")
 
