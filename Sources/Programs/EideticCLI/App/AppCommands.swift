@@ -94,7 +94,7 @@ package enum AppCommands {
 
     private static let open = makeCommand(
         "open",
-        summary: "open a URL in an application, which is launched if necessary, and wait until it is done",
+        summary: "open a URL in an application (launched if necessary), and wait",
         operands: Operands(
             synopsis: "[ID] URL",
             help: "the application, and the URL; without an application, the one whose desktop entry names the scheme",
