@@ -17,7 +17,9 @@ extension ImageCache {
         let found = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), let disk else { return found }
         let key = resolved(key)
-        let isOnDisk = try await disk.read { [stored] disk throws(EideticError) in try stored.contain(key, in: disk) }
+        let isOnDisk = try await disk.lookup.load { [stored] disk throws(EideticError) in
+            try stored.contain(key, in: disk)
+        }
         return isOnDisk ? found.union(.disk) : found
     }
 
@@ -42,7 +44,8 @@ extension ImageCache {
 
     /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
     nonisolated(nonsending) public func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
-        try await disk?.info(for: resolved(key).text)?.metadata
+        let text = resolved(key).text
+        return try await disk?.lookup.load { lookup throws(EideticError) in try lookup.info(for: text)?.metadata }
     }
 
     /// The size and the number of the entries on disk; O(1).

@@ -59,7 +59,7 @@ final class PartStore: Sendable {
     {
         let key = load.request.resourceKey
         guard progress.withLock({ $0.written.contains(key) }),
-            let part = try? await disk.lookUpWithPart(key, context: context).part
+            let part = try? await disk.lookup.loadWithPart(key, context: context).part
         else { return false }
         offer(part, of: request)
         return true
@@ -73,7 +73,7 @@ final class PartStore: Sendable {
     ///   - count: The length of the part that the disk has: one that has not grown keeps its time of expiry.
     func store(_ request: FetchRequest, for load: Load, longerThan count: Int) {
         guard load.policy.writesToDisk, !load.policy.transport.isUnverified, downloader.hasPart(of: request),
-            let work = try? disk.beginWork()
+            let work = try? disk.work.begin()
         else { return }
         let generation = downloader.parts.generation
         progress.withLock { progress in
@@ -135,7 +135,7 @@ final class PartStore: Sendable {
         metadata.importance = .prefetched
         metadata.response.effectiveURL = part.target
         metadata.response.selectingDigest = digest
-        let key = DiskCache.partKey(of: load.request.resourceKey)
+        let key = EntryKey.part(of: load.request.resourceKey)
         do throws(EideticError) {
             try await disk.insert(part.bytes, for: key, metadata: metadata, within: work)
             // A download has taken it meanwhile or is about to, or all parts were removed.
@@ -159,9 +159,9 @@ final class PartStore: Sendable {
     /// Removes the part of a resource that was loaded; returns at once.
     func remove(for load: Load) {
         _ = progress.withLock { $0.written.remove(load.request.resourceKey) }
-        guard let work = try? disk.beginWork() else { return }
+        guard let work = try? disk.work.begin() else { return }
         Task.detached { [disk] in
-            _ = try? await disk.remove(DiskCache.partKey(of: load.request.resourceKey))
+            _ = try? await disk.remove(EntryKey.part(of: load.request.resourceKey))
             work.end()
         }
     }

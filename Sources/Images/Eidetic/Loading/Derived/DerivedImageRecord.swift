@@ -53,7 +53,7 @@ struct DerivedImageRecord: Sendable, Hashable {
     }
 
     /// Returns whether the image was made from the bytes of an entry, which has not expired.
-    func describes(_ original: DiskCache.Original?) -> Bool {
+    func describes(_ original: EntryLookup.Original?) -> Bool {
         guard let original else { return false }
         return !original.isExpired && original.checksum == provenance.checksum
     }

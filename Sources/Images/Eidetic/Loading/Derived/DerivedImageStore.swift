@@ -120,7 +120,7 @@ final class DerivedImageStore: Sendable {
         let key = load.request.derivedKey
         let image = rendition.image
         guard mayQueue(key, checksum: record.provenance.checksum),
-            let work = try? disk?.beginWork(onExpiration: { [weak self] in self?.giveUp() })
+            let work = try? disk?.work.begin(onExpiration: { [weak self] in self?.giveUp() })
         else { return }
         let (replaced, starts) = state.withLock { state in
             let replaced = state.removeWaiting(key)
@@ -234,7 +234,8 @@ extension DerivedImageStore {
         else { return }
         // Without an original in the cache's own directory the image could not be used.
         _ = try await pending.originalWrite?.value()
-        guard try await disk.original(for: pending.original)?.checksum == pending.record.provenance.checksum else {
+        let original = try await disk.lookup.loadOriginal(for: pending.original)
+        guard original?.checksum == pending.record.provenance.checksum else {
             return
         }
         guard try await isUnknown(pending, in: disk) else { return }
@@ -262,7 +263,8 @@ extension DerivedImageStore {
     }
 
     private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
-        guard let known = try await disk.info(for: pending.key), !known.isExpired else { return true }
+        let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
+        guard let known, !known.isExpired else { return true }
         return DerivedImageRecord(known.metadata) != pending.record
     }
 }
