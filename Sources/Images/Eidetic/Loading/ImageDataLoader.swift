@@ -102,6 +102,17 @@ final class ImageDataLoader: Sendable {
         activeImages[request.dataKey].flatMap { $0.storage?.hasStarted == true ? $0 : nil }
     }
 
+    /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
+    func handOver(_ load: Load) async {
+        guard let transferredImages = disk.transferredImages, activeImages[load.request.dataKey] == nil else { return }
+        do throws(EideticError) {
+            try await transferredImages.handOver(load)
+            Log.write(.info, category: .pipeline, message: "\(load.request.name): handed over to the transfer process")
+        } catch {
+            Log.write(.warning, category: .pipeline, message: "\(load.request.name): not handed over: \(error)")
+        }
+    }
+
     /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
