@@ -81,7 +81,7 @@ extension ImageCache {
     /// or have failed.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.removeAll() }
-        downloader?.removeParts()
+        downloader?.parts.memory.removeAll()
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
     }
 }

@@ -147,12 +147,7 @@ extension ImagePipeline {
     /// - Parameter configuration: The configuration of the cache.
     /// - Returns: A new cache.
     public func makeCache(configuration: ImageCache.Configuration) -> ImageCache {
-        ImageCache(
-            tiersOf: self.configuration,
-            configuration: configuration,
-            memory: memory,
-            loader: imageLoader
-        )
+        ImageCache(tiersOf: self.configuration, configuration: configuration, memory: memory, loader: imageLoader)
     }
 }
 

@@ -373,11 +373,7 @@ extension DecodeStage {
             scale: policy.options.scale,
             isPartial: !isComplete
         )
-        return Rendition(
-            image: image.playing(animation),
-            frameCount: max(2, info.frameCount),
-            isSandboxed: isSandboxed
-        )
+        return Rendition(image: image.playing(animation), frameCount: max(2, info.frameCount), isSandboxed: isSandboxed)
     }
 }
 

@@ -125,6 +125,6 @@ final class ImageDataLoader: Sendable {
         activeImages.remove(image, for: load.dataKey)
         if error.indicatesBrokenImage { image.storage?.lease?.end(with: .waived(SharedStage.failureInterval)) }
         guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
-        disk.downloader.recordFailure(error, of: server, after: image.responses)
+        disk.downloader.failures.record(error, of: server, after: image.responses)
     }
 }

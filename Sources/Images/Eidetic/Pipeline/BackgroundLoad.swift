@@ -2,7 +2,7 @@ import EideticCore
 
 /// A load within a background task (`continueInBackground`).
 ///
-/// When the time of the task is used up, the download is handed over to another process, and then the load is cancelled.
+/// When its time is used up, the download is handed over to another process, and then the load is cancelled.
 final class BackgroundLoad: Sendable {
     private typealias Work = Task<Result<ImageResponse, EideticError>, Never>
 

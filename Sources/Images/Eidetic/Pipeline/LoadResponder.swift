@@ -125,12 +125,7 @@ extension LoadResponder {
         report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
         let load = load.validating(isReload: true)
-        var response = try await loader.response(
-            to: load,
-            displaying: cached.image,
-            context: context,
-            report: report
-        )
+        var response = try await loader.response(to: load, displaying: cached.image, context: context, report: report)
         guard response.isUnchanged else {
             try load.policy.check(response.image)
             try await complete(&response, for: load)

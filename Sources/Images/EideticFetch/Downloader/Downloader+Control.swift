@@ -37,8 +37,8 @@ extension Downloader {
     /// no part of the identity of an image: what a cache has of the earlier ones it has for the new ones, too. An
     /// invalid field fails the requests with `invalidArgument`.
     public var headers: HTTPHeaders {
-        get { ownHeaders }
-        set { ownHeaders = newValue }
+        get { fields.own }
+        set { fields.own = newValue }
     }
 
     /// The number of downloads that wait for a slot, and the number of those that run.
@@ -59,7 +59,7 @@ extension Downloader {
     /// Cancels all downloads of bodies that are returned or written to files; their callers get `cancelled`.
     ///
     /// Streams go on; they end when their readers do. Later downloads are not affected.
-    public func cancelAll() { cancelAllDownloads() }
+    public func cancelAll() { coalescer.cancelAll() }
 
     /// Resumes all suspended downloads.
     ///
@@ -76,7 +76,7 @@ extension Downloader {
     ///
     /// Downloads that run continue, redirects included. Downloads that wait for a slot fail.
     public var isOffline: Bool {
-        get { scheduler.read { $0.isOffline } }
+        get { scheduler.isOffline }
         set { scheduler.setOffline(newValue) }
     }
 

@@ -18,12 +18,12 @@ extension Downloader {
             return {}
         }
         let task = DeferredCancellation()
-        let end = CancelledEnd(in: parts)
+        let end = CancelledEnd(in: parts.memory)
         // The download reports to its job, which holds the function that cancels it: that must not hold the download.
         let headers = download.partOrigin.headers
-        let knownKey = earlyPartKey(of: download.request, with: headers)
-        let announceEnd: @Sendable () -> Void = { [self, key = download.key] in
-            end.announce(for: knownKey ?? partKey(of: key.request, with: headers))
+        let knownKey = parts.earlyKey(of: download.request, with: headers)
+        let announceEnd: @Sendable () -> Void = { [parts, key = download.key] in
+            end.announce(for: knownKey ?? parts.key(of: key.request, with: headers))
         }
         guard finishesOnEngineThread else {
             resume(download, in: task, firstOutcome: nil, end: end, completion: completion)
@@ -32,9 +32,9 @@ extension Downloader {
                 task.cancel()
             }
         }
-        let id = nextID()
+        let id = exchanges.nextID()
         let plan = ExchangePlan(redirect: redirect, download: download)
-        let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { [self] outcome in
+        let request = exchanges.makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { [self] outcome in
             if let result = singleExchangeResult(for: plan, outcome: outcome) {
                 end.end()
                 return completion(result)
@@ -52,7 +52,7 @@ extension Downloader {
 
     /// Returns whether a single exchange can complete a download; a part of the body is searched before.
     private func finishesOnEngineThread(_ request: FetchRequest) -> Bool {
-        !transformsBodies && !configuration.waitsForConnectivity && !mayHavePart(of: request)
+        !hooks.transformsBodies && !configuration.waitsForConnectivity && !parts.mayHave(of: request)
     }
 
     /// Returns the result of a download whose first exchange completed it, or `nil` if it needs further exchanges.
@@ -62,8 +62,8 @@ extension Downloader {
     ) -> Result<FetchResponse, EideticError>? {
         let redirect = plan.redirect
         if outcome.error?.code == .cancelled {
-            keepInMemory(
-                part(from: outcome, plan: plan),
+            parts.keepInMemory(
+                exchanges.part(from: outcome, plan: plan),
                 of: redirect.originalRequest,
                 since: plan.download.partOrigin
             )
@@ -71,10 +71,10 @@ extension Downloader {
             return .failure(.cancelled)
         }
         guard outcome.error == nil, let head = outcome.head,
-            head.status == 304 || bodies(for: redirect.originalRequest).accepts(head, isResumed: false)
+            head.status == 304 || hooks.bodies(for: redirect.originalRequest).accepts(head, isResumed: false)
         else { return nil }
         state.recordExchange(redirect, outcome: outcome)
-        recordSuccess(of: redirect.originalRequest)
+        failures.recordSuccess(of: redirect.originalRequest)
         return .success(redirect.response(head: head, outcome: outcome))
     }
 

@@ -79,12 +79,12 @@ extension Retention {
         let vary = Vary(metadata.headers)
         guard !vary.names.isEmpty else { return }
         if place == .target, let target {
-            selection = vary.selection(from: downloader.selectingFields(ofSent: target)) ?? ""
+            selection = vary.selection(from: downloader.fields.selectingFields(ofSent: target)) ?? ""
             return
         }
-        selection = vary.selection(from: downloader.selectingFields(ofSent: sent)) ?? ""
+        selection = vary.selection(from: downloader.fields.selectingFields(ofSent: sent)) ?? ""
         guard downloader.changesFields, let plain = load.server else { return }
-        let usual = vary.selection(from: downloader.selectingFields(ofSent: plain))
+        let usual = vary.selection(from: downloader.fields.selectingFields(ofSent: plain))
         let hasOtherUsers = downloader.configuration.credentials != nil && vary.names.contains("authorization")
         record.dependsOnHooks = hasOtherUsers || usual != selection
     }
