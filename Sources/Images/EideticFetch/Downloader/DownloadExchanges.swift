@@ -2,11 +2,12 @@ import EideticCore
 import EideticHTTP
 import Synchronization
 
-/// The exchanges of the attempts of downloads, whatever becomes of their bodies.
+/// Performs downloads: their attempts, and the exchanges of each.
 final class DownloadExchanges: Sendable {
     let configuration: Downloader.Configuration
     private let fields: RequestFields
-    private let hooks: ResponseHooks
+    let hooks: ResponseHooks
+    let failures: FailureList
     let parts: DownloadParts
     let pool: WorkPool
     let scheduler: DownloadScheduler
@@ -17,6 +18,7 @@ final class DownloadExchanges: Sendable {
         _ configuration: Downloader.Configuration,
         fields: RequestFields,
         hooks: ResponseHooks,
+        failures: FailureList,
         parts: DownloadParts,
         pool: WorkPool,
         scheduler: DownloadScheduler,
@@ -25,6 +27,7 @@ final class DownloadExchanges: Sendable {
         self.configuration = configuration
         self.fields = fields
         self.hooks = hooks
+        self.failures = failures
         self.parts = parts
         self.pool = pool
         self.scheduler = scheduler

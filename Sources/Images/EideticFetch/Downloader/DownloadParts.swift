@@ -36,11 +36,6 @@ package struct DownloadParts: Sendable {
     }
 
     /// Keeps the part of a body for the next download of the same request, in memory and in the configured directory.
-    ///
-    /// - Parameters:
-    ///   - part: The part.
-    ///   - request: The request.
-    ///   - origin: The moment at which the download began.
     func keep(_ part: PartialBody?, of request: FetchRequest, since origin: PartOrigin) async {
         guard let stored else { return keepInMemory(part, of: request, since: origin) }
         guard let part, part.bytes.count >= PartialBodies.minimumSize,
@@ -138,10 +133,6 @@ extension DownloadParts {
     }
 
     /// Keeps the part of a stream that broke off or was cancelled.
-    ///
-    /// - Parameters:
-    ///   - stream: The stream.
-    ///   - bytes: The bytes that were read; those that have arrived besides are added.
     package func keep(_ stream: FetchStream, after bytes: [UInt8]) async {
         let request = stream.redirect.originalRequest
         guard request.headers["Range"] == nil else { return }

@@ -37,7 +37,7 @@ extension Downloader {
             partOrigin: parts.origin
         )
         do throws(DownloadFailure) {
-            do throws(EideticError) { try prepare(request) } catch { throw DownloadFailure(error: error) }
+            do throws(EideticError) { try exchanges.prepare(request) } catch { throw DownloadFailure(error: error) }
             let reply = try await parts.announcingEnd(of: request, since: download.partOrigin) {
                 () async throws(DownloadFailure) in
                 try await exchanges.replyAfterRetries(to: download)
@@ -110,10 +110,9 @@ extension Downloader {
             partOrigin: stream.partOrigin
         )
         do throws(EideticError) {
-            try prepare(request)
-            let response = try await load(
+            try exchanges.prepare(request)
+            let response = try await exchanges.load(
                 download,
-                firstOutcome: nil,
                 resuming: request.isGet ? partialBody : nil
             )
             configuration.onFinish?(request, .success(response.withoutShare))

@@ -49,6 +49,7 @@ public final class Downloader: Sendable {
             configuration,
             fields: fields,
             hooks: hooks,
+            failures: failures,
             parts: parts,
             pool: pool,
             scheduler: scheduler,
@@ -143,7 +144,7 @@ public final class Downloader: Sendable {
                 report: job.report,
                 partOrigin: parts.origin
             )
-            return start(download, completion: completion)
+            return exchanges.start(download, completion: completion)
         }
     }
 

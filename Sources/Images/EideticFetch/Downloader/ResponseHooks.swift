@@ -28,9 +28,7 @@ struct ResponseHooks: Sendable {
         )
     }
 
-    /// Checks the status of the last response.
-    ///
-    /// - Throws: `httpStatus` for one that is neither acceptable nor 304.
+    /// Checks the status of the last response; throws `httpStatus` for one that is neither acceptable nor 304.
     func checkStatus(of head: ResponseHead, redirect: Redirect, isResumed: Bool) throws(EideticError) {
         let request = redirect.originalRequest
         guard head.status != 304, !request.isSingleExchange,

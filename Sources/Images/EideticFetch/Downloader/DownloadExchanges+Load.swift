@@ -1,30 +1,24 @@
 import EideticCore
 import EideticHTTP
 
-extension Downloader {
+/// One download: its attempts, and the hooks for its response.
+extension DownloadExchanges {
     /// Checks that a request may be sent now, and returns a part of a retry to the budget.
     func prepare(_ request: FetchRequest) throws(EideticError) {
-        if isOffline { throw .offline(url: request.url) }
+        if scheduler.isOffline { throw .offline(url: request.url) }
         try failures.checkUnlessIgnored(request)
         state.depositRetry()
     }
 
     /// Performs the attempts of one download.
-    ///
-    /// - Parameters:
-    ///   - download: The download.
-    ///   - firstOutcome: The outcome of the first exchange, if it has ended already.
-    ///   - interruptedBody: The part of the body that an interrupted stream has received; `nil` if there was none.
-    /// - Returns: The response, after the hooks.
-    /// - Throws: The error of the last attempt.
     func load(
         _ download: Download,
-        firstOutcome: ExchangeOutcome?,
+        firstOutcome: ExchangeOutcome? = nil,
         resuming interruptedBody: PartialBody? = nil
     ) async throws(EideticError) -> FetchResponse {
         let request = download.request
         do throws(DownloadFailure) {
-            let reply = try await exchanges.replyAfterRetries(
+            let reply = try await replyAfterRetries(
                 to: download,
                 firstOutcome: firstOutcome,
                 resuming: interruptedBody

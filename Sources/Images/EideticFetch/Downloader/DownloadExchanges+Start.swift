@@ -1,12 +1,12 @@
 import EideticCore
 
-extension Downloader {
+extension DownloadExchanges {
     /// Starts a download on the calling thread; returns the function that cancels it.
     ///
     /// Most downloads consist of a single exchange. Those complete on the engine's thread, because a task in between
     /// would cost a switch of threads, which takes longer than everything else here. After any other first exchange the
     /// download continues in a task.
-    func start(_ download: Download, completion: @escaping Coalescer.Completion) -> @Sendable () -> Void {
+    func start(_ download: Download, completion: @escaping Downloader.Coalescer.Completion) -> @Sendable () -> Void {
         let redirect = Redirect(download.key)
         let finishesOnEngineThread = finishesOnEngineThread(download.request)
         var isProbe = false
@@ -32,9 +32,9 @@ extension Downloader {
                 task.cancel()
             }
         }
-        let id = exchanges.nextID()
+        let id = nextID()
         let plan = ExchangePlan(redirect: redirect, download: download)
-        let request = exchanges.makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { [self] outcome in
+        let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { [self] outcome in
             if let result = singleExchangeResult(for: plan, outcome: outcome) {
                 end.end()
                 return completion(result)
@@ -63,7 +63,7 @@ extension Downloader {
         let redirect = plan.redirect
         if outcome.error?.code == .cancelled {
             parts.keepInMemory(
-                exchanges.part(from: outcome, plan: plan),
+                part(from: outcome, plan: plan),
                 of: redirect.originalRequest,
                 since: plan.download.partOrigin
             )
@@ -84,7 +84,7 @@ extension Downloader {
         in cancellation: DeferredCancellation,
         firstOutcome: ExchangeOutcome?,
         end: CancelledEnd,
-        completion: @escaping Coalescer.Completion
+        completion: @escaping Downloader.Coalescer.Completion
     ) {
         let task = Task.immediateDetached(executorPreference: BlockingExecutor.current) { [self] in
             let result: Result<FetchResponse, EideticError>
