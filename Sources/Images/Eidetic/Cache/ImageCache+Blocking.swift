@@ -33,12 +33,6 @@ extension ImageCache {
         }
 
         /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
-        ///
-        /// - Parameters:
-        ///   - key: The image's key.
-        ///   - tiers: The tiers to search; both by default.
-        /// - Returns: The tiers that have it.
-        /// - Throws: The errors of looking at the disk.
         package func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }

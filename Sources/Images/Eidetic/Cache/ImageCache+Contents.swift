@@ -4,12 +4,6 @@ public import EideticStore
 
 extension ImageCache {
     /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
-    ///
-    /// - Parameters:
-    ///   - key: The image's key.
-    ///   - tiers: The tiers to search; both by default.
-    /// - Returns: The tiers that have it.
-    /// - Throws: The errors of looking at the disk.
     nonisolated(nonsending) package func tiers(
         containing key: Key,
         among tiers: Tiers = .all

@@ -72,9 +72,7 @@ extension ImageCache {
         disk.map { disk in Result { () throws(EideticError) in try disk.work.begin() } }
     }
 
-    /// Inserts an image into memory.
-    ///
-    /// - Returns: The place of the image, which names its disk entry.
+    /// Inserts an image into memory; returns the place of the image, which names its disk entry.
     func insertIntoMemory(
         _ image: Image,
         for key: Key,

@@ -52,14 +52,6 @@ struct StoredImages: Sendable {
     }
 
     /// Decodes an entry, and inserts the image into memory.
-    ///
-    /// - Parameters:
-    ///   - found: The entry.
-    ///   - key: The image's key.
-    ///   - tier: The images in memory; `nil` if those are not searched and filled.
-    ///   - context: Cancels the decode.
-    /// - Returns: The image and its bytes.
-    /// - Throws: The errors of decoding.
     func hit(
         from found: Found,
         for key: ImageCache.Key,

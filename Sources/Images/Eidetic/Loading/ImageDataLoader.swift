@@ -38,13 +38,6 @@ final class ImageDataLoader: Sendable {
     var activeImages: ActiveImages { source.activeImages }
 
     /// Returns the encoded bytes for a load.
-    ///
-    /// - Parameters:
-    ///   - load: The request, and what follows from it.
-    ///   - context: The priority of the caller.
-    ///   - onUpdate: Called as bytes are received.
-    /// - Returns: The encoded image.
-    /// - Throws: `cacheMiss` if no source may be used, `cancelled`, and the errors of the source.
     nonisolated(nonsending) func encodedImage(
         for load: Load,
         context: JobContext,

@@ -29,14 +29,6 @@ final class ImageLoader: Sendable {
     }
 
     /// Loads an image.
-    ///
-    /// - Parameters:
-    ///   - load: The request, and what follows from it.
-    ///   - displayed: The image to be validated, if the load does so.
-    ///   - context: The priority of the caller.
-    ///   - report: Called with progress and previews.
-    /// - Returns: The response, still with its bytes.
-    /// - Throws: The errors of loading, decoding and the transform.
     func response(
         to load: Load,
         displaying displayed: Image? = nil,

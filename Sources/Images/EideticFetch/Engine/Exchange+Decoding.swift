@@ -40,9 +40,7 @@ extension Exchange {
         return false
     }
 
-    /// Receives encoded bytes, and decodes as many of them as the turn allows.
-    ///
-    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    /// Receives encoded bytes, and decodes as many of them as the turn allows; returns `false` if the exchange failed.
     func decode(_ chunk: UnsafeRawBufferPointer, with decoder: BodyDecoder) -> Bool {
         if decoding.isUncertain {
             decoding.isUncertain = false
@@ -59,9 +57,7 @@ extension Exchange {
         return decodePendingBytes(with: decoder)
     }
 
-    /// Decodes further bytes in a new turn.
-    ///
-    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    /// Decodes further bytes in a new turn; returns `false` if the exchange failed.
     func continueDecoding() -> Bool {
         guard let decoder = decoding.decoder else { return true }
         decoding.continueInNewTurn(at: clock.now)
@@ -94,9 +90,7 @@ extension Exchange {
         return true
     }
 
-    /// Checks that a complete body has all its encoded data.
-    ///
-    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    /// Checks that a complete body has all its encoded data; returns `false` if the exchange failed.
     func finishDecoding() -> Bool {
         guard let decoder = decoding.decoder, decoder.receivedBytes > 0, !decoder.hasAllData else { return true }
         return refuseBody(decodingError("the body ends before its end as \(decoder.coding.rawValue)"))

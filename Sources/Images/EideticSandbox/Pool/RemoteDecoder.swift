@@ -42,16 +42,6 @@ final class RemoteDecoder: @unchecked Sendable {
     var workingMemory = 0
 
     /// Creates a decoder; no process has it before the first call.
-    ///
-    /// - Parameters:
-    ///   - kind: The images to decode.
-    ///   - byteCount: The number of the first bytes.
-    ///   - isComplete: `true` if no others follow.
-    ///   - options: The target size and the conversions.
-    ///   - limits: The limits of each call.
-    ///   - maximumCopyBytes: The memory for copies of an animation's canvas.
-    ///   - pool: The processes.
-    /// - Throws: `outOfMemory`.
     init(
         _ kind: KeptDecoderOptions.Kind,
         byteCount: Int,

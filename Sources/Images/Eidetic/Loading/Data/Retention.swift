@@ -31,14 +31,6 @@ struct Retention: Sendable {
 
 extension Retention {
     /// Decides what may be kept of a response.
-    ///
-    /// - Parameters:
-    ///   - response: The last response, with the fields to be stored.
-    ///   - redirects: The redirects that led to it.
-    ///   - origin: The exchanges; `nil` for bytes that came from no server.
-    ///   - load: The load.
-    ///   - rules: The rules for how long entries are used.
-    ///   - downloader: The downloader, whose hooks change the fields of requests.
     init(
         of response: ResponseFreshness.Response,
         redirects: [ResponseFreshness.Response],

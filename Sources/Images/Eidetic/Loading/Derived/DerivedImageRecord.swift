@@ -16,10 +16,6 @@ struct DerivedImageRecord: Sendable, Hashable {
     private static let marker = "eidetic-derived-1"
 
     /// Creates the record of an image; `nil` if it was not decoded from bytes.
-    ///
-    /// - Parameters:
-    ///   - image: The image.
-    ///   - isStill: A Boolean value indicating whether the bytes have one frame.
     init?(_ image: Image, isStill: Bool) {
         guard let provenance = image.provenance else { return nil }
         self.provenance = provenance

@@ -80,11 +80,6 @@ final class DerivedImageStore: Sendable {
     }
 
     /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
-    ///
-    /// - Parameters:
-    ///   - rendition: The image, and the processor time in which it was made.
-    ///   - encodedImage: The bytes that it was made from.
-    ///   - load: The load.
     func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
         guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
