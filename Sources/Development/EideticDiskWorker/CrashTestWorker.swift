@@ -40,7 +40,7 @@ struct CrashTestWorker {
             guard let entry = try cache.blocking.read(name) else { return }
             let number = "\(generator.next())"
             let fields = (0..<8).map { DiskCache.Metadata.Field(name: "field \($0)", value: number) }
-            try cache.blocking.replaceMetadata(of: entry, with: DiskCache.Metadata(headers: fields))
+            try cache.writer.replaceMetadata(of: entry, with: DiskCache.Metadata(headers: fields))
         case 18..<21:
             // As a pipeline does that keeps derived images.
             guard let bytes = try cache.blocking.read(name)?.bytes else { return }

@@ -81,7 +81,7 @@ struct StressTestThread {
     }
 
     private func checkInfo(of key: Int) throws(EideticError) -> String? {
-        guard let info = try cache.blocking.info(for: StressTestValue.key(key)) else { return nil }
+        guard let info = try cache.lookup.info(for: StressTestValue.key(key)) else { return nil }
         guard let version = versions[key] else { return "key \(key) was removed and still has an info" }
         let size = StressTestValue.bytes(key: key, version: version).count
         return info.size.bytes == size ? nil : "the info of key \(key) has \(info.size.bytes) bytes, not \(size)"

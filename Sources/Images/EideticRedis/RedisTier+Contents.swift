@@ -36,9 +36,7 @@ extension RedisTier {
         }
     }
 
-    /// Reads all values of the tier, one after the other, and verifies them.
-    ///
-    /// - Throws: The error of the server.
+    /// Reads all values of the tier, one after the other, and verifies them; throws the error of the server.
     package func contents() async throws(EideticError) -> [Item] {
         var items: [Item] = []
         for name in try await self.names(matching: names.valuePattern) {

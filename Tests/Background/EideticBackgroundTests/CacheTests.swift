@@ -42,7 +42,7 @@ struct CacheTests {
             let entry = try cache.blocking.read("key \(number)")
             #expect(entry?.bytes == Array(repeating: UInt8(truncatingIfNeeded: number), count: 2_000))
         }
-        let damaged = try cache.blocking.verify().damaged
+        let damaged = try cache.scan.verify().damaged
         #expect(damaged.isEmpty)
     }
 
@@ -67,7 +67,7 @@ struct CacheTests {
         #expect(end.lines.contains("sweep held"))
         #expect(end.lines.contains("sweep released"))
         let after = try DiskCache(.init(directory: directory.path))
-        let (checked, damaged) = try after.blocking.verify()
+        let (checked, damaged) = try after.scan.verify()
         #expect(damaged.isEmpty)
         #expect(checked == 600 - 2 * 64)
         #expect(checked == after.blocking.usage.entryCount)

@@ -10,8 +10,8 @@ struct AttemptsTests {
         return Attempts(of: request, configuration: Downloader.Configuration())
     }
 
-    private func failure(_ code: EideticError.Code, wasStopped: Bool = false) -> Downloader.Failure {
-        Downloader.Failure(error: EideticError(code, message: "failed"), wasStopped: wasStopped)
+    private func failure(_ code: EideticError.Code, wasStopped: Bool = false) -> DownloadFailure {
+        DownloadFailure(error: EideticError(code, message: "failed"), wasStopped: wasStopped)
     }
 
     @Test("L07 a transient failure is repeated after a delay, while the policy and the budget allow it")

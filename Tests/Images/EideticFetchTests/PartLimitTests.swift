@@ -47,15 +47,15 @@ struct PartLimitTests {
             let url = "\(origin.url)/\(number)"
             _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }
         }
-        #expect(downloader.parts.usage == (2, 24 << 20))
+        #expect(downloader.parts.memory.usage == (2, 24 << 20))
         origin.removeRequests()
         for number in 0..<4 {
             let url = "\(origin.url)/\(number)"
             _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }
         }
         // The first two take the place of the others again.
-        #expect(origin.requests.count == 4 && downloader.parts.usage.bytes <= 32 << 20)
-        downloader.removeParts()
-        #expect(downloader.parts.usage == (0, 0))
+        #expect(origin.requests.count == 4 && downloader.parts.memory.usage.bytes <= 32 << 20)
+        downloader.parts.memory.removeAll()
+        #expect(downloader.parts.memory.usage == (0, 0))
     }
 }

@@ -52,7 +52,7 @@ struct DerivedImageLossTests {
             }
             let pipeline = try Self.makePipeline(in: path)
             let disk = try #require(pipeline.configuration.diskCache)
-            #expect(try disk.blocking.verify().damaged.isEmpty, "round \(round)")
+            #expect(try disk.scan.verify().damaged.isEmpty, "round \(round)")
             #expect(try disk.blocking.entries().count == disk.blocking.usage.entryCount, "round \(round)")
             var versions: Set<Int> = []
             for size in Self.sizes {
@@ -126,7 +126,7 @@ struct DerivedImageLossTests {
             }
             try await eventually("the pipeline is idle") { pipeline.isIdle }
         }
-        func count(_ kind: DiskCache.Metadata.Kind) throws -> Int {
+        func count(_ kind: EntryKind) throws -> Int {
             try pipeline.configuration.diskCache?.blocking.entries().count { $0.metadata.kind == kind } ?? 0
         }
         // As long as there is room, they have more than their share, a quarter of the limit.

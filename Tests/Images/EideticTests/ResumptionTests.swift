@@ -114,7 +114,7 @@ struct ResumptionTests {
         let downloader = pipeline.configuration.downloader
         #expect(try await pipeline.image(for: request).size.width == 400)
         #expect(origin.requests.last?.headers["range"] == "bytes=\(half)-")
-        #expect(downloader.parts.usage == (0, 0))
+        #expect(downloader.parts.memory.usage == (0, 0))
         _ = try await pipeline.image(for: ImageRequest(origin.url + "/a.png", cachePolicy: .reload))
         #expect(origin.requests.count == 3 && origin.requests.last?.headers["range"] == nil)
     }
@@ -134,7 +134,7 @@ struct ResumptionTests {
         }
         try await waitForEnd(in: pipeline)
         await pipeline.finishWrites()
-        #expect(pipeline.configuration.downloader.parts.usage == (0, 0))
+        #expect(pipeline.configuration.downloader.parts.memory.usage == (0, 0))
         #expect(try await pipeline.configuration.diskCache?.entries().isEmpty == true)
         _ = try await pipeline.image(for: ImageRequest(origin.url + "/a.png", options: options))
         #expect(origin.requests.last?.headers["range"] == nil)
@@ -152,7 +152,7 @@ struct ResumptionTests {
         let directory = try TemporaryDirectory(named: "parts"), pipeline = try makePipeline(in: directory)
         try await interrupt(ImageRequest(origin.url + "/a.png"), in: pipeline)
         await pipeline.finishWrites()
-        #expect(pipeline.configuration.downloader.parts.usage == (0, 0))
+        #expect(pipeline.configuration.downloader.parts.memory.usage == (0, 0))
         #expect(try await pipeline.configuration.diskCache?.entries().isEmpty == true)
     }
 
@@ -242,7 +242,7 @@ struct ResumptionTests {
         refusal.change(&request)
         try await interrupt(request, in: pipeline)
         await pipeline.finishWrites()
-        #expect(pipeline.configuration.downloader.parts.usage == (0, 0))
+        #expect(pipeline.configuration.downloader.parts.memory.usage == (0, 0))
         #expect(try await pipeline.configuration.diskCache?.usage.entryCount == 0)
         #expect(try await pipeline.image(for: request).size.width == 400)
         #expect(origin.requests.last?.headers["range"] == nil)
@@ -285,7 +285,7 @@ struct ResumptionTests {
         await pipeline.finishWrites()
         let disk = try #require(pipeline.configuration.diskCache), part = try #require(try await disk.entries().first)
         #expect(try await disk.usage.logicalSize.bytes > half)
-        #expect(pipeline.configuration.downloader.parts.usage == (0, 0))
+        #expect(pipeline.configuration.downloader.parts.memory.usage == (0, 0))
         var next = pipeline
         switch removal {
         case .removed: try await pipeline.cache.remove(.init(request))

@@ -20,7 +20,7 @@ extension ImageCache {
             if tiers.contains(.memory), let image = cache.memoryImage(for: key) { return image }
             let key = cache.resolved(key)
             let tier = tiers.contains(.memory) ? cache.tier : nil
-            guard tiers.contains(.disk), let disk = cache.disk?.blocking,
+            guard tiers.contains(.disk), let disk = cache.disk?.lookup,
                 let found = try cache.stored.find(key, in: disk)
             else { return nil }
             return try cache.stored.hit(from: found, for: key, filling: tier, context: JobContext()).image
@@ -28,21 +28,15 @@ extension ImageCache {
 
         /// Returns the encoded bytes on disk, even if the image is in memory.
         public func bytes(for key: Key) throws(EideticError) -> [UInt8]? {
-            guard let disk = cache.disk?.blocking else { return nil }
+            guard let disk = cache.disk?.lookup else { return nil }
             return try cache.stored.find(cache.resolved(key), in: disk)?.entry.bytes
         }
 
         /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
-        ///
-        /// - Parameters:
-        ///   - key: The image's key.
-        ///   - tiers: The tiers to search; both by default.
-        /// - Returns: The tiers that have it.
-        /// - Throws: The errors of looking at the disk.
         package func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
-            if try cache.stored.contain(cache.resolved(key), in: disk.blocking) { found.insert(.disk) }
+            if try cache.stored.contain(cache.resolved(key), in: disk.lookup) { found.insert(.disk) }
             return found
         }
 
@@ -53,7 +47,7 @@ extension ImageCache {
 
         /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
         package func metadata(for key: Key) throws(EideticError) -> DiskCache.Metadata? {
-            try cache.disk?.blocking.info(for: cache.resolved(key).text)?.metadata
+            try cache.disk?.lookup.info(for: cache.resolved(key).text)?.metadata
         }
 
         /// The size and the number of the entries on disk; O(1).
@@ -90,7 +84,7 @@ extension ImageCache {
             )
             guard let disk = cache.disk, try work?.get() != nil else { return }
             let encoded = try cache.stored.serialize(image, bytes: bytes, for: destination.diskKey)
-            let known = try? disk.blocking.original(for: destination.diskKey)
+            let known = try? disk.lookup.original(for: destination.diskKey)
             let metadata = destination.metadata.describing(image).replacing(known, by: encoded, in: disk)
             try disk.blocking.insert(encoded, for: destination.diskKey, metadata: metadata)
         }
@@ -113,7 +107,7 @@ extension ImageCache {
             let encoded = try cache.stored.serialize(nil, bytes: bytes, for: key.text)
             cache.tier.replaceContent(of: key, by: bytes)
             guard let disk = cache.disk else { return }
-            let known = try? disk.blocking.original(for: key.text)
+            let known = try? disk.lookup.original(for: key.text)
             let replacing = metadata.replacing(known, by: encoded, in: disk)
             try disk.blocking.insert(encoded, for: key.text, metadata: replacing)
             cache.tier.replaceContent(of: key, by: bytes, isRepeated: true)

@@ -4,12 +4,6 @@ public import EideticStore
 
 extension ImageCache {
     /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
-    ///
-    /// - Parameters:
-    ///   - key: The image's key.
-    ///   - tiers: The tiers to search; both by default.
-    /// - Returns: The tiers that have it.
-    /// - Throws: The errors of looking at the disk.
     nonisolated(nonsending) package func tiers(
         containing key: Key,
         among tiers: Tiers = .all
@@ -17,7 +11,9 @@ extension ImageCache {
         let found = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), let disk else { return found }
         let key = resolved(key)
-        let isOnDisk = try await disk.read { [stored] disk throws(EideticError) in try stored.contain(key, in: disk) }
+        let isOnDisk = try await disk.lookup.load { [stored] disk throws(EideticError) in
+            try stored.contain(key, in: disk)
+        }
         return isOnDisk ? found.union(.disk) : found
     }
 
@@ -41,7 +37,8 @@ extension ImageCache {
 
     /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
     nonisolated(nonsending) public func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
-        try await disk?.info(for: resolved(key).text)?.metadata
+        let text = resolved(key).text
+        return try await disk?.lookup.load { lookup throws(EideticError) in try lookup.info(for: text)?.metadata }
     }
 
     /// The size and the number of the entries on disk; O(1).
@@ -76,7 +73,7 @@ extension ImageCache {
     /// suspension.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.removeAll() }
-        downloader?.removeParts()
+        downloader?.parts.memory.removeAll()
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
     }
 }

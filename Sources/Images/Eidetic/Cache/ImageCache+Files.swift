@@ -19,8 +19,8 @@ extension ImageCache {
     ) async throws(EideticError) -> String? {
         guard let disk else { return nil }
         let (text, serializer) = (resolved(key).text, stored.serializer)
-        return try await disk.read { blocking throws(EideticError) in
-            guard let entry = try blocking.read(text) else { return nil }
+        return try await disk.lookup.load { lookup throws(EideticError) in
+            guard let entry = try lookup.read(text) else { return nil }
             let name = String(disk.path(for: text).split(separator: "/").last ?? "")
             return try EncodedFile.write(try serializer.decoded(entry).bytes, named: name, in: directory)
         }

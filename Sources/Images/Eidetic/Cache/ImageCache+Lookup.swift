@@ -82,6 +82,6 @@ extension ImageCache {
 
     /// Returns the disk entry of the image itself, else that of its resource.
     private func storedImage(for key: Key) async throws(EideticError) -> StoredImages.Found? {
-        try await disk?.read { [stored] disk throws(EideticError) in try stored.find(key, in: disk) }
+        try await disk?.lookup.load { [stored] disk throws(EideticError) in try stored.find(key, in: disk) }
     }
 }

@@ -13,7 +13,7 @@ extension ImageCache {
     /// - Returns: `nil` if the disk does not have the image, or has it without a placeholder.
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading.
     nonisolated(nonsending) public func placeholder(for key: Key) async throws(EideticError) -> ImagePlaceholder? {
-        guard let original = try await disk?.original(for: resolved(key).text) else { return nil }
+        guard let original = try await disk?.lookup.loadOriginal(for: resolved(key).text) else { return nil }
         return original.metadata.response.imagePlaceholder
     }
 }

@@ -35,7 +35,7 @@ extension ImageCache {
                 destination.metadata.describing(image)
             )
         }
-        let known = try? await disk.original(for: destination.diskKey)
+        let known = try? await disk.lookup.loadOriginal(for: destination.diskKey)
         let metadata = described.replacing(known, by: encoded, in: disk)
         try await disk.insert(encoded, for: destination.diskKey, metadata: metadata, within: work)
     }
@@ -60,7 +60,7 @@ extension ImageCache {
         }
         tier.replaceContent(of: key, by: bytes)
         guard let disk, let work = try work?.get() else { return }
-        let known = try? await disk.original(for: key.text)
+        let known = try? await disk.lookup.loadOriginal(for: key.text)
         let metadata = metadata.replacing(known, by: encoded, in: disk)
         try await disk.insert(encoded, for: key.text, metadata: metadata, within: work)
         // Until now the disk had the previous bytes, and a look-up may have decoded those.
@@ -69,12 +69,10 @@ extension ImageCache {
 
     /// Covers a write to disk from the call that decides it; `nil` if there is no disk cache.
     func beginDiskWork() -> Result<BackgroundWork, EideticError>? {
-        disk.map { disk in Result { () throws(EideticError) in try disk.beginWork() } }
+        disk.map { disk in Result { () throws(EideticError) in try disk.work.begin() } }
     }
 
-    /// Inserts an image into memory.
-    ///
-    /// - Returns: The place of the image, which names its disk entry.
+    /// Inserts an image into memory; returns the place of the image, which names its disk entry.
     func insertIntoMemory(
         _ image: Image,
         for key: Key,

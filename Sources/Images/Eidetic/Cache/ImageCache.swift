@@ -109,12 +109,6 @@ public final class ImageCache: Sendable {
     }
 
     /// Creates a cache over the tiers of a pipeline, which decodes with the pipeline's limits and threads.
-    ///
-    /// - Parameters:
-    ///   - pipeline: The configuration of the pipeline.
-    ///   - configuration: The configuration of the cache.
-    ///   - memory: The memory cache of the pipeline.
-    ///   - loader: The loader of the pipeline, whose stage decodes.
     convenience init(
         tiersOf pipeline: ImagePipeline.Configuration,
         configuration: Configuration = Configuration(),
@@ -147,12 +141,7 @@ extension ImagePipeline {
     /// - Parameter configuration: The configuration of the cache.
     /// - Returns: A new cache.
     public func makeCache(configuration: ImageCache.Configuration) -> ImageCache {
-        ImageCache(
-            tiersOf: self.configuration,
-            configuration: configuration,
-            memory: memory,
-            loader: imageLoader
-        )
+        ImageCache(tiersOf: self.configuration, configuration: configuration, memory: memory, loader: imageLoader)
     }
 }
 

@@ -19,7 +19,7 @@ struct StoredImages: Sendable {
     }
 
     /// Returns the disk entry of the image itself, else that of its resource.
-    func find(_ key: ImageCache.Key, in disk: DiskCache.Blocking) throws(EideticError) -> Found? {
+    func find(_ key: ImageCache.Key, in disk: EntryLookup) throws(EideticError) -> Found? {
         for name in key.diskKeys {
             guard let entry = try disk.read(name),
                 let resource = try resource(of: entry.metadata, for: key, in: disk)
@@ -31,7 +31,7 @@ struct StoredImages: Sendable {
     }
 
     /// Returns whether the disk has an image, or its resource.
-    func contain(_ key: ImageCache.Key, in disk: DiskCache.Blocking) throws(EideticError) -> Bool {
+    func contain(_ key: ImageCache.Key, in disk: EntryLookup) throws(EideticError) -> Bool {
         if try disk.contains(key.text) { return true }
         guard !key.isFullImage, let info = try disk.info(for: key.renditionText), !info.isExpired else { return false }
         return try resource(of: info.metadata, for: key, in: disk) != nil
@@ -43,7 +43,7 @@ struct StoredImages: Sendable {
     private func resource(
         of metadata: DiskCache.Metadata,
         for key: ImageCache.Key,
-        in disk: DiskCache.Blocking
+        in disk: EntryLookup
     ) throws(EideticError) -> DiskCache.Metadata? {
         guard let record = DerivedImageRecord(metadata) else { return metadata }
         let hasFrames = record.isStill || !key.options.needsFrames
@@ -52,14 +52,6 @@ struct StoredImages: Sendable {
     }
 
     /// Decodes an entry, and inserts the image into memory.
-    ///
-    /// - Parameters:
-    ///   - found: The entry.
-    ///   - key: The image's key.
-    ///   - tier: The images in memory; `nil` if those are not searched and filled.
-    ///   - context: Cancels the decode.
-    /// - Returns: The image and its bytes.
-    /// - Throws: The errors of decoding.
     func hit(
         from found: Found,
         for key: ImageCache.Key,
@@ -127,7 +119,7 @@ extension DiskCache.Metadata {
     }
 
     /// Returns the metadata of bytes that take the place of others, which images of own sizes do not outlive.
-    func replacing(_ known: DiskCache.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
+    func replacing(_ known: EntryLookup.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
         guard let known, kind == .original else { return self }
         var metadata = self
         let isEqual = known.checksum == Image.Provenance(of: bytes).checksum

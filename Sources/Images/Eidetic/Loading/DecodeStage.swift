@@ -154,15 +154,7 @@ extension DecodeStage {
     /// A function that is called once bytes have proved to be an image, with the maker of its placeholder.
     typealias Acceptance = @Sendable (@escaping StoragePlan.PlaceholderMaker) -> Void
 
-    /// Decodes and transforms an image on a decoding thread.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - policy: The decisions about the pixels.
-    ///   - context: Cancels the work.
-    ///   - onAcceptance: Called on that thread, before the transform.
-    /// - Returns: The image, and the steps that made it.
-    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
+    /// Decodes and transforms an image on a decoding thread; `onAcceptance` is called on it, before the transform.
     func render(
         _ data: EncodedImage,
         by policy: RenditionPolicy,
@@ -373,11 +365,7 @@ extension DecodeStage {
             scale: policy.options.scale,
             isPartial: !isComplete
         )
-        return Rendition(
-            image: image.playing(animation),
-            frameCount: max(2, info.frameCount),
-            isSandboxed: isSandboxed
-        )
+        return Rendition(image: image.playing(animation), frameCount: max(2, info.frameCount), isSandboxed: isSandboxed)
     }
 }
 

@@ -38,13 +38,6 @@ final class ImageDataLoader: Sendable {
     var activeImages: ActiveImages { source.activeImages }
 
     /// Returns the encoded bytes for a load.
-    ///
-    /// - Parameters:
-    ///   - load: The request, and what follows from it.
-    ///   - context: The priority of the caller.
-    ///   - onUpdate: Called as bytes are received.
-    /// - Returns: The encoded image.
-    /// - Throws: `cacheMiss` if no source may be used, `cancelled`, and the errors of the source.
     nonisolated(nonsending) func encodedImage(
         for load: Load,
         context: JobContext,
@@ -102,6 +95,17 @@ final class ImageDataLoader: Sendable {
         activeImages[request.dataKey].flatMap { $0.storage?.hasStarted == true ? $0 : nil }
     }
 
+    /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
+    func handOver(_ load: Load) async {
+        guard let transferredImages = disk.transferredImages, activeImages[load.request.dataKey] == nil else { return }
+        do throws(EideticError) {
+            try await transferredImages.handOver(load)
+            Log.write(.info, category: .pipeline, message: "\(load.request.name): handed over to the transfer process")
+        } catch {
+            Log.write(.warning, category: .pipeline, message: "\(load.request.name): not handed over: \(error)")
+        }
+    }
+
     /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
@@ -114,6 +118,6 @@ final class ImageDataLoader: Sendable {
         activeImages.remove(image, for: load.dataKey)
         if error.indicatesBrokenImage { image.storage?.lease?.end(with: .waived(SharedStage.failureInterval)) }
         guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
-        disk.downloader.recordFailure(error, of: server, after: image.responses)
+        disk.downloader.failures.record(error, of: server, after: image.responses)
     }
 }

@@ -44,7 +44,7 @@ extension ImageDataSource {
             downloader.configuration.decryptor == nil
         {
             let stream = try await downloader.stream(request, context: job.context)
-            return try await downloader.announcingEnd(of: stream) { () async throws(EideticError) in
+            return try await downloader.parts.announcingEnd(of: stream) { () async throws(EideticError) in
                 try await self.response(of: stream, to: request, from: server, job: job, timer: timer)
             }
         }
@@ -70,7 +70,7 @@ extension ImageDataSource {
                 return self.response(response, from: server, timer: timer)
             }
             if error.isTransient || error.code == .cancelled {
-                await downloader.keepPart(of: stream, after: data.snapshot)
+                await downloader.parts.keep(stream, after: data.snapshot)
             }
             throw error
         }

@@ -32,13 +32,6 @@ struct ImageDataSource: Sendable {
         var isTransferred: Bool { !isConfirmation && step.stage == .network }
 
         /// Creates the response of a server, or of another place, which has no exchanges.
-        ///
-        /// - Parameters:
-        ///   - bytes: The bytes; `nil` for a confirmation.
-        ///   - fields: The HTTP fields that are stored with the bytes.
-        ///   - origin: The exchanges.
-        ///   - now: The time of a response without exchanges.
-        ///   - step: The step of the load.
         init(
             _ bytes: [UInt8]?,
             fields: [HTTPField] = [],
@@ -70,12 +63,6 @@ struct ImageDataSource: Sendable {
     }
 
     /// Returns the bytes of a job's resource.
-    ///
-    /// - Parameters:
-    ///   - job: The job, whose `report` is called with progress.
-    ///   - terms: What caches have.
-    /// - Returns: The response.
-    /// - Throws: The errors of the download, the file or the function.
     nonisolated(nonsending) func response(
         for job: DataJob,
         on terms: Terms = Terms()

@@ -13,7 +13,7 @@ extension ImageJob {
         let timer = StepTimer(context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
         let budget = dataLoader.disk.downloader.bodyBudget
         try await budget.waitForRoom(for: context)
-        guard let entry = try? await disk.derivedEntry(for: key, from: original, context: context),
+        guard let entry = try? await disk.lookup.loadDerivedEntry(for: key, from: original, context: context),
             let known = usable(entry)
         else { return nil }
         var usable = known
@@ -59,7 +59,7 @@ extension ImageJob {
     /// Returns a derived image if it is that of the bytes which the disk has, and if those need no server.
     ///
     /// One that the application has stored is used until the bytes are replaced.
-    private func usable(_ derived: DiskCache.DerivedEntry) -> Found? {
+    private func usable(_ derived: EntryLookup.DerivedEntry) -> Found? {
         let rules = loader.dataLoader.disk.rules
         let (entry, original) = (derived.entry, derived.original)
         let record = DerivedImageRecord(entry.metadata)

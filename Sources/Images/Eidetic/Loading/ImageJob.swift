@@ -129,12 +129,6 @@ extension ImageJob {
     }
 
     /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - animation: The animation of these bytes that a view plays already; `nil` if there is none.
-    /// - Returns: The response.
-    /// - Throws: The errors of decoding and of the transform.
     private func response(
         from data: EncodedImage,
         playing animation: Image?

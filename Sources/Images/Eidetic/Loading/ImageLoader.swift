@@ -29,14 +29,6 @@ final class ImageLoader: Sendable {
     }
 
     /// Loads an image.
-    ///
-    /// - Parameters:
-    ///   - load: The request, and what follows from it.
-    ///   - displayed: The image to be validated, if the load does so.
-    ///   - context: The priority of the caller.
-    ///   - report: Called with progress and previews.
-    /// - Returns: The response, still with its bytes.
-    /// - Throws: The errors of loading, decoding and the transform.
     func response(
         to load: Load,
         displaying displayed: Image? = nil,
@@ -70,13 +62,33 @@ final class ImageLoader: Sendable {
     }
 
     private func memoryHit(for load: Load) -> Image? {
-        guard load.policy.tiers.allowsMemory, load.request.allowsMemory else { return nil }
-        return memory.decodedImage(for: load.request.imageKey)
+        load.policy.tiers.allowsMemory ? memory.hit(for: load.request) : nil
     }
 
     /// Loads the bytes to disk, unless they are there, and reads their header; memory gets nothing.
     func storedResponse(to load: Load, context: JobContext) async throws(EideticError) -> ImageResponse {
         try await ImageJob(load, loader: self, context: context, fillsMemory: false) { _ in }.storedResponse()
+    }
+
+    /// Waits until another process has downloaded the bytes, unless they are on disk.
+    func transferredResponse(to load: Load, context: JobContext) async throws(EideticError) -> ImageResponse {
+        let request = load.request
+        guard let transferredImages = dataLoader.disk.transferredImages else {
+            throw EideticError(.refused, message: "\(request.name): the pipeline has no transfers, or no disk cache")
+        }
+        let isOnDisk = (try? await dataLoader.disk.disk?.contains(request.resourceKey)) ?? false
+        if isOnDisk { return try await storedResponse(to: load, context: context) }
+        let timer = StepTimer(), step: LoadTrace.Step
+        do throws(EideticError) {
+            try await transferredImages.download(load)
+            step = timer.step(.network, detail: "by the transfer service")
+        } catch  where error.code == .refused {
+            Log.write(.info, category: .pipeline, message: "\(error)")
+            return try await storedResponse(to: load, context: context)
+        }
+        var response = try await storedResponse(to: load, context: context)
+        response.trace.steps.insert(step, at: 0)
+        return response
     }
 
     /// Cancels all jobs, and those of the bytes.

@@ -12,9 +12,7 @@ final class InteractionGate: Sendable {
     /// A Boolean value indicating whether the user scrolls or drags now.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Closes or opens the gate.
-    ///
-    /// - Returns: `true` if this changed the gate; otherwise, `false`.
+    /// Closes or opens the gate; returns `true` if this changed the gate.
     func setClosed(_ isClosed: Bool) -> Bool {
         let isChanged = state.withLock { state in
             defer { state.isClosed = isClosed }

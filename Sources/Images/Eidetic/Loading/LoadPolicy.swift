@@ -207,12 +207,6 @@ struct RenditionPolicy: Sendable {
     private let transformsVectorImages: Bool
 
     /// Creates the policy for a rendering.
-    ///
-    /// - Parameters:
-    ///   - rendering: The size and changes of the image.
-    ///   - options: The options of the request.
-    ///   - name: The name of the image, which may contain its scale.
-    ///   - scaleDownLimit: The largest number of decoded bytes with `scaleDownLargeImages`.
     init(_ rendering: ImageRequest.Rendering, options: ImageOptions, name: String, scaleDownLimit: ByteCount) {
         var decode = rendering.decodeOptions(for: options, byteLimit: scaleDownLimit)
         decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
@@ -228,9 +222,6 @@ struct RenditionPolicy: Sendable {
     let streamsAnimations: Bool
 
     /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
-    ///
-    /// - Parameter header: Returns the header of the image; called if there is such a transform.
-    /// - Returns: The options.
     func options(header: () throws(EideticError) -> ImageHeader?) -> DecodeOptions {
         guard options.size == nil, let target = transform?.decodeTarget else { return options }
         guard let header = try? header(), applies(to: header) else { return options }

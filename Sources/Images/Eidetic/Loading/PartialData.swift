@@ -12,9 +12,7 @@ final class PartialData: Sendable {
         bytes = Guarded(empty)
     }
 
-    /// Appends received bytes.
-    ///
-    /// - Returns: The number of bytes received so far.
+    /// Appends received bytes; returns the number of bytes received so far.
     func append(_ chunk: [UInt8]) -> Int {
         bytes.withLock { bytes in
             bytes.append(contentsOf: chunk)

@@ -51,14 +51,6 @@ final class RenditionIndex: Sendable {
         deinit { index.endLoad(of: resourceKey) }
 
         /// Inserts an image into memory, unless its bytes were replaced after the start of the load.
-        ///
-        /// - Parameters:
-        ///   - image: A decoded image of the resource.
-        ///   - request: The request that it answers.
-        ///   - source: The tier that had the bytes.
-        ///   - timeToLive: The time for which the image is fresh; `nil` without a limit.
-        ///   - hasSourceSize: A Boolean value indicating whether the image records the size of the resource, so that
-        ///     other sizes can be made from it.
         func insert(
             _ image: Image,
             for request: ImageRequest,
@@ -96,11 +88,6 @@ final class RenditionIndex: Sendable {
     ///
     /// Images whose bytes are unknown, because the application inserted them, are removed at the first call only: after
     /// it they may have been made from the new bytes.
-    ///
-    /// - Parameters:
-    ///   - request: A request for the resource.
-    ///   - checksum: The checksum of the new bytes; `nil` if there are none.
-    ///   - isRepeated: A Boolean value indicating whether the same replacement was recorded before.
     func replaceContent(of request: ImageRequest, checksum: UInt64?, isRepeated: Bool = false) {
         replaceContent(of: request.resourceKey, base: request.baseKey, checksum: checksum, isRepeated: isRepeated)
     }

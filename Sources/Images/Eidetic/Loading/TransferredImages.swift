@@ -12,6 +12,7 @@ final class TransferredImages: Sendable {
     private let disk: DiskCache
     private let limit: ByteCount
     private let storesUnchanged: Bool
+    private let downloader: Downloader
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
     private let decodePolicy: DecodePolicy
     private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
@@ -30,22 +31,23 @@ final class TransferredImages: Sendable {
         limit = configuration.decodeLimits.encodedBytes
         decodePolicy = configuration.decodePolicy.resolved(isFromNetwork: true)
         storesUnchanged = configuration.serializer.isIdentity
+        downloader = configuration.downloader
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }
 
     /// Hands the download of a request's bytes over, unless the disk has them.
     ///
     /// - Throws: `refused` for a request that this process alone can make; the errors of the provider.
-    func handOver(_ load: Load, downloader: Downloader) async throws(EideticError) {
-        try await provider.download(try await makeRequest(for: load, downloader: downloader))
+    func handOver(_ load: Load) async throws(EideticError) {
+        try await provider.download(try await makeRequest(for: load))
     }
 
     /// Hands the download of a request's bytes over, and waits until the disk has them.
     ///
-    /// - Throws: The errors of ``handOver(_:downloader:)``, of the download, and of the disk; `notAnImage`; `cancelled`
+    /// - Throws: The errors of ``handOver(_:)``, of the download, and of the disk; `notAnImage`; `cancelled`
     ///   if the calling task is cancelled, which does not end the download.
-    func download(_ load: Load, downloader: Downloader) async throws(EideticError) {
-        let download = try await makeRequest(for: load, downloader: downloader)
+    func download(_ load: Load) async throws(EideticError) {
+        let download = try await makeRequest(for: load)
         let (arrivals, continuation) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))
         // Registered before the hand-over, which may be followed by the arrival at once.
         waiters.withLock { $0[download.key, default: []].append(continuation) }
@@ -134,10 +136,7 @@ private struct TransferredFile: Sendable {
 // MARK: Hand-over
 extension TransferredImages {
     /// Returns the download of a request's bytes, with everything that the downloader adds.
-    private func makeRequest(
-        for load: Load,
-        downloader: Downloader
-    ) async throws(EideticError) -> BackgroundDownloadRequest {
+    private func makeRequest(for load: Load) async throws(EideticError) -> BackgroundDownloadRequest {
         let request = load.request
         guard let server = load.server, load.policy.writesToDisk, !request.usesCookies, storesUnchanged else {
             throw Self.refusal(of: request)

@@ -90,9 +90,7 @@ private final class LatestUpdates: Sendable {
 private final class LatestValue<Value: Sendable>: Sendable {
     private let value = Guarded<Value?>(nil)
 
-    /// Replaces the value.
-    ///
-    /// - Returns: `true` if there was none, so that the reader must be resumed; otherwise, `false`.
+    /// Replaces the value; returns `true` if there was none, so that the reader must be resumed.
     func replace(with newValue: Value) -> Bool {
         // The old value may be large, and is freed outside the lock.
         let old = value.withLock { value in

@@ -12,7 +12,7 @@ extension ImagePipeline {
     ///   called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
         // A copy of the request would take longer than the look-up.
-        if isPlain, localFiles.newest(of: request.resource) == nil { return memoryHit(for: request) }
+        if processors.isEmpty, localFiles.newest(of: request.resource) == nil { return memory.hit(for: request) }
         return cachedImage(for: prepare(request))
     }
 
@@ -22,7 +22,7 @@ extension ImagePipeline {
     public func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }
 
     /// Returns the image in memory of a load; see ``cachedImage(for:)``.
-    package func cachedImage(for load: PreparedLoad) -> Image? { examined(load).flatMap { memoryHit(for: $0) } }
+    package func cachedImage(for load: PreparedLoad) -> Image? { examined(load).flatMap { memory.hit(for: $0) } }
 
     /// Returns the largest image in memory of a load; see ``cachedPreview(for:)``.
     package func cachedPreview(for load: PreparedLoad) -> Image? {
@@ -33,7 +33,7 @@ extension ImagePipeline {
     package func storedPreview(for load: PreparedLoad) async -> Image? {
         guard let request = try? load.processed(), request.resource.isStoredOnDisk else { return nil }
         let load = Load(request).from(.cacheOnlyAllowingStale)
-        return try? await loadedResponse(to: load, context: JobContext(priority: request.priority)).image
+        return try? await responder.loadedResponse(to: load, context: JobContext(priority: request.priority)).image
     }
 
     /// Returns the request of a load with the state of its file that the newest load found, which may be outdated.
@@ -46,16 +46,11 @@ extension ImagePipeline {
 
 // MARK: Hits
 extension ImagePipeline {
-    /// Returns what memory has of a request.
-    func memoryHit(for request: ImageRequest) -> Image? {
-        request.allowsMemory ? memory.decodedImage(for: request.imageKey) : nil
-    }
-
     /// Returns the image in memory that completes the load of a request; `nil` if the load needs more.
     ///
     /// The awaited forms of a load call it first: it neither suspends nor allocates.
     package func completingHit(for request: ImageRequest) -> Image? {
-        guard !hasInterceptors, LoadPolicy.mayEndInMemory(request), let image = memoryHit(for: request),
+        guard !hasInterceptors, LoadPolicy.mayEndInMemory(request), let image = memory.hit(for: request),
             LoadPolicy.accepts(image, options: request.options)
         else { return nil }
         guard request.cachePolicy.waitsForStorage else { return image }
@@ -71,6 +66,11 @@ extension ImagePipeline {
         counters.count(response)
         return response
     }
+}
+
+extension ImageMemoryCache {
+    /// Returns what memory has of a request.
+    func hit(for request: ImageRequest) -> Image? { request.allowsMemory ? decodedImage(for: request.imageKey) : nil }
 }
 
 extension ImageResponse {

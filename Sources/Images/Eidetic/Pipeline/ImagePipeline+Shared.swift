@@ -21,9 +21,7 @@ extension ImagePipeline {
     ///
     /// - Parameter configure: A function that changes the standard configuration.
     /// - Throws: The error of `configure`.
-    public convenience init<Failure: Error>(
-        configure: (inout Configuration) throws(Failure) -> Void
-    ) throws(Failure) {
+    public convenience init<Failure: Error>(configure: (inout Configuration) throws(Failure) -> Void) throws(Failure) {
         var configuration = Configuration.standard
         try configure(&configuration)
         self.init(configuration)

@@ -26,8 +26,8 @@ public final class ImagePipeline: Sendable {
     let counters = Counters()
     let misses = MissReasons()
     let localFiles = LocalFileStates()
-    /// A Boolean value indicating whether requests are loaded unprocessed.
-    let isPlain: Bool
+    let processors: RequestProcessors
+    let responder: LoadResponder
     let hasInterceptors: Bool
     private let gate = InteractionGate()
 
@@ -36,7 +36,7 @@ public final class ImagePipeline: Sendable {
     /// - Parameter configuration: Its parts and limits.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        isPlain = configuration.requestProcessors.isEmpty && configuration.sources.isEmpty
+        processors = RequestProcessors(configuration)
         hasInterceptors = !configuration.interceptors.isEmpty
         let memory =
             configuration.memoryCache
@@ -65,6 +65,7 @@ public final class ImagePipeline: Sendable {
             memory: memory
         )
         imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, derived: derived, gate: gate)
+        responder = LoadResponder(loader: imageLoader, misses: misses)
         cache = ImageCache(tiersOf: configuration, memory: memory, loader: imageLoader)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)
@@ -84,7 +85,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func image(for request: ImageRequest) async throws(EideticError) -> Image {
-        if isPlain, !Task.isCancelled {
+        if processors.isEmpty, !Task.isCancelled {
             let timer = StepTimer()
             if let image = completingHit(for: request) {
                 counters.countMemoryHit(image, after: timer.elapsed)
@@ -132,4 +133,81 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Complexity: O(1).
     package var memoryUsage: ByteCount { memory.images.totalCost }
+}
+
+// MARK: Loading
+/// The way of a load: prepare (processors) → admit (count, log) → route (interceptors → background task) → respond.
+extension ImagePipeline {
+    /// A function that is told what happens until a load ends.
+    package typealias Report = @Sendable (ImageTask.Event) -> Void
+
+    /// A function that responds to a request for one file, after processors and interceptors.
+    typealias Responder = @Sendable (Load) async throws(EideticError) -> ImageResponse
+
+    /// Calls the configuration's request processors, the first one first.
+    ///
+    /// Every load begins here, so that each processor runs once, whether memory has the image or not.
+    package func prepare(_ request: ImageRequest) -> PreparedLoad {
+        processors.prepare(request)
+    }
+
+    /// Loads with the priority of `context`.
+    package func load(
+        _ prepared: PreparedLoad,
+        context: JobContext,
+        report: @escaping Report = { _ in }
+    ) async throws(EideticError) -> ImageResponse {
+        try await admit(prepared) { [responder, initial = prepared.request.priority] load async throws(EideticError) in
+            // Processors and interceptors may have changed the priority.
+            if load.request.priority != initial { context.priority = load.request.priority }
+            return try await responder.respond(to: load, context: context, report: report)
+        }
+    }
+
+    /// Passes a request to the responder, and counts the outcome.
+    ///
+    /// Every public function that may suspend calls this one.
+    func admit(_ load: PreparedLoad, responder: @escaping Responder) async throws(EideticError) -> ImageResponse {
+        counters.countLoad()
+        do throws(EideticError) {
+            let request = try load.processed()
+            if Task.isCancelled { throw EideticError.cancelled }
+            let response = try await route(request, through: configuration.interceptors[...], to: responder)
+            counters.count(response)
+            response.log(to: request)
+            return response
+        } catch {
+            counters.count(error)
+            Log.write(.info, category: .pipeline, message: "\(load.request.name): \(error)")
+            throw error
+        }
+    }
+
+    /// Passes a request through the interceptors, the first one outermost, then looks up the state of a local file and
+    /// opens the background task.
+    private func route(
+        _ request: ImageRequest,
+        through interceptors: ArraySlice<any ImageInterceptor>,
+        to responder: @escaping Responder
+    ) async throws(EideticError) -> ImageResponse {
+        if let interceptor = interceptors.first {
+            return try await interceptor.intercept(request) { [self] request async throws(EideticError) in
+                try await route(request, through: interceptors.dropFirst(), to: responder)
+            }
+        }
+        try request.resource.validate()
+        var request = request
+        if case .file(let file) = request.resource.kind, file.version == nil {
+            let examined = try await dataLoader.source.source.examined(file)
+            localFiles.record(examined)
+            request.resource = ImageRequest.Resource(.file(examined))
+        }
+        let load = Load(request)
+        guard load.policy.continuesInBackground else { return try await responder(load) }
+        let background = BackgroundLoad { [weak dataLoader] in await dataLoader?.handOver(load) }
+        return try await background.run(named: "load \(request.name)", in: configuration.environment) {
+            () async throws(EideticError) in
+            try await responder(load)
+        }
+    }
 }

@@ -69,13 +69,6 @@ public final class ImageTask: Sendable {
     }
 
     /// Creates a task with handlers, and starts its load.
-    ///
-    /// - Parameters:
-    ///   - prepared: The request, processed.
-    ///   - pipeline: The pipeline that loads.
-    ///   - hit: The response from memory, if the caller has found one.
-    ///   - decodesImages: A Boolean value indicating whether images are decoded before they are delivered.
-    ///   - handlers: The functions to call.
     @MainActor
     package init(
         for prepared: PreparedLoad,

@@ -30,19 +30,37 @@ package struct PreparedLoad: Sendable {
     }
 }
 
-extension ImagePipeline {
-    /// Returns the request after the configuration's processors, which are called in their order.
-    func processed(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
-        var request = request
-        for process in configuration.requestProcessors { request = try process(request) }
-        if let resource = ownResource(of: request) { request.resource = resource }
-        return request
+/// The functions that change or refuse each request before it is loaded, and the sources for schemes of the user's own.
+struct RequestProcessors: Sendable {
+    /// A Boolean value indicating whether requests are loaded unprocessed.
+    let isEmpty: Bool
+    private let processors: [@Sendable (ImageRequest) throws(EideticError) -> ImageRequest]
+    private let sources: [String: ImagePipeline.Configuration.Source]
+
+    init(_ configuration: ImagePipeline.Configuration) {
+        processors = configuration.requestProcessors
+        sources = configuration.sources
+        isEmpty = processors.isEmpty && sources.isEmpty
+    }
+
+    /// Calls all processors in their order, once for a load.
+    func prepare(_ request: ImageRequest) -> PreparedLoad {
+        guard !isEmpty else { return PreparedLoad(request) }
+        return PreparedLoad(
+            request,
+            result: Result { () throws(EideticError) in
+                var request = request
+                for process in processors { request = try process(request) }
+                if let resource = ownResource(of: request) { request.resource = resource }
+                return request
+            }
+        )
     }
 
     /// Returns the resource of a URL whose scheme is the user's own; otherwise, `nil`.
     private func ownResource(of request: ImageRequest) -> ImageRequest.Resource? {
         guard case .invalid(let url, _) = request.resource.kind, let end = url.firstIndex(of: ":"),
-            let source = configuration.sources[url[..<end].lowercased()]
+            let source = sources[url[..<end].lowercased()]
         else { return nil }
         return .provider(name: url) { () async throws(EideticError) in try await source(url) }
     }

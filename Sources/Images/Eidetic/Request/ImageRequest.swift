@@ -151,13 +151,6 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
     public var name: String { resource.name }
 
     /// Returns a request for the same resource with other settings; those not given stay as they are.
-    ///
-    /// - Parameters:
-    ///   - rendering: The new rendering.
-    ///   - options: The new options.
-    ///   - priority: The new priority.
-    ///   - cachePolicy: The new use of the caches.
-    /// - Returns: The request with these settings.
     package func with(
         rendering: Rendering? = nil,
         options: ImageOptions? = nil,

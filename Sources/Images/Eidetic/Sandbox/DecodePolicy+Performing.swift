@@ -101,9 +101,7 @@ extension DecodePolicy {
         }
     }
 
-    /// Decodes an image.
-    ///
-    /// - Throws: The errors of `ImageDecoder.decode`, `sandboxUnavailable` and `decoderFailed`.
+    /// Decodes an image; throws the errors of `ImageDecoder.decode`, `sandboxUnavailable` and `decoderFailed`.
     package func decode(
         _ bytes: [UInt8],
         options: DecodeOptions,

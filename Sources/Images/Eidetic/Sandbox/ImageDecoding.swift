@@ -70,9 +70,7 @@ struct LocalDecoding: ImageDecoding {
         guard let context else {
             return Rendition(image: try ImageDecoder.decode(bytes, options: options, limits: limits))
         }
-        return Rendition(
-            image: try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
-        )
+        return Rendition(image: try ImageDecoder.decode(bytes, options: options, limits: limits, context: context))
     }
 
     func openAnimation(

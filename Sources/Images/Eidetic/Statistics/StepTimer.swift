@@ -15,12 +15,6 @@ struct StepTimer {
     var elapsed: Duration { SystemTime().uptime - start }
 
     /// Returns the step that ends now.
-    ///
-    /// - Parameters:
-    ///   - stage: The kind of step.
-    ///   - detail: The outcome.
-    ///   - waiting: The time for which a job of its own has waited for this step.
-    /// - Returns: The step.
     func step(_ stage: LoadTrace.Stage, detail: String, waiting: Duration = .zero) -> LoadTrace.Step {
         let duration = elapsed
         let ownWaitingTime = (context?.waitingTime ?? .zero) - earlierWaitingTime

@@ -37,8 +37,8 @@ extension Downloader {
     /// image's key: images cached with the earlier fields are also used with the new ones. With an invalid field,
     /// requests fail with `invalidArgument`.
     public var headers: HTTPHeaders {
-        get { ownHeaders }
-        set { ownHeaders = newValue }
+        get { fields.own }
+        set { fields.own = newValue }
     }
 
     /// The numbers of waiting and of running downloads.
@@ -59,7 +59,7 @@ extension Downloader {
     /// Cancels all downloads; their callers receive `cancelled`.
     ///
     /// Streamed bodies continue until their readers end. Later downloads are not affected.
-    public func cancelAll() { cancelAllDownloads() }
+    public func cancelAll() { coalescer.cancelAll() }
 
     /// Resumes all suspended downloads.
     ///
@@ -76,7 +76,7 @@ extension Downloader {
     ///
     /// Running downloads continue, including their redirects. Downloads that wait for a slot fail.
     public var isOffline: Bool {
-        get { scheduler.read { $0.isOffline } }
+        get { scheduler.isOffline }
         set { scheduler.setOffline(newValue) }
     }
 

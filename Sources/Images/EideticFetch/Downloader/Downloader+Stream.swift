@@ -27,19 +27,20 @@ extension Downloader {
         context: JobContext
     ) async throws(EideticError) -> FetchStream {
         let request = try await modifiedRequest(for: request)
-        try validate(request)
+        try fields.validate(request)
         let key = DownloadKey(request)
         let download = Download(
             key: key,
             context: context,
             report: { _ in },
             isStreamed: true,
-            partOrigin: partOrigin
+            partOrigin: parts.origin
         )
-        do throws(Failure) {
-            do throws(EideticError) { try prepare(request) } catch { throw Failure(error: error) }
-            let reply = try await announcingEnd(of: request, since: download.partOrigin) { () async throws(Failure) in
-                try await loadWithRetries(download, firstOutcome: nil)
+        do throws(DownloadFailure) {
+            do throws(EideticError) { try exchanges.prepare(request) } catch { throw DownloadFailure(error: error) }
+            let reply = try await parts.announcingEnd(of: request, since: download.partOrigin) {
+                () async throws(DownloadFailure) in
+                try await exchanges.replyAfterRetries(to: download)
             }
             return makeStream(of: reply, since: download.partOrigin)
         } catch {
@@ -58,15 +59,15 @@ extension Downloader {
     package func response(of stream: FetchStream, bytes: [UInt8]) async throws(EideticError) -> FetchResponse {
         var outcome = ExchangeOutcome(head: stream.head)
         outcome.body = bytes
-        let reply = Reply(redirect: stream.redirect, head: stream.head, outcome: outcome)
-        guard configuration.responseModifier != nil else { return response(of: reply) }
+        let reply = DownloadReply(redirect: stream.redirect, head: stream.head, outcome: outcome)
+        guard hooks.responseModifier != nil else { return hooks.response(of: reply) }
         let request = stream.redirect.originalRequest
-        do throws(Failure) {
-            let response = response(of: try await modified(reply, isResumed: false))
+        do throws(DownloadFailure) {
+            let response = hooks.response(of: try await hooks.modified(reply, isResumed: false))
             do throws(EideticError) {
-                if request.requiresImage, response.status != 304 { try checkImage(response, url: request.url) }
+                if request.requiresImage, response.status != 304 { try hooks.checkImage(response, url: request.url) }
             } catch {
-                throw Failure(error: error, responses: response.origin?.responses ?? [])
+                throw DownloadFailure(error: error, responses: response.origin?.responses ?? [])
             }
             recordEnd(of: request, result: .success(response.withoutBody), responses: [])
             return response
@@ -98,7 +99,7 @@ extension Downloader {
         onBody: (@Sendable (_ part: UnsafeRawBufferPointer, _ offset: Int) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         let request = try await modifiedRequest(for: request)
-        try validate(request)
+        try fields.validate(request)
         let partialBody = PartialBody(bytes: bytes, head: stream.head, url: stream.effectiveURL)
         let key = DownloadKey(request)
         let download = Download(
@@ -109,10 +110,9 @@ extension Downloader {
             partOrigin: stream.partOrigin
         )
         do throws(EideticError) {
-            try prepare(request)
-            let response = try await load(
+            try exchanges.prepare(request)
+            let response = try await exchanges.load(
                 download,
-                firstOutcome: nil,
                 resuming: request.isGet ? partialBody : nil
             )
             configuration.onFinish?(request, .success(response.withoutShare))
@@ -127,7 +127,7 @@ extension Downloader {
     package func mayResume(_ request: FetchRequest, after error: EideticError) async -> Bool {
         var attempts = Attempts(of: request, configuration: configuration)
         guard configuration.retryRule != nil else { return error.isTransient && attempts.mayRetry }
-        let decision = attempts.next(after: Failure(error: error), random: .random(in: 0..<1)) { true }
+        let decision = attempts.next(after: DownloadFailure(error: error), random: .random(in: 0..<1)) { true }
         if case .retry(let delay) = decision { await state.wait(for: delay) }
         return decision != .stop
     }
@@ -144,19 +144,19 @@ extension Downloader {
         responses: [ResponseFreshness.Response]
     ) {
         switch result {
-        case .success: recordSuccess(of: request)
-        case .failure(let error): recordFailure(error, of: request, after: responses)
+        case .success: failures.recordSuccess(of: request)
+        case .failure(let error): failures.record(error, of: request, after: responses)
         }
         configuration.onFinish?(request, result)
     }
 
-    private func makeStream(of reply: Reply, since origin: PartOrigin) -> FetchStream {
+    private func makeStream(of reply: DownloadReply, since origin: PartOrigin) -> FetchStream {
         let source = reply.stream ?? makeFinishedSource(with: reply.outcome)
         // Without the reply, which has the source: a source that held itself would not end with its last reader.
         return FetchStream(head: reply.head, redirect: reply.redirect, source: source, partOrigin: origin) {
             [self, redirect = reply.redirect, head = reply.head] outcome in
             // The hook for responses is yet to be called.
-            if outcome.error == nil, configuration.responseModifier != nil { return }
+            if outcome.error == nil, hooks.responseModifier != nil { return }
             let response = redirect.response(head: head, outcome: outcome)
             recordEnd(
                 of: redirect.originalRequest,
@@ -168,7 +168,7 @@ extension Downloader {
 
     /// Creates the source of a stream without a body, for a response from the cache.
     private func makeFinishedSource(with outcome: ExchangeOutcome) -> FetchStream.Source {
-        let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
+        let source = FetchStream.Source(id: exchanges.nextID(), channel: BodyChannel(), scheduler: scheduler)
         source.channel.finish(with: outcome)
         return source
     }

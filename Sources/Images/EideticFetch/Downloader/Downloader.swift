@@ -1,6 +1,5 @@
 public import EideticCore
 import EideticHTTP
-import Synchronization
 
 /// A client that loads bytes over HTTP and HTTPS.
 ///
@@ -19,19 +18,21 @@ public final class Downloader: Sendable {
     package let bodyBudget: BodyBudget
     let scheduler: DownloadScheduler
     let state: DownloaderState
-    /// The parts of bodies that earlier downloads have left, in memory.
-    package let parts = PartialBodies()
-    /// The parts in the directory of the configuration; `nil` without one.
-    let partialBodies: PartialBodyCache?
-    let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
-    private let fields: Guarded<CommonFields>
-    private let coalescer = Coalescer()
-    private let lastID = Atomic<UInt64>(0)
+    /// The parts of bodies that earlier downloads have left.
+    package let parts: DownloadParts
+    /// The fields and credentials of all requests.
+    package let fields: RequestFields
+    let hooks: ResponseHooks
+    let exchanges: DownloadExchanges
+    let coalescer = Coalescer()
 
     /// Creates a downloader with its own thread, connections and queue.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        fields = Guarded(CommonFields(configuration.headers, of: configuration))
+        let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
+        fields = RequestFields(configuration)
+        parts = DownloadParts(configuration, fields: fields, pool: pool)
+        hooks = ResponseHooks(configuration, pool: pool)
         let failures = FailureList(policy: configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
         let bodyBudget = BodyBudget(limit: configuration.bodyMemoryLimit)
@@ -44,13 +45,16 @@ public final class Downloader: Sendable {
         self.state = state
         self.bodyBudget = bodyBudget
         scheduler = DownloadScheduler(configuration: configuration, options: options)
-        partialBodies = PartialBodyStore(configuration).map { [pool] store in
-            PartialBodyCache(
-                store: store,
-                pool: pool,
-                workGroup: BackgroundWorkGroup(named: "eidetic downloads", provider: configuration.environment)
-            )
-        }
+        exchanges = DownloadExchanges(
+            configuration,
+            fields: fields,
+            hooks: hooks,
+            failures: failures,
+            parts: parts,
+            pool: pool,
+            scheduler: scheduler,
+            state: state
+        )
     }
 
     /// Loads the resource of `request` into memory.
@@ -98,7 +102,7 @@ public final class Downloader: Sendable {
     ) async throws(EideticError) -> FetchResponse {
         let modified = try await modifiedRequest(for: request)
         let response = try await result(of: join(modified, context: context, onProgress: onProgress))
-        recordSuccess(of: request)
+        failures.recordSuccess(of: request)
         return response
     }
 
@@ -107,7 +111,7 @@ public final class Downloader: Sendable {
     /// - Throws: The earlier error if `request` failed permanently before, whatever the modifier changes in it.
     func modifiedRequest(for request: FetchRequest) async throws(EideticError) -> FetchRequest {
         guard let modify = configuration.requestModifier else { return request }
-        do throws(EideticError) { try checkFailures(of: request) } catch {
+        do throws(EideticError) { try failures.checkUnlessIgnored(request) } catch {
             configuration.onFinish?(request, .failure(error))
             throw error
         }
@@ -131,16 +135,16 @@ public final class Downloader: Sendable {
         context: JobContext,
         onProgress: (@Sendable (LoadProgress) -> Void)?
     ) throws(EideticError) -> Coalescer.Subscriber {
-        try validate(request)
+        try fields.validate(request)
         let key = DownloadKey(request)
         return coalescer.join(key, context: context, onProgress: onProgress) { [self, key] job, completion in
             let download = Download(
                 key: key,
                 context: job.context,
                 report: job.report,
-                partOrigin: partOrigin
+                partOrigin: parts.origin
             )
-            return start(download, completion: completion)
+            return exchanges.start(download, completion: completion)
         }
     }
 
@@ -160,67 +164,10 @@ public final class Downloader: Sendable {
         return try result.get()
     }
 
-    /// Throws `invalidArgument` if the request cannot be sent.
-    func validate(_ request: FetchRequest) throws(EideticError) {
-        if let error = fields.withLock({ $0.error }) { throw error }
-        try request.validate()
-    }
-
-    /// The header fields of every request.
-    var commonHeaders: HTTPHeaders { fields.withLock { $0.all } }
-
-    /// The header fields of the user's own among those.
-    var ownHeaders: HTTPHeaders {
-        get { fields.withLock { $0.own } }
-        set {
-            let changed = CommonFields(newValue, of: configuration)
-            fields.withLock { $0 = changed }
-        }
-    }
-
-    func cancelAllDownloads() { coalescer.cancelAll() }
-
     /// The number of downloads in progress; a shared download counts once.
     package var jobCount: Int { coalescer.activeJobCount }
-
-    func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
-}
-
-/// The header fields of every request of a downloader.
-private struct CommonFields: Sendable {
-    /// The fields of the user's own.
-    let own: HTTPHeaders
-    /// The same, and those that the configuration implies.
-    let all: HTTPHeaders
-    /// The error of an invalid field; `nil` if all are valid.
-    let error: EideticError?
-
-    init(_ own: HTTPHeaders, of configuration: Downloader.Configuration) {
-        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
-        let defaults: HTTPHeaders = ["Accept": types]
-        self.own = own
-        all = defaults.merging(own)
-        var fields = all
-        fields.add(configuration.userAgent, for: "User-Agent")
-        error = fields.requestError
-    }
 }
 
 extension Downloader {
     typealias Coalescer = TaskCoalescer<DownloadKey, LoadProgress, FetchResponse>
-
-    /// A download in progress, of a body that is returned or streamed.
-    struct Download: Sendable {
-        let key: DownloadKey
-        let context: JobContext
-        let report: @Sendable (LoadProgress) -> Void
-        /// A Boolean value indicating whether the body is passed to one reader as it arrives.
-        var isStreamed = false
-        /// A function that receives the body as it arrives; `nil` for none.
-        var onBody: ExchangeRequest.BodyHandler?
-        /// The moment at which it began.
-        let partOrigin: PartOrigin
-
-        var request: FetchRequest { key.request }
-    }
 }

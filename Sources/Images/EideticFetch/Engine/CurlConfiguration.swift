@@ -29,10 +29,6 @@ package struct CurlConfiguration: Sendable {
     func isPinned(_ host: String) -> Bool { pinnedPublicKeys[host] != nil }
 
     /// Sets the options of a handle that has none.
-    ///
-    /// - Parameters:
-    ///   - handle: The handle.
-    ///   - host: The normalised host of the request.
     package func apply(to handle: EasyHandle, host: String) {
         handle.set(CURLOPT_PROTOCOLS_STR, to: "http,https")
         handle.set(CURLOPT_NOSIGNAL, to: 1)

@@ -31,3 +31,57 @@ package final class EasyHandle {
         errorBuffer.deallocate()
     }
 }
+
+// MARK: Information of an exchange
+extension EasyHandle {
+    func integer(for info: CURLINFO) -> Int {
+        var value = 0
+        eidetic_curl_get_long(pointer, info, &value)
+        return value
+    }
+
+    func offset(for info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        eidetic_curl_get_offset(pointer, info, &value)
+        return Int64(value)
+    }
+
+    func string(for info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        eidetic_curl_get_string(pointer, info, &value)
+        return value.map { String(cString: $0) }
+    }
+
+    /// Returns libcurl's message for the end of the exchange.
+    func message(for code: CURLcode) -> String {
+        let text = String(cString: errorBuffer)
+        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+    }
+
+    /// The durations and sizes of the exchange.
+    var metrics: FetchMetrics {
+        var metrics = FetchMetrics()
+        metrics.nameLookup = .microseconds(offset(for: CURLINFO_NAMELOOKUP_TIME_T))
+        metrics.connect = .microseconds(offset(for: CURLINFO_CONNECT_TIME_T))
+        metrics.tls = .microseconds(offset(for: CURLINFO_APPCONNECT_TIME_T))
+        metrics.firstByte = .microseconds(offset(for: CURLINFO_STARTTRANSFER_TIME_T))
+        metrics.total = .microseconds(offset(for: CURLINFO_TOTAL_TIME_T))
+        metrics.bodyBytes = Int(offset(for: CURLINFO_SIZE_DOWNLOAD_T))
+        metrics.headerBytes = integer(for: CURLINFO_HEADER_SIZE)
+        metrics.httpVersion = httpVersion
+        if let address = string(for: CURLINFO_PRIMARY_IP), !address.isEmpty {
+            let host = address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address
+            metrics.remoteAddress = "\(host):\(integer(for: CURLINFO_PRIMARY_PORT))"
+        }
+        return metrics
+    }
+
+    private var httpVersion: String {
+        switch integer(for: CURLINFO_HTTP_VERSION) {
+        case 1: "HTTP/1.0"
+        case 2: "HTTP/1.1"
+        case 3: "HTTP/2"
+        default: ""
+        }
+    }
+}

@@ -237,7 +237,7 @@ extension EngineLoop {
     }
 
     private func isSuspected(_ exchange: Exchange) -> Bool {
-        connectionHealth.isSuspected(exchange.request.origin, lastActivity: exchange.lastActivity)
+        connectionHealth.isSuspected(exchange.request.origin, lastActivity: exchange.timer.lastActivity)
     }
 }
 

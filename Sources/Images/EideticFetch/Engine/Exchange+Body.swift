@@ -7,7 +7,7 @@ extension Exchange {
         if failure != nil { return .refused }
         guard pauseReasons.isEmpty else { return .paused }
         // The channel comes before the rate limit, so that a chunk that is delivered again consumes tokens once.
-        if decoder == nil, isRecognised, request.channel?.hasRoom(for: chunk.count) == false {
+        if decoding.decoder == nil, body.isRecognised, request.channel?.hasRoom(for: chunk.count) == false {
             pauseReasons.insert(.reader)
             return .paused
         }
@@ -15,25 +15,25 @@ extension Exchange {
             pauseReasons.insert(.rate)
             return .paused
         }
-        recordActivity(byteCount: chunk.count)
-        guard keepsBody else {
-            ignoredBytes += chunk.count
-            return ignoredBytes <= Self.ignoredBodyLimit ? .accepted : .refused
+        timer.recordActivity(byteCount: chunk.count, at: clock.now)
+        guard body.isKept else {
+            body.ignoredCount += chunk.count
+            return body.ignoredCount <= Self.ignoredBodyLimit ? .accepted : .refused
         }
-        let isAccepted = decoder.map { decode(chunk, with: $0) } ?? deliver(chunk)
+        let isAccepted = decoding.decoder.map { decode(chunk, with: $0) } ?? deliver(chunk)
         return isAccepted ? .accepted : .refused
     }
 
     /// Delivers a decoded chunk; returns `false` if the exchange failed.
     func deliver(_ chunk: UnsafeRawBufferPointer) -> Bool {
-        guard chunk.count <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
+        guard chunk.count <= request.fetchRequest.byteLimit.bytes - body.receivedCount else {
             return refuseBody(bodyTooLong("the body is longer than the limit"))
         }
         guard append(chunk) else { return false }
-        if let onBody = request.onBody, head.map(request.accepts) ?? false { onBody(chunk, receivedBytes) }
-        receivedBytes += chunk.count
+        if let onBody = request.onBody, head.map(request.accepts) ?? false { onBody(chunk, body.receivedCount) }
+        body.receivedCount += chunk.count
         if !countInMemory(chunk.count) { pauseReasons.insert(.memory) }
-        request.onProgress(LoadProgress(received: receivedBytes, expected: expectedLength))
+        request.onProgress(LoadProgress(received: body.receivedCount, expected: body.expectedLength))
         return true
     }
 
@@ -44,12 +44,12 @@ extension Exchange {
         let share = bodyBudget.makeShare(for: request.context)
         self.share = share
         // A partial body that is resumed counts as well.
-        return share.add(receivedBytes)
+        return share.add(body.receivedCount)
     }
 
     /// Passes a chunk to the channel or the collected body; returns `false` if the exchange failed.
     private func append(_ chunk: UnsafeRawBufferPointer) -> Bool {
-        if let channel = request.channel, isRecognised {
+        if let channel = request.channel, body.isRecognised {
             channel.append(chunk)
             return true
         }
@@ -58,13 +58,13 @@ extension Exchange {
 
     /// Appends a chunk to the collected body, or recognises the beginning of the body.
     private func collect(_ chunk: UnsafeRawBufferPointer) -> Bool {
-        if collectsBody || !body.isEmpty {
-            body.append(contentsOf: chunk)
-            return isRecognised || recogniseBody(isComplete: false)
+        if collectsBody || !body.bytes.isEmpty {
+            body.bytes.append(contentsOf: chunk)
+            return body.isRecognised || recogniseBody(isComplete: false)
         }
         // The first chunk is usually long enough to be recognised, and is passed on without a copy.
         guard recognise(chunk, isComplete: false) else { return false }
-        if !isRecognised { body.append(contentsOf: chunk) }
+        if !body.isRecognised { body.bytes.append(contentsOf: chunk) }
         return true
     }
 
@@ -72,9 +72,9 @@ extension Exchange {
     var collectsBody: Bool { request.channel == nil }
 
     private func recogniseBody(isComplete: Bool) -> Bool {
-        let bytes = consumeBody()
+        let bytes = body.consume()
         let isValid = bytes.withUnsafeBytes { recognise($0, isComplete: isComplete) }
-        if collectsBody || !isRecognised { body = bytes }
+        if collectsBody || !body.isRecognised { body.bytes = bytes }
         return isValid
     }
 
@@ -99,7 +99,7 @@ extension Exchange {
                 return false
             }
         }
-        isRecognised = true
+        body.isRecognised = true
         if let channel = request.channel, let head {
             channel.open(with: head)
             if !start.isEmpty { channel.append(start) }
@@ -109,14 +109,14 @@ extension Exchange {
 
     /// Checks a complete body.
     func finishBody() {
-        guard keepsBody, finishDecoding(), keepsBody else { return }
-        if let resumedLength, receivedBytes != resumedLength {
+        guard body.isKept, finishDecoding(), body.isKept else { return }
+        if let resumedLength = body.resumedLength, body.receivedCount != resumedLength {
             // The partial body does not match the remainder that this server sent.
-            hasUnrequestedRange = receivedBytes > resumedLength
-            let counts = "the parts have \(receivedBytes) bytes, the body has \(resumedLength)"
+            hasUnrequestedRange = body.receivedCount > resumedLength
+            let counts = "the parts have \(body.receivedCount) bytes, the body has \(resumedLength)"
             return fail(EideticError(.lengthMismatch, message: "\(request.url): \(counts)"))
         }
-        if !isRecognised { _ = recogniseBody(isComplete: true) }
+        if !body.isRecognised { _ = recogniseBody(isComplete: true) }
     }
 
     /// Ends the exchange because of its body; of a response that is not acceptable anyway only the body is dropped.
@@ -127,17 +127,11 @@ extension Exchange {
             fail(error)
             return false
         }
-        keepsBody = false
-        body = []
-        decoder = nil
+        body.isKept = false
+        body.bytes = []
+        decoding.decoder = nil
         decodingList.remove(self)
         return true
-    }
-
-    /// Returns the body without a copy, and removes it from the exchange.
-    func consumeBody() -> [UInt8] {
-        defer { body = [] }
-        return body
     }
 
     func bodyTooLong(_ fault: String) -> EideticError {

@@ -1,17 +1,14 @@
 import EideticCore
 
-/// Content codings, decoded in turns: one body must not hold the engine's only thread.
+/// Content codings, decoded in turns.
 extension Exchange {
-    /// The largest number of bytes, encoded and decoded ones together, that one body is given in one turn.
-    static let decodingShare = 262_144
-
     /// Checks the codings of a head, and prepares to decode the body of a successful response.
     ///
     /// - Returns: `false` if the exchange failed; otherwise, `true`.
     func startDecoding(_ head: ResponseHead) -> Bool {
-        decoder = nil
-        isCodingUncertain = false
-        keepsBody = request.keepsBody(of: head)
+        decoding.decoder = nil
+        decoding.isUncertain = false
+        body.isKept = request.keepsBody(of: head)
         let codings = head.contentCodings
         if head.hasUnrequestedTransferCoding {
             return refuse(head, fault: "the response has a transfer coding that was not requested")
@@ -21,20 +18,21 @@ extension Exchange {
             let fault = "the response has \(codings.count) content codings; \(BodyDecoder.maximumCodings) are accepted"
             return refuse(head, fault: fault)
         }
-        guard keepsBody, !codings.isEmpty else { return true }
+        guard body.isKept, !codings.isEmpty else { return true }
         let known = BodyDecoder.Coding.codings(named: codings)
         if let name = known.unsupported {
             guard request.accepts(head) else {
-                keepsBody = false
+                body.isKept = false
                 return true
             }
             return refuse(head, fault: "the content coding \(name) is not supported")
         }
         guard !known.codings.isEmpty else { return true }
-        decoder = BodyDecoder(known.codings)
-        isCodingUncertain = known.isUncertain
-        if decoder == nil { fail(EideticError(.outOfMemory, message: "\(request.url): no memory to decode the body")) }
-        return decoder != nil
+        decoding.decoder = BodyDecoder(known.codings)
+        decoding.isUncertain = known.isUncertain
+        guard decoding.decoder == nil else { return true }
+        fail(EideticError(.outOfMemory, message: "\(request.url): no memory to decode the body"))
+        return false
     }
 
     private func refuse(_ head: ResponseHead, fault: String) -> Bool {
@@ -42,14 +40,12 @@ extension Exchange {
         return false
     }
 
-    /// Receives encoded bytes, and decodes as many of them as the turn allows.
-    ///
-    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    /// Receives encoded bytes, and decodes as many of them as the turn allows; returns `false` if the exchange failed.
     func decode(_ chunk: UnsafeRawBufferPointer, with decoder: BodyDecoder) -> Bool {
-        if isCodingUncertain {
-            isCodingUncertain = false
+        if decoding.isUncertain {
+            decoding.isUncertain = false
             guard decoder.coding.isSigned(in: chunk) else {
-                self.decoder = nil
+                decoding.decoder = nil
                 return deliver(chunk)
             }
         }
@@ -57,18 +53,14 @@ extension Exchange {
             return refuseBody(bodyTooLong("the body is longer than the limit"))
         }
         decoder.append(chunk)
-        // The clock advances between two turns only.
-        if turn != clock.now { (turn, decodedInTurn) = (clock.now, 0) }
+        decoding.startTurn(at: clock.now)
         return decodePendingBytes(with: decoder)
     }
 
-    /// Decodes further bytes in a new turn.
-    ///
-    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    /// Decodes further bytes in a new turn; returns `false` if the exchange failed.
     func continueDecoding() -> Bool {
-        guard let decoder else { return true }
-        turn = clock.now
-        decodedInTurn = 0
+        guard let decoder = decoding.decoder else { return true }
+        decoding.continueInNewTurn(at: clock.now)
         // Other reasons may be added on the way.
         pauseReasons.remove(.decoding)
         return decodePendingBytes(with: decoder)
@@ -76,10 +68,10 @@ extension Exchange {
 
     private func decodePendingBytes(with decoder: BodyDecoder) -> Bool {
         while decoder.hasPendingBytes {
-            if isRecognised, request.channel?.hasRoom(for: BodyDecoder.outputSize) == false {
+            if body.isRecognised, request.channel?.hasRoom(for: BodyDecoder.outputSize) == false {
                 pauseReasons.insert(.reader)
             }
-            guard pauseReasons.isEmpty, decodedInTurn < Self.decodingShare else {
+            guard pauseReasons.isEmpty, !decoding.hasEndedTurn else {
                 pauseReasons.insert(.decoding)
                 decodingList.insert(self)
                 return true
@@ -87,22 +79,20 @@ extension Exchange {
             guard let step = decoder.decodeStep() else {
                 return refuseBody(decodingError("the body is not coded as \(decoder.coding.rawValue)"))
             }
-            decodedInTurn += step.work
+            decoding.count(step.work)
             guard decoder.largestReceivedBytes <= request.fetchRequest.byteLimit.bytes else {
                 return refuseBody(bodyTooLong("the body is longer than the limit between two of its codings"))
             }
             if !step.bytes.isEmpty, !deliver(step.bytes) { return false }
-            if !keepsBody { return true }
+            if !body.isKept { return true }
         }
         decodingList.remove(self)
         return true
     }
 
-    /// Checks that a complete body has all its encoded data.
-    ///
-    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    /// Checks that a complete body has all its encoded data; returns `false` if the exchange failed.
     func finishDecoding() -> Bool {
-        guard let decoder, decoder.receivedBytes > 0, !decoder.hasAllData else { return true }
+        guard let decoder = decoding.decoder, decoder.receivedBytes > 0, !decoder.hasAllData else { return true }
         return refuseBody(decodingError("the body ends before its end as \(decoder.coding.rawValue)"))
     }
 

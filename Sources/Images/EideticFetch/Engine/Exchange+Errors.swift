@@ -5,40 +5,41 @@ import Glibc
 extension Exchange {
     /// Returns the error for a code of libcurl, with host and port in its message.
     func error(for code: CURLcode) -> EideticError {
-        let number = Int32(truncatingIfNeeded: integer(for: CURLINFO_OS_ERRNO))
+        let number = Int32(truncatingIfNeeded: handle.integer(for: CURLINFO_OS_ERRNO))
         let systemErrorNumber = number == 0 ? nil : number
         switch code {
         case CURLE_PARTIAL_FILE: return truncatedBodyError
-        case CURLE_OUT_OF_MEMORY where offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0:
+        case CURLE_OUT_OF_MEMORY where handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0:
             // A lack of memory would have ended the process before: libcurl means a line over its limit.
             return EideticError(
                 .badResponse,
                 message: "\(request.url): the response head has a line that has no end"
             )
         case CURLE_COULDNT_CONNECT: return connectError(systemErrorNumber: systemErrorNumber)
-        case CURLE_RECV_ERROR where (400..<500).contains(integer(for: CURLINFO_HTTP_CONNECTCODE)):
+        case CURLE_RECV_ERROR where (400..<500).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE)):
             // The status belongs to the proxy, not to the origin, so `httpStatus` stays `nil`.
-            let status = integer(for: CURLINFO_HTTP_CONNECTCODE)
+            let status = handle.integer(for: CURLINFO_HTTP_CONNECTCODE)
             return EideticError(
                 .connectionRefused,
                 message: "the proxy for \(request.origin) responded with status \(status) (\(request.url))"
             )
         case CURLE_SSL_CONNECT_ERROR where isConnectionLostInHandshake:
-            return EideticError(.connectionLost, message: "\(request.origin): \(detail(for: code)) (\(request.url))")
+            let message = "\(request.origin): \(handle.message(for: code)) (\(request.url))"
+            return EideticError(.connectionLost, message: message)
         case CURLE_COULDNT_RESOLVE_HOST:
             return EideticError(
                 .hostNotFound,
-                message: "the host \(request.origin.host) was not found (\(detail(for: code)))"
+                message: "the host \(request.origin.host) was not found (\(handle.message(for: code)))"
             )
         case CURLE_COULDNT_RESOLVE_PROXY:
             return EideticError(
                 .hostNotFound,
-                message: "the proxy for \(request.origin) was not found (\(detail(for: code)))"
+                message: "the proxy for \(request.origin) was not found (\(handle.message(for: code)))"
             )
         default:
             return EideticError(
                 Self.errorCodes[code.rawValue] ?? .badResponse,
-                message: "\(request.origin): \(detail(for: code)) (\(request.url))",
+                message: "\(request.origin): \(handle.message(for: code)) (\(request.url))",
                 httpStatus: head?.status,
                 systemErrorNumber: systemErrorNumber
             )
@@ -47,7 +48,7 @@ extension Exchange {
 
     private func connectError(systemErrorNumber: Int32?) -> EideticError {
         let code: EideticError.Code = systemErrorNumber == ETIMEDOUT ? .timedOut : .connectionRefused
-        let reason = systemErrorNumber.map(SystemError.message(for:)) ?? detail(for: CURLE_COULDNT_CONNECT)
+        let reason = systemErrorNumber.map(SystemError.message(for:)) ?? handle.message(for: CURLE_COULDNT_CONNECT)
         let target = unreachableProxy.map { "the proxy \($0) for \(request.origin)" } ?? "\(request.origin)"
         return EideticError(
             code,
@@ -60,7 +61,7 @@ extension Exchange {
     ///
     /// The environment may name a proxy, and exceptions from it; libcurl's message is the only sign of its choice.
     private var unreachableProxy: String? {
-        let words = detail(for: CURLE_COULDNT_CONNECT).split(separator: " ")
+        let words = handle.message(for: CURLE_COULDNT_CONNECT).split(separator: " ")
         guard words.starts(with: ["Failed", "to", "connect", "to"]), words.count > 6, words[5] == "port"
         else { return nil }
         let peer = "\(words[4]):\(words[6])"
@@ -73,10 +74,10 @@ extension Exchange {
         guard let length = head?.contentLength else {
             return EideticError(
                 .connectionLost,
-                message: "\(request.url): the connection was closed within the body, after \(body.count) bytes"
+                message: "\(request.url): the connection was closed within the body, after \(body.bytes.count) bytes"
             )
         }
-        let received = body.isEmpty ? "" : " after \(body.count)"
+        let received = body.bytes.isEmpty ? "" : " after \(body.bytes.count)"
         return EideticError(
             .lengthMismatch,
             message: "\(request.url): \(length) bytes were announced, but the connection was closed\(received)"
@@ -87,7 +88,7 @@ extension Exchange {
     var lostHeadError: EideticError {
         EideticError(
             .connectionLost,
-            message: "\(request.url): the connection was closed within the head, after \(headBytes) bytes"
+            message: "\(request.url): the connection was closed within the head, after \(headLines.byteCount) bytes"
         )
     }
 
@@ -95,8 +96,8 @@ extension Exchange {
     ///
     /// libcurl has no code for this case; the system's error and OpenSSL's message are the only indications.
     var isConnectionLostInHandshake: Bool {
-        if [ECONNRESET, EPIPE].contains(Int32(truncatingIfNeeded: integer(for: CURLINFO_OS_ERRNO))) { return true }
-        let text = detail(for: CURLE_SSL_CONNECT_ERROR)
+        if [Int(ECONNRESET), Int(EPIPE)].contains(handle.integer(for: CURLINFO_OS_ERRNO)) { return true }
+        let text = handle.message(for: CURLE_SSL_CONNECT_ERROR)
         return ["SYSCALL", "reset by peer", "Broken pipe", "unexpected eof"].contains { text.contains($0) }
     }
 
@@ -109,12 +110,6 @@ extension Exchange {
                 message: "\(request.origin) resolves to a private network (\(text)), which is not allowed"
             )
         )
-    }
-
-    /// Returns libcurl's message for the end of the exchange.
-    func detail(for code: CURLcode) -> String {
-        let text = String(cString: handle.errorBuffer)
-        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 
     private static let errorCodes: [UInt32: EideticError.Code] = {

@@ -2,39 +2,18 @@ import EideticCore
 import EideticHTTP
 
 extension Exchange {
-    /// Receives lines of the head.
-    ///
-    /// libcurl delivers the lines that arrived during a pause together, from a single buffer.
-    ///
-    /// - Returns: `false` to end the exchange; otherwise, `true`.
+    /// Receives lines of the head; returns `false` to end the exchange.
     func receive(head lines: UnsafeRawBufferPointer) -> Bool {
-        var start = 0
-        while start < lines.count {
-            let end = lines.index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? lines.count
-            guard receive(headLine: UnsafeRawBufferPointer(rebasing: lines[start..<end])) else { return false }
-            start = end
+        lines.allLines { line in
+            timer.recordActivity(byteCount: line.count, at: clock.now)
+            let isEnd = headLines.append(line)
+            // An address was refused, and libcurl has connected to another one.
+            if failure != nil { return false }
+            guard headLines.byteCount <= Self.headLimit else {
+                return refuseHead("is longer than \(Self.headLimit) bytes")
+            }
+            return !isEnd || finishHead()
         }
-        return true
-    }
-
-    private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        recordActivity(byteCount: line.count)
-        headBytes += line.count
-        // An address was refused, and libcurl has connected to another one.
-        if failure != nil { return false }
-        guard headBytes <= Self.headLimit else {
-            return refuseHead("is longer than \(Self.headLimit) bytes")
-        }
-        if line.startsWithStatusLine {
-            incomingHead = ResponseHead(statusLine: line)
-            head = nil
-        } else if line.isBlank {
-            return finishHead()
-        } else if head == nil, let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
-            let name = line.text(from: 0, to: colon)
-            incomingHead.headers.add(line.text(from: colon + 1, to: line.count), for: name)
-        }
-        return true
     }
 
     /// Ends the exchange because of its head; returns `false`.
@@ -44,23 +23,23 @@ extension Exchange {
     }
 
     private func finishHead() -> Bool {
-        // A second blank line ends the trailer section of a chunked body.
-        guard head == nil else { return true }
-        guard startDecoding(incomingHead) else { return false }
-        guard incomingHead.status >= 200 else { return true }
-        guard !incomingHead.hasConflictingLengths else { return refuseHead("announces several lengths") }
-        incomingHead.requestTime = requestTime
-        incomingHead.responseTime = time.now
-        head = incomingHead
-        guard keepsBody else { return true }
-        guard startBody(for: incomingHead) else { return false }
-        guard !incomingHead.hasContentCoding, let length = incomingHead.contentLength else { return true }
-        guard length <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
+        var head = headLines.head
+        guard startDecoding(head) else { return false }
+        guard head.status >= 200 else { return true }
+        guard !head.hasConflictingLengths else { return refuseHead("announces several lengths") }
+        head.requestTime = requestTime
+        head.responseTime = time.now
+        headLines.head = head
+        headLines.isComplete = true
+        guard body.isKept else { return true }
+        guard startBody(for: head) else { return false }
+        guard !head.hasContentCoding, let length = head.contentLength else { return true }
+        guard length <= request.fetchRequest.byteLimit.bytes - body.receivedCount else {
             return refuseBody(bodyTooLong("a length of \(length) bytes was announced"))
         }
-        expectedLength = receivedBytes + length
-        if collectsBody { body.reserveCapacity(body.count + min(length, 16 << 20)) }
-        request.onProgress(LoadProgress(received: receivedBytes, expected: expectedLength))
+        body.expectedLength = body.receivedCount + length
+        if collectsBody { body.bytes.reserveCapacity(body.bytes.count + min(length, 16 << 20)) }
+        request.onProgress(LoadProgress(received: body.receivedCount, expected: body.expectedLength))
         return true
     }
 
@@ -68,16 +47,11 @@ extension Exchange {
     ///
     /// - Returns: `false` if the response has another range than requested; otherwise, `true`.
     private func startBody(for head: ResponseHead) -> Bool {
-        body = []
-        receivedBytes = 0
-        expectedLength = nil
-        resumedLength = nil
+        body.start()
         guard head.status == 206 else { return true }
         if let partialBody = request.partialBody {
             if let length = partialBody.resumedLength(from: head, url: request.url) {
-                resumedLength = length
-                receivedBytes = partialBody.bytes.count
-                body = partialBody.bytes
+                body.start(with: partialBody.bytes, resumedLength: length)
                 return true
             }
         } else if request.headers["Range"] != nil || !head.isPart {

@@ -14,11 +14,6 @@ extension Exchange {
     }
 
     /// Sets all options of the handle.
-    ///
-    /// - Parameters:
-    ///   - options: The options common to all exchanges.
-    ///   - cookieJar: The cookies, for requests that use them.
-    ///   - lastHeaderList: The header fields of the previous exchange, reused if they are equal.
     func configure(with options: EngineOptions, cookieJar: CookieJar, lastHeaderList: inout HeaderList?) {
         options.curl.apply(to: handle, host: request.origin.host)
         setReadAhead(options)

@@ -23,7 +23,7 @@ extension Exchange {
     ///
     /// - Returns: The code with which the exchange ends as it resumes; otherwise, `nil`.
     func resume() -> CURLcode? {
-        lastActivity = clock.now
+        timer.recordActivity(at: clock.now)
         guard pauseReasons.isEmpty else { return nil }
         let code = curl_easy_pause(easy, CURLPAUSE_CONT)
         // An exchange without a connection, before its first byte or after its last one, cannot be paused.
@@ -31,10 +31,5 @@ extension Exchange {
     }
 
     /// A Boolean value indicating whether received bytes are still to be decoded.
-    var hasPendingBytes: Bool { decoder?.hasPendingBytes ?? false }
-
-    /// The time since the start, without pauses.
-    var activeTime: Duration {
-        clock.now - startTime - pausedTime - (pauseReasons.isEmpty ? .zero : clock.now - pausedSince)
-    }
+    var hasPendingBytes: Bool { decoding.decoder?.hasPendingBytes ?? false }
 }

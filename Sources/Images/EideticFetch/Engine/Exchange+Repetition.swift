@@ -11,15 +11,16 @@ extension Exchange {
     ///
     /// - SeeAlso: RFC 9112, section 9.3.1; RFC 9113, sections 6.8 and 8.7.
     func mayBeRepeated(after code: CURLcode) -> Bool {
-        guard !isRepeated, failure == nil, headBytes == 0, FetchRequest.isIdempotent(request.redirect.method),
-            !(400..<600).contains(integer(for: CURLINFO_HTTP_CONNECTCODE))
+        guard !isRepeated, failure == nil, headLines.byteCount == 0, FetchRequest.isIdempotent(request.redirect.method),
+            !(400..<600).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE))
         else { return false }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2: return true
         case CURLE_SSL_CONNECT_ERROR: return isConnectionLostInHandshake
         // The stream alone was refused, unless its connection was kept and is ending.
         case CURLE_HTTP2_STREAM:
-            return integer(for: CURLINFO_NUM_CONNECTS) == 0 || detail(for: code).hasPrefix("Connection died")
+            return handle.integer(for: CURLINFO_NUM_CONNECTS) == 0
+                || handle.message(for: code).hasPrefix("Connection died")
         default: return false
         }
     }

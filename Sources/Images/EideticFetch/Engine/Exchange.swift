@@ -34,8 +34,6 @@ final class Exchange {
     let handle: EasyHandle
     var easy: UnsafeMutableRawPointer { handle.pointer }
 
-    var head: ResponseHead?
-    var body: [UInt8] = []
     /// The error with which the engine or a callback ended the exchange.
     private(set) var failure: EideticError?
     /// A Boolean value indicating whether the response has another range than requested.
@@ -43,18 +41,12 @@ final class Exchange {
     var pauseReasons: PauseReason = [] {
         didSet {
             guard oldValue.isEmpty != pauseReasons.isEmpty else { return }
-            if pauseReasons.isEmpty { pausedTime += clock.now - pausedSince } else { pausedSince = clock.now }
+            if pauseReasons.isEmpty { timer.endPause(at: clock.now) } else { timer.pause(at: clock.now) }
         }
     }
-    /// The duration of all pauses that have ended.
-    private(set) var pausedTime: Duration = .zero
-    /// The start of the last pause.
-    private(set) var pausedSince: Duration = .zero
     /// The rate limit of all exchanges together; `nil` for no limit.
     var rateLimiter: RateLimiter?
-    /// The time of the last byte, by the engine's clock.
-    var lastActivity: Duration
-    let startTime: Duration
+    var timer: ExchangeTimer
     /// A Boolean value indicating whether the exchange repeats another one of the same request.
     let isRepeated: Bool
     /// The time of day at which the exchange started.
@@ -63,36 +55,17 @@ final class Exchange {
     let stopCountAtStart: Int
     let clock: ActiveClock
 
-    /// The part of the response that arrived slowly or fast, for the least rate.
-    var rateWindow = RateWindow()
-    /// The decoder of the body's content coding; `nil` if it has none.
-    var decoder: BodyDecoder?
-    /// A Boolean value indicating whether the first bytes of the body show whether it has the coding.
-    var isCodingUncertain = false
+    var decoding = BodyDecoding()
     /// The exchanges whose decoders have pending bytes.
     let decodingList: DecodingList
-    /// The time of the current turn of the engine, and the number of bytes that the decoder was given in it.
-    var turn: Duration = .zero
-    var decodedInTurn = 0
     /// The code with which libcurl ended the exchange while bytes were still to be decoded.
     var pendingCode: CURLcode?
     let bodyBudget: BodyBudget
     /// The share of the body in memory; `nil` for any other destination.
     var share: BodyShare?
 
-    // The head and the body as they are received.
-    var incomingHead = ResponseHead()
-    var headBytes = 0
-    var ignoredBytes = 0
-    /// A Boolean value indicating whether the body is kept.
-    var keepsBody = false
-    var receivedBytes = 0
-    /// The length of the complete body; `nil` if it is unknown.
-    var expectedLength: Int?
-    /// The required length of a body that is resumed; `nil` for any other body.
-    var resumedLength: Int?
-    /// A Boolean value indicating whether the beginning of the body has been accepted.
-    var isRecognised = false
+    var headLines = HeadLineParser()
+    var body = ReceivedBody()
 
     init(
         request: ExchangeRequest,
@@ -112,12 +85,14 @@ final class Exchange {
         requestTime = time.now
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
-        lastActivity = clock.now
-        startTime = previous?.startTime ?? clock.now
+        timer = ExchangeTimer(start: previous?.timer.start, at: clock.now)
         isRepeated = previous != nil
         stopCountAtStart = clock.stopCount
         handle.errorBuffer.pointee = 0
     }
+
+    /// The head of the response; `nil` if it is not complete.
+    var head: ResponseHead? { headLines.isComplete ? headLines.head : nil }
 
     /// Records the error of the exchange; the first one is kept.
     func fail(_ error: EideticError) { if failure == nil { failure = error } }

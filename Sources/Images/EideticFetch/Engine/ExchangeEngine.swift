@@ -3,10 +3,6 @@ import EideticCore
 /// A performer of exchanges, whose scheduler decides which of them start.
 protocol ExchangeEngine: Sendable {
     /// Prepares the engine; called once, before anything else.
-    ///
-    /// - Parameters:
-    ///   - options: The options common to all exchanges.
-    ///   - onEnd: A function that is called after each exchange, before the completion of its request.
     func run(_ options: EngineOptions, onEnd: @escaping @Sendable (ExchangeRequest) -> Void)
 
     /// Starts an exchange; the completion of its request is called exactly once.

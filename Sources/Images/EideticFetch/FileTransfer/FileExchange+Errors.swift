@@ -4,13 +4,8 @@ import EideticCore
 extension FileExchange {
     /// Returns the error for a code of libcurl.
     func error(for code: CURLcode) -> EideticError {
-        var number = 0
-        eidetic_curl_get_long(handle.pointer, CURLINFO_OS_ERRNO, &number)
-        let text = String(cString: handle.errorBuffer)
-        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-        var start: curl_off_t = 0
-        eidetic_curl_get_offset(handle.pointer, CURLINFO_PRETRANSFER_TIME_T, &start)
-        if code == CURLE_OUT_OF_MEMORY, start > 0 {
+        let number = handle.integer(for: CURLINFO_OS_ERRNO)
+        if code == CURLE_OUT_OF_MEMORY, handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0 {
             // A lack of memory would have ended the process before: libcurl means a line over its limit.
             return EideticError(
                 .badResponse,
@@ -19,7 +14,7 @@ extension FileExchange {
         }
         return EideticError(
             Self.codes[code.rawValue] ?? .badResponse,
-            message: "\(request.url): \(detail)",
+            message: "\(request.url): \(handle.message(for: code))",
             systemErrorNumber: number == 0 ? nil : Int32(truncatingIfNeeded: number)
         )
     }

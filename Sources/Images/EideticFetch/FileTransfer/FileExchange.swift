@@ -12,9 +12,7 @@ package final class FileExchange {
     /// The time of the last byte in either direction, by the loop's clock.
     package internal(set) var lastActivity: Duration
     var failure: EideticError?
-    private var incomingHead = ResponseHead()
-    private var hasHead = false
-    private var headBytes = 0
+    private var lineParser = HeadLineParser()
     private let clock: () -> Duration
 
     /// The largest size of the head of a response.
@@ -49,38 +47,21 @@ package final class FileExchange {
     /// Receives lines of the head; returns `false` to end the exchange.
     func receive(head lines: UnsafeRawBufferPointer) -> Bool {
         lastActivity = clock()
-        headBytes += lines.count
-        guard headBytes <= Self.headLimit else { return refuseHead("is longer than \(Self.headLimit) bytes") }
-        var start = 0
-        while start < lines.count {
-            let end = lines.index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? lines.count
-            guard receive(headLine: UnsafeRawBufferPointer(rebasing: lines[start..<end])) else { return false }
-            start = end
+        guard lineParser.byteCount + lines.count <= Self.headLimit else {
+            return refuseHead("is longer than \(Self.headLimit) bytes")
         }
-        return true
-    }
-
-    private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        if line.startsWithStatusLine {
-            incomingHead = ResponseHead(statusLine: line)
-            hasHead = false
-        } else if line.isBlank {
-            return hasHead || finishHead()
-        } else if !hasHead, let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
-            let name = line.text(from: 0, to: colon)
-            incomingHead.headers.add(line.text(from: colon + 1, to: line.count), for: name)
-        }
-        return true
+        return lines.allLines { !lineParser.append($0) || finishHead() }
     }
 
     private func finishHead() -> Bool {
+        let incomingHead = lineParser.head
         var response = FileResponse(incomingHead)
         response.isFromPublicAddress = isConnectedToPublicAddress
         guard incomingHead.status >= 200 else {
             delegate?.receive(provisional: response)
             return true
         }
-        hasHead = true
+        lineParser.isComplete = true
         guard !incomingHead.hasConflictingLengths else { return refuseHead("announces several lengths") }
         if response.isRedirect, let location = incomingHead.headers.values(for: "Location").first {
             response.redirectTarget = ParsedURL.resolve(location, against: request.url)
@@ -122,11 +103,7 @@ package final class FileExchange {
     }
 
     private var isConnectedToPublicAddress: Bool {
-        var text: UnsafePointer<CChar>?
-        guard eidetic_curl_get_string(handle.pointer, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text else {
-            return false
-        }
-        return NetworkAddress(text: String(cString: text))?.isPublic ?? false
+        handle.string(for: CURLINFO_PRIMARY_IP).flatMap(NetworkAddress.init(text:))?.isPublic ?? false
     }
 
     /// Ends the exchange because of its head; returns `false`.

@@ -44,7 +44,7 @@ struct Attempts: Sendable {
     ///   - random: The random number of the delay, from 0 to 1.
     ///   - budget: Takes a retry from the budget of the downloader; returns `false` if it is used up.
     /// - Returns: The decision.
-    mutating func next(after failure: Downloader.Failure, random: Double, budget: () -> Bool) -> Decision {
+    mutating func next(after failure: DownloadFailure, random: Double, budget: () -> Bool) -> Decision {
         guard isIdempotent else { return .stop }
         let delay: Duration?
         if failure.wasStopped, failure.error.isTransportFailure, freeCount > 0 {
@@ -66,7 +66,7 @@ struct Attempts: Sendable {
     /// Returns the delay by the program's own rule; `nil` if the download is not attempted again.
     private func ruled(
         by rule: @Sendable (FetchAttempt) -> Duration?,
-        after failure: Downloader.Failure,
+        after failure: DownloadFailure,
         standard: Duration?
     ) -> Duration? {
         guard count < Self.limit, ![.cancelled, .offline].contains(failure.error.code) else { return nil }

@@ -29,7 +29,7 @@ public final class FailureList: Sendable {
     }
 
     private let policy: FailurePolicy
-    private let time: any TimeSource
+    let time: any TimeSource
     private let state = Guarded(State())
 
     init(policy: FailurePolicy, time: any TimeSource) {

@@ -12,9 +12,7 @@ package final class BodyShare: Sendable {
 
     deinit { release() }
 
-    /// Adds received bytes.
-    ///
-    /// - Returns: `false` if the body must wait until `mayGrow`; otherwise, `true`.
+    /// Adds received bytes; returns `false` if the body must wait until `mayGrow`.
     @discardableResult
     package func add(_ count: Int) -> Bool { budget.add(count, to: self) }
 
@@ -24,9 +22,7 @@ package final class BodyShare: Sendable {
     /// A Boolean value indicating whether other bodies wait until this one is complete.
     package var holdsOthers: Bool { budget.holdsOthers(self) }
 
-    /// Waits until the body may receive more bytes.
-    ///
-    /// - Throws: `cancelled` if the task is cancelled meanwhile.
+    /// Waits until the body may receive more bytes; throws `cancelled` if the task is cancelled meanwhile.
     package func waitUntilMayGrow() async throws(EideticError) { try await budget.waitUntilMayGrow(self) }
 
     /// Records that the body is complete, and waits for a decoder.

@@ -36,6 +36,9 @@ final class DownloadScheduler: Sendable {
         if isRefused { failOffline(request) } else if let ready { start(ready) }
     }
 
+    /// A Boolean value indicating whether downloads fail instead of being started.
+    var isOffline: Bool { read { $0.isOffline } }
+
     /// Sets whether new downloads fail as `offline`; if so, downloads that wait fail as well.
     func setOffline(_ isOffline: Bool) {
         let refusedRequests = queue.withLock { queue in

@@ -113,7 +113,7 @@ package final class PartialBodies: Sendable {
     }
 
     /// Removes all parts; those of downloads that run now are not kept.
-    func removeAll() {
+    package func removeAll() {
         state.withLock { state in
             state.parts = [:]
             state.keys = []

@@ -14,10 +14,7 @@ extension ImageWidget {
         let pipeline = ownPipeline
         slot.followScale { [weak state] in
             guard let state, let size = state.knownSize else { return }
-            let presentation = ImageSlot.Presentation(
-                keepsCurrentImage: true,
-                setsImage: load.presentation.setsImage
-            )
+            let presentation = ImageSlot.Presentation(keepsCurrentImage: true, setsImage: load.presentation.setsImage)
             let load = WidgetLoad(part: load.part, presentation: presentation)
             ImageWidget(state: state, pipeline: pipeline).start(load, for: request, size: size)
         }

@@ -46,17 +46,13 @@ struct RedisCircuitBreaker: Sendable {
         return .refusedTrying(failure.error)
     }
 
-    /// Opens the circuit until the interval has passed.
-    ///
-    /// - Returns: `true` if it was closed; otherwise, `false`.
+    /// Opens the circuit until the interval has passed; returns `true` if it was closed.
     mutating func open(after error: EideticError, at now: Duration) -> Bool {
         defer { (failure, isTrying) = ((error, now + interval), false) }
         return failure == nil
     }
 
-    /// Closes the circuit.
-    ///
-    /// - Returns: `true` if it was open; otherwise, `false`.
+    /// Closes the circuit; returns `true` if it was open.
     mutating func close() -> Bool {
         defer { (failure, isTrying) = (nil, false) }
         return failure != nil

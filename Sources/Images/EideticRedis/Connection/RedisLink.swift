@@ -44,9 +44,7 @@ final class RedisLink {
         return min(responseTime + limits.timeout, oldest + limits.timeout * 3)
     }
 
-    /// Queues a request, or fails it at once.
-    ///
-    /// - Returns: `true` if the caller has to connect; otherwise, `false`.
+    /// Queues a request, or fails it at once; returns `true` if the caller has to connect.
     func accept(_ request: RedisRequest, at now: Duration) -> Bool {
         switch breaker.admit(at: now) {
         case .admitted:

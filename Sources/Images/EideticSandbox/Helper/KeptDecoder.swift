@@ -57,9 +57,7 @@ final class KeptDecoder {
         return animation?.info
     }
 
-    /// Decodes the frame with an index, or the next preview.
-    ///
-    /// - Returns: `nil` if nothing is visible yet.
+    /// Decodes the frame with an index, or the next preview; returns `nil` if nothing is visible yet.
     func image(at index: Int) throws(EideticError) -> Image? {
         guard let animation else {
             defer { nextPreview = nil }

@@ -22,13 +22,6 @@ package final class SandboxedPreview: @unchecked Sendable {
     package private(set) var decodedByteCount = 0
 
     /// Creates a decoder for one image.
-    ///
-    /// - Parameters:
-    ///   - options: The options of the complete image.
-    ///   - limits: The limits of each preview.
-    ///   - pool: The processes.
-    ///   - context: Cancels the decodes.
-    ///   - threads: The pool of the calling threads, whose other jobs do not wait for a slow preview.
     package init(
         options: DecodeOptions,
         limits: DecodeLimits,

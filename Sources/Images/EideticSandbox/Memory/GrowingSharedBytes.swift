@@ -29,9 +29,7 @@ struct GrowingSharedBytes {
         return (mapped, memory)
     }
 
-    /// Appends bytes.
-    ///
-    /// - Returns: `false` if the memory was replaced by a larger one, which is to be passed on.
+    /// Appends bytes; returns `false` if the memory was replaced by a larger one, which is to be passed on.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> Bool {
         let needed = count + bytes.count
         let isEnough = needed <= capacity

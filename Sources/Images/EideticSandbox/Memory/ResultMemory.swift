@@ -24,11 +24,6 @@ final class ResultMemory: Sendable {
     private let place: ReusableMemoryCount.Place?
 
     /// Creates memory of at least `byteCount` bytes.
-    ///
-    /// - Parameters:
-    ///   - byteCount: The number of bytes.
-    ///   - count: The number of memories that can be used again; `nil` if it is to be sealed in any case.
-    /// - Throws: `sandboxUnavailable`.
     init(byteCount: Int, reusableCount count: ReusableMemoryCount?) throws(EideticError) {
         let memory = try SharedMemory(byteCount: byteCount)
         self.byteCount = memory.byteCount
@@ -58,9 +53,7 @@ final class ResultMemory: Sendable {
         return opened
     }
 
-    /// Returns the bytes, which no process can change any more.
-    ///
-    /// - Throws: `decoderFailed` if a process still can.
+    /// Returns the bytes, which no process can change any more; throws `decoderFailed` if a process still can.
     func read() throws(EideticError) -> MappedMemory {
         guard case .reusable(let mapped) = kind else { return try memory.seal() }
         guard losesWriters() else {

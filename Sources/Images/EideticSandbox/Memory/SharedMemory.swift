@@ -8,9 +8,7 @@ package final class SharedMemory: Sendable {
     package let byteCount: Int
     private let descriptor: Guarded<Int32>
 
-    /// Creates memory of at least `byteCount` bytes.
-    ///
-    /// - Throws: `sandboxUnavailable` without a descriptor or room for it.
+    /// Creates memory of at least `byteCount` bytes; throws `sandboxUnavailable` without a descriptor or room for it.
     package init(byteCount: Int) throws(EideticError) {
         let page = Int(getpagesize())
         self.byteCount = (max(1, byteCount) + page - 1) / page * page
@@ -88,9 +86,7 @@ package final class MappedMemory: @unchecked Sendable {
     private static let populateRead: Int32 = 22
     private static let populateWrite: Int32 = 23
 
-    /// Maps the memory of a descriptor.
-    ///
-    /// - Throws: `outOfMemory`.
+    /// Maps the memory of a descriptor; throws `outOfMemory`.
     package init(descriptor: Int32, byteCount: Int, access: Access) throws(EideticError) {
         let protection = access == .readWrite ? PROT_READ | PROT_WRITE : PROT_READ
         // Before Linux 6.7 sealed memory cannot be mapped as shared.

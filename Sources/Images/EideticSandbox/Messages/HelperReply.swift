@@ -47,10 +47,7 @@ extension HelperReply: WireRecord {
 extension Layout<EideticError.Code> {
     /// The name of a code; an unknown one is that of a failed decode.
     fileprivate static var code: Self {
-        Layout<String>.text(limit: 64).map(
-            to: { EideticError.Code(named: $0) ?? .decoderFailed },
-            from: \.description
-        )
+        Layout<String>.text(limit: 64).map(to: { EideticError.Code(named: $0) ?? .decoderFailed }, from: \.description)
     }
 }
 

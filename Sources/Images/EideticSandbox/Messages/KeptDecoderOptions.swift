@@ -34,13 +34,5 @@ package struct KeptDecoderOptions: Sendable, Equatable {
 }
 
 extension KeptDecoderOptions: WireRecord {
-    package static let layout = Layout(
-        Self.init,
-        \.kind,
-        \.number,
-        \.capacity,
-        \.maximumCopyBytes,
-        \.options,
-        \.limits
-    )
+    package static let layout = Layout(Self.init, \.kind, \.number, \.capacity, \.maximumCopyBytes, \.options, \.limits)
 }

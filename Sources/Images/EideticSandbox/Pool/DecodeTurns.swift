@@ -203,9 +203,7 @@ extension DecodeTurns {
         }
     }
 
-    /// Ends a wait.
-    ///
-    /// - Returns: `false` if what it waited for was granted before.
+    /// Ends a wait; returns `false` if what it waited for was granted before.
     private func cancel(_ number: Int) -> Bool {
         change { state in
             let count = state.waiting.count

@@ -319,9 +319,7 @@ package final class HelperPool: Sendable {
         if surplus !== helper { idleProcesses.start(for: self) }
     }
 
-    /// Ends processes that have waited for an image long enough.
-    ///
-    /// - Returns: `true` if others wait.
+    /// Ends processes that have waited for an image long enough; returns `true` if others wait.
     func endIdleProcesses() -> Bool {
         let (unused, hasOthers) = state.withLock { state -> ([HelperProcess], Bool) in
             let end = ContinuousClock.now - settings.idleTime

@@ -31,12 +31,6 @@ package final class HelperProcess: @unchecked Sendable {
     package static let windowSize = (4 << 20) + (64 << 10)
 
     /// Starts a process, and waits until it has restricted itself.
-    ///
-    /// - Parameters:
-    ///   - program: The program.
-    ///   - generation: The number of restarts of the pool.
-    ///   - duration: The longest time until it is ready.
-    /// - Throws: The reason why it is not.
     init(
         starting program: HelperProgram,
         generation: Int = 0,

@@ -119,12 +119,7 @@ final class HelperSession {
         }
         try prepare(bytes, memory: immediateMemory)
         return try reply(
-            to: .open(
-                byteCount: bytes.count,
-                options: options,
-                limits: limits,
-                immediateMemory: immediateMemory
-            )
+            to: .open(byteCount: bytes.count, options: options, limits: limits, immediateMemory: immediateMemory)
         )
     }
 

@@ -42,16 +42,6 @@ final class RemoteDecoder: @unchecked Sendable {
     var workingMemory = 0
 
     /// Creates a decoder; no process has it before the first call.
-    ///
-    /// - Parameters:
-    ///   - kind: The images to decode.
-    ///   - byteCount: The number of the first bytes.
-    ///   - isComplete: `true` if no others follow.
-    ///   - options: The target size and the conversions.
-    ///   - limits: The limits of each call.
-    ///   - maximumCopyBytes: The memory for copies of an animation's canvas.
-    ///   - pool: The processes.
-    /// - Throws: `outOfMemory`.
     init(
         _ kind: KeptDecoderOptions.Kind,
         byteCount: Int,
@@ -156,9 +146,7 @@ final class RemoteDecoder: @unchecked Sendable {
         defer { session.end() }
         let keptMemory = pool.keptDecoders.withLock { $0.memory(of: process.number) } + bytes.capacity
         let properties = try synchronize(process, by: session, keptMemory: keptMemory)
-        return try body(
-            Call(session: session, decoder: options.number, properties: properties, keptMemory: keptMemory)
-        )
+        return try body(Call(session: session, decoder: options.number, properties: properties, keptMemory: keptMemory))
     }
 
     /// Passes on the bytes that the decoder does not have, after it was created if necessary.
@@ -197,11 +185,7 @@ final class RemoteDecoder: @unchecked Sendable {
         options.number = pool.keptDecoders.withLock { $0.makeNumber() }
         options.capacity = bytes.capacity
         let memory = try bytes.takeMemory(),
-            request = HelperRequest.keep(
-                options,
-                byteCount: bytes.count,
-                isComplete: isComplete
-            )
+            request = HelperRequest.keep(options, byteCount: bytes.count, isComplete: isComplete)
         let place = DecoderPlace(process: process.number, decoder: options.number)
         pool.keptDecoders.withLock { $0.insert(place, memory: bytes.capacity + options.maximumCopyBytes) }
         self.place = place

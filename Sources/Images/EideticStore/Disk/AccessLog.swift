@@ -7,17 +7,23 @@ import EideticCore
 final class AccessLog: Sendable {
     private static let batchSize = 1_024
     private static let capacity = 8 * batchSize
+
+    private let directory: SharedDirectory
     private let keys = Guarded<[CacheKey]>([])
 
-    /// Records a read, and returns `true` if a batch is complete and should be drained.
+    init(of directory: SharedDirectory) { self.directory = directory }
+
+    /// Records that an entry was used, so that it is evicted later.
     ///
-    /// Reads beyond the capacity are not recorded.
-    func record(_ key: CacheKey) -> Bool {
-        keys.withLock { keys in
+    /// Uses beyond the capacity are not recorded.
+    func record(_ key: CacheKey) {
+        let isFullBatch = keys.withLock { keys in
             guard keys.count < Self.capacity else { return false }
             keys.append(key)
             return keys.count % Self.batchSize == 0
         }
+        guard isFullBatch, !directory.configuration.isReadOnly else { return }
+        directory.work.schedule(for: self) { log, _ in log.flush() }
     }
 
     /// Removes and returns all recorded keys.
@@ -26,6 +32,26 @@ final class AccessLog: Sendable {
             let drained = keys
             keys.removeAll(keepingCapacity: drained.count <= 2 * Self.batchSize)
             return drained
+        }
+    }
+
+    /// Lets the age of an entry begin anew, if it counts from the latest use.
+    func renewAge(of key: CacheKey, with metadata: DiskCache.Metadata) {
+        guard directory.ages.isExtendedByUse(metadata), let work = try? directory.work.begin() else { return }
+        defer { work.end() }
+        guard (try? work.waitUntilAdmitted()) != nil else { return }
+        try? directory.files.setModificationTime(of: directory.layout.path(of: key), to: directory.time.now)
+    }
+
+    /// Applies the log to the ledger.
+    private func flush() {
+        let accesses = drain()
+        do throws(SystemError) {
+            try directory.transaction { ledger throws(SystemError) in
+                try ledger.append(ledger.recordAccesses(accesses))
+            }
+        } catch {
+            Log.write(.debug, category: .store, message: "\(accesses.count) accesses are not recorded: \(error)")
         }
     }
 }

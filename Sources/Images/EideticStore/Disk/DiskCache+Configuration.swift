@@ -1,5 +1,4 @@
 public import EideticCore
-import Glibc
 
 extension DiskCache {
     /// The settings of a disk cache.
@@ -86,36 +85,6 @@ extension DiskCache {
 
         /// Creates a configuration with the default settings.
         public init(directory: String) { self.directory = directory }
-
-        /// Throws `invalidArgument` for a setting out of its range.
-        func validate() throws(EideticError) {
-            if directory.isEmpty || directory.utf8.contains(0) {
-                throw Self.invalidArgument("the directory \"\(directory)\" is not a path")
-            }
-            if let sizeLimit, sizeLimit <= .zero {
-                throw Self.invalidArgument("the size limit \(sizeLimit.bytes) is not above 0")
-            }
-            if !(0...1).contains(derivedShare) {
-                throw Self.invalidArgument("the derived share \(derivedShare) is not between 0 and 1")
-            }
-            if let minimumFreeSpace, minimumFreeSpace < .zero {
-                throw Self.invalidArgument("the minimum free space \(minimumFreeSpace.bytes) is below 0")
-            }
-            if maximumAge <= .zero { throw Self.invalidArgument("the maximum age \(maximumAge) is not above 0") }
-        }
-
-        /// The same settings with the absolute path of the directory.
-        var resolved: Configuration {
-            guard !directory.hasPrefix("/"), let current = getcwd(nil, 0) else { return self }
-            defer { free(current) }
-            var configuration = self
-            configuration.directory = "\(String(cString: current))/\(directory)"
-            return configuration
-        }
-
-        private static func invalidArgument(_ reason: String) -> EideticError {
-            EideticError(.invalidArgument, message: "disk cache: \(reason)")
-        }
     }
 
     /// Returns the cache directory of a namespace: `eidetic/NAMESPACE` in the user's cache directory.
@@ -126,7 +95,7 @@ extension DiskCache {
     /// becomes `_`.
     /// - SeeAlso: XDG Base Directory Specification 0.8; systemd.exec(5), `CacheDirectory=`.
     public static func defaultDirectory(namespace: String = "default") -> String {
-        "\(userCacheDirectory())/eidetic/\(directoryName(of: namespace))"
+        "\(ProcessEnvironment.cacheDirectory)/eidetic/\(directoryName(of: namespace))"
     }
 
     /// Returns the file name of a namespace's directory.
@@ -134,17 +103,5 @@ extension DiskCache {
         let characters = namespace.unicodeScalars.map { $0 == "/" || $0 == "\0" ? "_" : Character($0) }
         let name = characters.reduce(into: "") { $0.append($1) }
         return name.isEmpty || name == "." || name == ".." ? "_" : name
-    }
-
-    private static func userCacheDirectory() -> String {
-        if let directory = directory(in: "CACHE_DIRECTORY") ?? directory(in: "XDG_CACHE_HOME") { return directory }
-        if let home = directory(in: "HOME") { return "\(home)/.cache" }
-        return "/var/tmp/eidetic-\(ProcessEnvironment.userNumber)"
-    }
-
-    /// Returns the first path in an environment variable, if it is absolute and not the root directory.
-    private static func directory(in name: String) -> String? {
-        let path = ProcessEnvironment.variable(name)?.prefix { $0 != ":" || name != "CACHE_DIRECTORY" }
-        return path.flatMap { $0.hasPrefix("/") && $0.contains { $0 != "/" } ? String($0) : nil }
     }
 }

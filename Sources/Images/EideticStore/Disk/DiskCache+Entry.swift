@@ -24,27 +24,6 @@ extension DiskCache {
         /// A header field of the HTTP response.
         package typealias Field = HTTPHeaders.Field
 
-        /// A distinction between encoded originals and bytes that can be computed again.
-        package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-            /// The bytes as their origin sent them.
-            case original
-            /// Bytes computed from an original, for example a smaller rendition; evicted before originals.
-            case derived
-        }
-
-        /// The value of an entry to the user, which decides how long it resists eviction.
-        package enum Importance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
-            /// Prefetched and not yet read; a read changes it to `viewed`.
-            case prefetched
-            /// Loaded for display.
-            case viewed
-            /// Stored on the user's request; evicted only when no other entry is left.
-            case user
-
-            /// Returns `true` if an entry of the first importance is evicted before one of the second.
-            package static func < (left: Importance, right: Importance) -> Bool { left.rawValue < right.rawValue }
-        }
-
         /// The time of the write; zero, the default, means the current time.
         public var storageTime = Timestamp(nanoseconds: 0)
         /// The time at which the entry expires; `nil`, the default, means the cache's maximum age after `storageTime`.
@@ -56,9 +35,9 @@ extension DiskCache {
         /// Additional bytes for the caller's use; none by default.
         package var extendedData: [UInt8] = []
         /// The kind of the entry; original by default.
-        package var kind = Kind.original
+        package var kind = EntryKind.original
         /// The importance of the entry; `viewed` by default.
-        package var importance = Importance.viewed
+        package var importance = EntryImportance.viewed
 
         /// Creates metadata.
         public init(expirationTime: Timestamp? = nil, headers: [HTTPHeaders.Field] = []) {
@@ -78,13 +57,5 @@ extension DiskCache {
         public var logicalSize = ByteCount.zero
         /// The space that the files use on the device.
         public var allocatedSize = ByteCount.zero
-    }
-
-    /// An entry whose file is damaged.
-    package struct DamagedEntry: Sendable, Hashable {
-        /// The absolute path of the file.
-        package let path: String
-        /// A description of the damage.
-        package let reason: String
     }
 }

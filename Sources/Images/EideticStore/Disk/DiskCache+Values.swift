@@ -47,8 +47,8 @@ extension DiskCache {
         with serializer: Serializer<Value>,
         metadata: Metadata = Metadata()
     ) async throws(EideticError) {
-        try await perform { () throws(EideticError) in
-            try self.store(try serializer.encode(value, for: key), for: key, metadata: metadata)
+        try await work.perform { () throws(EideticError) in
+            try self.writer.store(try serializer.encode(value, for: key), for: key, metadata: metadata)
         }
     }
 
@@ -59,7 +59,7 @@ extension DiskCache {
         for key: String,
         with serializer: Serializer<Value>
     ) async throws(EideticError) -> Value? {
-        try await pool.run { _ throws(EideticError) in try self.blocking.value(for: key, with: serializer) }
+        try await work.pool.run { _ throws(EideticError) in try self.blocking.value(for: key, with: serializer) }
     }
 }
 

@@ -1,5 +1,4 @@
 public import EideticCore
-import Glibc
 
 /// A cache of bytes on disk, safe against kills, full file systems and damaged files.
 ///
@@ -18,19 +17,10 @@ public final class DiskCache: Sendable {
     public let configuration: Configuration
 
     /// The largest size of all entries on the device: ``Configuration/sizeLimit``, or the default that replaces `nil`.
-    public var sizeLimit: ByteCount { ByteCount(limits.totalSize) }
+    public var sizeLimit: ByteCount { ByteCount(directory.limits.totalSize) }
 
-    let layout: DiskLayout
-    let files: FileSystem
-    let reader: EntryReader
-    package let time: any TimeSource
-    let accessLog = AccessLog()
-    let circuitBreaker: WriteCircuitBreaker
-    let workGroup: BackgroundWorkGroup
-    let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4, isForFiles: true)
-    let hooks = Guarded(Hooks())
-    let directoryKey: DirectoryKey
-    private let opening: DiskCacheOpening
+    let directory: SharedDirectory
+    private let accesses: AccessLog
     private let observation = Guarded<Task<Void, Never>?>(nil)
 
     /// Opens the cache in a directory, and creates the directory if it does not exist.
@@ -43,26 +33,18 @@ public final class DiskCache: Sendable {
     ///   directory, `permissionDenied`, `diskFull` if the directory cannot be created, or `invalidArgument` for a
     ///   setting out of its range.
     public convenience init(_ configuration: Configuration) throws(EideticError) {
-        try self.init(configuration, environment: DefaultEnvironment.shared)
+        try self.init(configuration, fileSystem: FileSystem())
     }
 
-    /// Opens the cache in an environment, whose background tasks and phases it uses.
+    /// Opens the cache with a given file system and clock, in an environment whose background tasks and phases it uses.
     package convenience init(
         _ configuration: Configuration,
-        environment: any ApplicationEnvironment
-    ) throws(EideticError) {
-        try self.init(configuration, fileSystem: FileSystem(), environment: environment)
-    }
-
-    /// Opens the cache with a given file system and clock.
-    package convenience init(
-        _ configuration: Configuration,
-        fileSystem: FileSystem,
+        fileSystem: FileSystem = FileSystem(),
         time: any TimeSource = SystemTime(),
         environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
         try self.init(deferred: configuration, fileSystem: fileSystem, time: time, environment: environment)
-        try checkOpened()
+        try directory.checkOpened()
     }
 
     /// Creates a cache whose directory is opened by the first operation, on the thread of that operation.
@@ -76,17 +58,12 @@ public final class DiskCache: Sendable {
         time: any TimeSource = SystemTime(),
         environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
-        try configuration.validate()
-        let configuration = configuration.resolved
-        self.configuration = configuration
-        layout = DiskLayout(configuration)
-        files = fileSystem
-        directoryKey = DirectoryKey(directory: configuration.directory, files: fileSystem)
-        reader = EntryReader(files: fileSystem)
-        self.time = time
-        workGroup = BackgroundWorkGroup(named: "eidetic disk cache", provider: environment)
-        opening = DiskCacheOpening(configuration, files: fileSystem, workGroup: workGroup)
-        circuitBreaker = WriteCircuitBreaker(time: time)
+        try DiskLimits.validate(configuration)
+        var settings = configuration
+        settings.directory = DiskLayout.absolutePath(of: configuration.directory)
+        self.configuration = settings
+        directory = SharedDirectory(settings, files: fileSystem, time: time, provider: environment)
+        accesses = AccessLog(of: directory)
         if !configuration.isReadOnly { observe(environment) }
     }
 
@@ -96,90 +73,54 @@ public final class DiskCache: Sendable {
     ///
     /// The file begins with the entry's bytes, followed by the key, the metadata and the checksums. For a request with
     /// header fields or credentials, the first call reads the directory's secret key from its file.
-    public func path(for key: String) -> String { layout.path(of: CacheKey(storedKeyForReading(key))) }
+    public func path(for key: String) -> String { directory.layout.path(of: CacheKey(storedKeyForReading(key))) }
+
+    /// Replaces the functions that the cache calls before and after it changes its entries.
+    public func setHooks(_ hooks: Hooks) { directory.hooks = hooks }
 
     /// Removes expired entries whenever the application enters the background.
     private func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases
-        let task = Task.detached { [weak self] in
-            for await phase in phases where phase == .background { self?.scheduleRemovalOfExpired() }
+        let task = Task.detached { [weak directory] in
+            for await phase in phases where phase == .background {
+                if let directory { EntryRemoval(directory: directory).scheduleRemovalOfExpired() }
+            }
         }
         observation.withLock { $0 = task }
     }
 }
 
-// MARK: Opening
+// MARK: Parts
 extension DiskCache {
-    /// The limits of the directory; opens it if that was not done yet.
-    var limits: DiskLimits { opening.directory.limits }
+    /// The clock of the cache.
+    package var time: any TimeSource { directory.time }
 
-    /// The ledger of the directory; opens it if that was not done yet.
-    var ledger: Monitor<Ledger> { opening.directory.ledger }
+    /// The threads of the cache, and the background task that covers their work.
+    package var work: DiskWork { directory.work }
 
-    /// Throws if the directory cannot be used; opens it if that was not done yet.
-    func checkOpened() throws(EideticError) { if let failure = opening.directory.failure { throw failure } }
+    /// The reads.
+    package var lookup: EntryLookup { EntryLookup(directory: directory, accesses: accesses) }
 
-    /// Makes the ledger record evicted keys if there is a hook for them.
-    func recordEvictedKeys(_ isNeeded: Bool) { opening.recordEvictedKeys(isNeeded) }
-}
+    /// The passes over all files.
+    package var scan: DirectoryScan { DirectoryScan(directory: directory) }
 
-// MARK: Transactions
-extension DiskCache {
-    /// Returns `true` if a text can be a key: 1 to 65,536 bytes.
-    static func isValidKey(_ text: String) -> Bool { (1...EntryFile.keySizeLimit).contains(text.utf8.count) }
+    /// The writes.
+    package var writer: EntryWriter { EntryWriter(directory: directory, accesses: accesses) }
 
-    /// Runs `body` while no other thread or process changes the directory.
-    func inTransaction<Value: Sendable>(
-        _ body: (Ledger) throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        if let failure = opening.directory.failure {
-            let number = failure.systemErrorNumber ?? EACCES
-            throw SystemError(.open, errorNumber: number, path: layout.directory)
-        }
-        defer { notifyDidEvict() }
-        return try ledger.withLock { ledger throws(SystemError) in
-            let ledger = ledger
-            return try ledger.transaction { () throws(SystemError) in try body(ledger) }
-        }
+    var removal: EntryRemoval { EntryRemoval(directory: directory) }
+
+    /// Returns the form of a key in which an entry is searched.
+    package func storedKeyForReading(_ key: String) -> String { directory.key.keyForReading(key) }
+
+    /// Returns the form of a key in which an entry is written; creates the directory's key if that is needed.
+    package func storedKeyForWriting(_ key: String) throws(EideticError) -> String {
+        try directory.key.keyForWriting(key)
     }
 
-    /// Runs `body` in a transaction that the background task covers; for operations that only read otherwise.
-    func coveredTransaction<Value: Sendable>(
-        _ body: (Ledger) throws(SystemError) -> Value
-    ) throws(EideticError) -> Value {
-        try covered { () throws(EideticError) in
-            do throws(SystemError) { return try inTransaction(body) } catch { throw EideticError(error) }
-        }
-    }
-
-    /// Runs `body` in a transaction if the cache may write, with errors for users.
-    func inWriteTransaction<Value: Sendable>(
-        _ body: (Ledger) throws(SystemError) -> Value
-    ) throws(EideticError) -> Value {
-        try checkWritable()
-        do throws(SystemError) {
-            return try inTransaction(body)
-        } catch {
-            circuitBreaker.record(error)
-            throw EideticError(error)
-        }
-    }
-
-    /// Calls the `didEvict` hook for each entry evicted since the last call.
-    private func notifyDidEvict() {
-        guard let didEvict = currentHooks.didEvict else { return }
-        let keys = ledger.withLock { ledger in
-            defer { if ledger.evictedKeys != nil { ledger.evictedKeys = [] } }
-            return ledger.evictedKeys ?? []
-        }
-        for key in keys { didEvict(key) }
-    }
-
-    func checkWritable() throws(EideticError) {
-        try checkOpened()
-        guard !configuration.isReadOnly else {
-            throw EideticError(.permissionDenied, message: "the cache at \(layout.directory) is read-only")
-        }
-        try circuitBreaker.check()
+    /// Returns the time until an entry that is read or written now expires; zero for an expired one.
+    ///
+    /// A storage time of zero stands for the current time.
+    package func timeToLive(of metadata: Metadata) -> Duration {
+        directory.ages.timeToLive(of: metadata, at: directory.time.now)
     }
 }

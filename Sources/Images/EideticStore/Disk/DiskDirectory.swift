@@ -125,4 +125,17 @@ enum ProcessEnvironment {
 
     /// Returns the value of an environment variable, or `nil` if it is not set.
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// The directory of the user's caches.
+    static var cacheDirectory: String {
+        if let directory = directory(in: "CACHE_DIRECTORY") ?? directory(in: "XDG_CACHE_HOME") { return directory }
+        if let home = directory(in: "HOME") { return "\(home)/.cache" }
+        return "/var/tmp/eidetic-\(userNumber)"
+    }
+
+    /// Returns the first path in an environment variable, if it is absolute and not the root directory.
+    private static func directory(in name: String) -> String? {
+        let path = variable(name)?.prefix { $0 != ":" || name != "CACHE_DIRECTORY" }
+        return path.flatMap { $0.hasPrefix("/") && $0.contains { $0 != "/" } ? String($0) : nil }
+    }
 }

@@ -26,10 +26,10 @@ extension DiskIndex {
 
         var key: CacheKey { CacheKey(high: high, low: low) }
 
-        var kind: DiskCache.Metadata.Kind { flags & 1 == 0 ? .original : .derived }
+        var kind: EntryKind { flags & 1 == 0 ? .original : .derived }
 
-        var importance: DiskCache.Metadata.Importance {
-            get { DiskCache.Metadata.Importance(rawValue: flags >> 1) ?? .viewed }
+        var importance: EntryImportance {
+            get { EntryImportance(rawValue: flags >> 1) ?? .viewed }
             set { flags = flags & 1 | newValue.rawValue << 1 }
         }
 

@@ -10,8 +10,8 @@ package struct IndexEntry: Sendable, Hashable {
     /// The clock at the latest access minus the current clock of its group: at most 0; see ``DiskEvictionOrder``.
     package var clockOffset: Float = 0
     package var accessCount: UInt8 = 1
-    package var kind = DiskCache.Metadata.Kind.original
-    package var importance = DiskCache.Metadata.Importance.viewed
+    package var kind = EntryKind.original
+    package var importance = EntryImportance.viewed
 
     package init(key: CacheKey = CacheKey(high: 0, low: 0), size: UInt32 = 0) { (self.key, self.size) = (key, size) }
 }

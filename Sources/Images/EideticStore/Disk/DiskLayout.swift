@@ -1,4 +1,5 @@
 import EideticCore
+import Glibc
 
 /// The paths of the files in a cache's directory.
 ///
@@ -15,6 +16,13 @@ struct DiskLayout: Sendable {
     init(_ configuration: DiskCache.Configuration) {
         directory = configuration.directory
         requiresPrivateDirectory = configuration.requiresPrivateDirectory
+    }
+
+    /// Returns the absolute path of a directory, which is relative to the working directory otherwise.
+    static func absolutePath(of directory: String) -> String {
+        guard !directory.hasPrefix("/"), let current = getcwd(nil, 0) else { return directory }
+        defer { free(current) }
+        return "\(String(cString: current))/\(directory)"
     }
 
     var lockPath: String { "\(directory)/lock" }
@@ -41,6 +49,11 @@ struct DiskLayout: Sendable {
     /// Returns the path at which an entry is written before it is renamed, in the same directory.
     func temporaryPath(of key: CacheKey, writer: UInt64) -> String {
         "\(shardPath(of: key))/.\(String(writer, radix: 16)).tmp"
+    }
+
+    /// Returns the keys of the entries in a shard's directory, by the names of their files.
+    func keys(inShard number: Int, files: FileSystem) throws(SystemError) -> [CacheKey] {
+        try files.existingNames(in: shardPath(number)).compactMap(Self.key(named:)).filter { $0.shard == number }
     }
 
     /// Returns the key hash that a file name encodes, or `nil` for other names.

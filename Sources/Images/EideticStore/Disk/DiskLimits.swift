@@ -15,10 +15,8 @@ struct DiskLimits: Sendable {
     let minimumFreeSpace: Int
     /// The block size of the file system.
     let blockSize: Int
-    /// The age at which entries without an expiration time of their own expire.
-    let maximumAge: Duration
-    /// The event from which the age counts.
-    let ageBasis: DiskCache.Configuration.AgeBasis
+    /// The ages at which entries expire.
+    let ages: EntryAges
     /// The time after which a change fails that waits for another process.
     let lockTimeLimit: Duration
 
@@ -44,25 +42,28 @@ struct DiskLimits: Sendable {
         derivedSize = Int(Double(self.totalSize) * configuration.derivedShare)
         self.minimumFreeSpace = min(minimumFreeSpace, Self.maximum)
         self.blockSize = blockSize
-        maximumAge = configuration.maximumAge
-        ageBasis = configuration.ageBasis
+        ages = EntryAges(configuration)
         lockTimeLimit = configuration.lockTimeLimit
     }
 
-    /// Returns the expiration time of an entry whose file was last modified at `modified`.
-    func expirationTime(of metadata: DiskCache.Metadata, modified: Timestamp) -> Timestamp {
-        if let expirationTime = metadata.expirationTime { return expirationTime }
-        let start = ageBasis == .access ? max(metadata.storageTime, modified) : metadata.storageTime
-        return start + maximumAge
-    }
-
-    /// Returns `true` if an entry has expired.
-    ///
-    /// An entry stored further in the future than its maximum age has expired too: the clock was wrong when it was
-    /// written.
-    func isExpired(_ metadata: DiskCache.Metadata, modified: Timestamp, at now: Timestamp) -> Bool {
-        expirationTime(of: metadata, modified: modified) <= now
-            || metadata.expirationTime == nil && metadata.storageTime > now + maximumAge
+    /// Throws `invalidArgument` for a setting of a cache out of its range.
+    static func validate(_ configuration: DiskCache.Configuration) throws(EideticError) {
+        let directory = configuration.directory
+        let refusal: String? =
+            if directory.isEmpty || directory.utf8.contains(0) {
+                "the directory \"\(directory)\" is not a path"
+            } else if let sizeLimit = configuration.sizeLimit, sizeLimit <= .zero {
+                "the size limit \(sizeLimit.bytes) is not above 0"
+            } else if !(0...1).contains(configuration.derivedShare) {
+                "the derived share \(configuration.derivedShare) is not between 0 and 1"
+            } else if let minimumFreeSpace = configuration.minimumFreeSpace, minimumFreeSpace < .zero {
+                "the minimum free space \(minimumFreeSpace.bytes) is below 0"
+            } else if configuration.maximumAge <= .zero {
+                "the maximum age \(configuration.maximumAge) is not above 0"
+            } else {
+                nil
+            }
+        if let refusal { throw EideticError(.invalidArgument, message: "disk cache: \(refusal)") }
     }
 
     /// Creates the index entry of a file.
@@ -74,7 +75,7 @@ struct DiskLimits: Sendable {
         metadata: DiskCache.Metadata,
         modified: Timestamp? = nil
     ) -> IndexEntry {
-        let expirationTime = expirationTime(of: metadata, modified: modified ?? metadata.storageTime)
+        let expirationTime = ages.expirationTime(of: metadata, modified: modified ?? metadata.storageTime)
         let (seconds, remainder) = expirationTime.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let roundedUp = seconds + (remainder > 0 ? 1 : 0)
         var entry = IndexEntry()

@@ -131,8 +131,8 @@ enum EntryFile {
         metadata.storageTime = Timestamp(nanoseconds: Int64(bitPattern: bytes.number(UInt64.self, at: trailer + 24)))
         let expiration = Int64(bitPattern: bytes.number(UInt64.self, at: trailer + 32))
         metadata.expirationTime = expiration == .max ? nil : Timestamp(nanoseconds: expiration)
-        guard let kind = DiskCache.Metadata.Kind(rawValue: bytes[trailer + 40]),
-            let importance = DiskCache.Metadata.Importance(rawValue: bytes[trailer + 41])
+        guard let kind = EntryKind(rawValue: bytes[trailer + 40]),
+            let importance = EntryImportance(rawValue: bytes[trailer + 41])
         else { throw .badMetadata }
         metadata.kind = kind
         metadata.importance = importance

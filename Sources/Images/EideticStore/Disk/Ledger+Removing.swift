@@ -110,6 +110,30 @@ extension Ledger {
         if let failure { throw failure }
     }
 
+    /// Returns the key stored in an entry's file, or `nil` if the file cannot be read.
+    func storedKey(of key: CacheKey) -> String? {
+        guard case .success(let summary)? = try? reader.summary(of: layout.path(of: key)) else { return nil }
+        return summary.footer.key
+    }
+
+    /// Returns the entries to evict now so that `count` more bytes fit.
+    func victims(toFit count: Int) -> [IndexEntry] {
+        guard usedSize + count > limits.totalSize else { return [] }
+        return victims(downTo: limits.totalSize - limits.evictionSlack - reservedSize - count)
+    }
+
+    /// Returns the entries to evict until the remaining ones use at most `size` bytes.
+    func victims(downTo size: Int, derivedFirst: Bool = false) -> [IndexEntry] {
+        var index = index
+        var victims: [IndexEntry] = []
+        while index.allocatedSize > size {
+            let isOverBudget = index.allocatedSizeByKind.derived > limits.derivedSize
+            guard let entry = index.evict(derivedFirst: derivedFirst || isOverBudget) else { break }
+            victims.append(entry)
+        }
+        return victims
+    }
+
     /// Removes all entries, also those that are not in the ledger.
     func removeAll() throws(SystemError) {
         // After a kill in between, the next process rebuilds the missing ledger from the remaining files.
@@ -117,10 +141,7 @@ extension Ledger {
         file = nil
         defer { needsRewrite = false }
         for shard in DiskLayout.shards {
-            let directory = layout.shardPath(shard)
-            for name in try files.existingNames(in: directory) where DiskLayout.key(named: name)?.shard == shard {
-                try unlinkIfExists("\(directory)/\(name)")
-            }
+            for key in try layout.keys(inShard: shard, files: files) { try unlinkIfExists(layout.path(of: key)) }
         }
         index = DiskIndex(blockSize: limits.blockSize)
         try rewrite()

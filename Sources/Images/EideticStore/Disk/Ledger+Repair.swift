@@ -114,7 +114,7 @@ extension Ledger {
     /// Returns `true` if an entry whose indexed expiration time has passed was accessed since, and records the new
     /// time.
     func renewIfAccessed(_ key: CacheKey, at now: UInt32) throws(SystemError) -> Bool {
-        guard limits.ageBasis == .access, var found = try loadEntry(for: key), found.expirationSeconds > now else {
+        guard limits.ages.basis == .access, var found = try loadEntry(for: key), found.expirationSeconds > now else {
             return false
         }
         // The file has the time of the last access, but not the access count.

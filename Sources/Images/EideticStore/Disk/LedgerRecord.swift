@@ -50,8 +50,8 @@ struct LedgerRecord {
     init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64) {
         guard bytes.number(UInt64.self, at: 40) == salt,
             Checksum.value(of: UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56),
-            let event = Event(rawValue: bytes[0]), let kind = DiskCache.Metadata.Kind(rawValue: bytes[1]),
-            let importance = DiskCache.Metadata.Importance(rawValue: bytes[2])
+            let event = Event(rawValue: bytes[0]), let kind = EntryKind(rawValue: bytes[1]),
+            let importance = EntryImportance(rawValue: bytes[2])
         else { return nil }
         self.event = event
         writer = bytes.number(UInt64.self, at: 24)

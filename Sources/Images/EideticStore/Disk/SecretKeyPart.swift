@@ -53,16 +53,16 @@ package enum SecretKeyPart {
     }
 }
 
-extension DiskCache {
+extension DirectoryKey {
     /// Returns the form of a key in which an entry is searched.
-    package func storedKeyForReading(_ key: String) -> String {
-        (try? SecretKeyPart.stored(key) { () throws(EideticError) in directoryKey.forReading() }) ?? key
+    package func keyForReading(_ key: String) -> String {
+        (try? SecretKeyPart.stored(key) { () throws(EideticError) in forReading() }) ?? key
     }
 
     /// Returns the form of a key in which an entry is written; creates the directory's key if that is needed.
-    package func storedKeyForWriting(_ key: String) throws(EideticError) -> String {
+    func keyForWriting(_ key: String) throws(EideticError) -> String {
         try SecretKeyPart.stored(key) { () throws(EideticError) in
-            do throws(SystemError) { return try directoryKey.forWriting() } catch { throw EideticError(error) }
+            do throws(SystemError) { return try forWriting() } catch { throw EideticError(error) }
         }
     }
 }

@@ -58,9 +58,7 @@ struct MemoryLedger: Sendable {
     @usableFromInline
     func hasRoom(forCost cost: Int) -> Bool { totalCost <= costLimit - cost && count < countLimit }
 
-    /// Inserts a record.
-    ///
-    /// - Returns: The record's slot.
+    /// Inserts a record; returns the record's slot.
     @usableFromInline
     mutating func insert(_ record: Record) -> Int {
         let slot = freeSlots.popLast().map { Int($0) } ?? records.count

@@ -50,7 +50,7 @@ extension CacheCommands {
         options: [CommonOptions.json],
         shared: SharedCacheCommands.verify
     ) { cache, arguments throws(EideticError) in
-        let result = try cache.blocking.verify()
+        let result = try cache.scan.verify()
         if arguments.contains(CommonOptions.json) {
             let damaged: [JSON] = result.damaged.map { damage in
                 .object([("file", .string(damage.path)), ("reason", .string(damage.reason))])

@@ -133,7 +133,7 @@ extension FuzzTarget {
         guard let cache = try? DiskCache(configuration) else { return }
         _ = try? cache.blocking.insert([1, 2, 3], for: "k")
         require((try? cache.blocking.read("k"))??.bytes ?? [1, 2, 3] == [1, 2, 3], "another entry was read")
-        _ = try? cache.blocking.verify()
+        _ = try? cache.scan.verify()
         try? cache.blocking.removeAll()
     }
 

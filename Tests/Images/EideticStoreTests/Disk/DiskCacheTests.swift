@@ -46,7 +46,7 @@ struct DiskCacheTests {
         // The eighth byte of the trailer of 64 bytes is the version.
         let number = file.rawValue
         #expect(pwrite(number, [version], 1, size - 57) == 1)
-        #expect(try fixture.cache.blocking.lookUp("k") == .absent)
+        #expect(try fixture.cache.lookup.find("k") == .absent)
         #expect(try fixture.measuredUsage() == DiskCache.Usage())
         try fixture.cache.blocking.insert(pattern(200), for: "k")
         #expect(try fixture.cache.blocking.read("k")?.bytes == pattern(200))
@@ -57,7 +57,7 @@ struct DiskCacheTests {
         let fixture = try DiskFixture()
         try fixture.cache.blocking.insert(pattern(size), for: "k")
         #expect(try fixture.cache.blocking.read("k")?.bytes == pattern(size))
-        #expect(try fixture.cache.blocking.verify().damaged.isEmpty)
+        #expect(try fixture.cache.scan.verify().damaged.isEmpty)
     }
 
     @Test("C04 an empty or over-long key is safe")
@@ -71,7 +71,7 @@ struct DiskCacheTests {
         let longest = String(repeating: "ä", count: 32_768)
         try fixture.cache.blocking.insert([1], for: longest)
         #expect(try fixture.cache.blocking.read(longest)?.bytes == [1])
-        #expect(try fixture.cache.blocking.info(for: longest)?.key == longest)
+        #expect(try fixture.cache.lookup.info(for: longest)?.key == longest)
     }
 
     @Test("C09 an entry is served for a week from its write, or until its own expiration time")
@@ -103,8 +103,8 @@ struct DiskCacheTests {
         try fixture.cache.blocking.insert([2], for: "more")
         fixture.time.advance(by: .seconds(-7 * 86_400 - 1))
         #expect(try fixture.cache.blocking.read("week ahead")?.bytes == [1])
-        #expect(try fixture.cache.blocking.lookUp("more") == .expired)
-        #expect(try fixture.cache.blocking.info(for: "more")?.isExpired == true)
+        #expect(try fixture.cache.lookup.find("more") == .expired)
+        #expect(try fixture.cache.lookup.info(for: "more")?.isExpired == true)
     }
 
     @Test(
@@ -120,7 +120,7 @@ struct DiskCacheTests {
         fixture.time.advance(by: .seconds(-1_000))
         let entry = try #require(try fixture.cache.blocking.read("a", allowingExpired: true))
         #expect(
-            try fixture.cache.blocking.replaceMetadata(
+            try fixture.cache.writer.replaceMetadata(
                 of: entry,
                 with: .init(headers: [.init(name: "ETag", value: "1")])
             )
@@ -147,14 +147,14 @@ struct DiskCacheTests {
             time.advance(by: .seconds(60))
             #expect(try cache.blocking.read("used") != nil)
         }
-        #expect(try cache.blocking.info(for: "used")?.isExpired == false)
+        #expect(try cache.lookup.info(for: "used")?.isExpired == false)
         #expect(try cache.blocking.read("own") == nil)
         #expect(try cache.blocking.read("idle") == nil)
         #expect(try cache.blocking.removeExpired() == 2)
         time.advance(by: .seconds(99))
         #expect(try cache.blocking.removeExpired() == 0)
         time.advance(by: .seconds(1))
-        #expect(try cache.blocking.lookUp("used") == .expired)
+        #expect(try cache.lookup.find("used") == .expired)
         #expect(try cache.blocking.removeExpired() == 1)
         #expect(cache.blocking.usage.entryCount == 0)
     }
@@ -199,7 +199,7 @@ struct DiskCacheTests {
             try? other.blocking.insert([2], for: "replaced")
             try? FileSystem().setModificationTime(of: other.path(for: "replaced"), to: time.now)
         }
-        #expect(try cache.blocking.lookUp("replaced") == .expired)
+        #expect(try cache.lookup.find("replaced") == .expired)
         #expect(try cache.blocking.read("replaced")?.bytes == [2])
     }
 
@@ -214,7 +214,7 @@ struct DiskCacheTests {
             fixture.time.advance(by: .seconds(60))
             let entry = try #require(try fixture.cache.blocking.read("a"))
             #expect(
-                try fixture.cache.blocking.replaceMetadata(
+                try fixture.cache.writer.replaceMetadata(
                     of: entry,
                     with: .init(headers: [.init(name: "ETag", value: "1")])
                 )

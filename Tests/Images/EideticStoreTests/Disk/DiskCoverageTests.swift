@@ -87,7 +87,11 @@ private struct Writer: Sendable {
     func run() {
         let key = "\(number) \(round % 20)", disk = cache.blocking
         try? disk.insert(pattern(2_000, seed: round), for: key)
-        if let entry = try? disk.read(key) { _ = try? disk.replaceMetadata(of: entry, with: DiskCache.Metadata()) }
+        if let entry = try? disk.read(key), let work = try? cache.work.begin() {
+            let isAdmitted = (try? work.waitUntilAdmitted()) != nil
+            if isAdmitted { _ = try? cache.writer.replaceMetadata(of: entry, with: .init()) }
+            work.end()
+        }
         _ = disk.usage
         switch (number + round) % 5 {
         case 0: damage(key)

@@ -15,7 +15,7 @@ struct DiskEvictionHookTests {
             var hooks = DiskCache.Hooks()
             hooks.willEvict = { [weak cache] key in
                 // A call to the cache would hang if a lock were held. The entry still exists.
-                #expect((try? cache?.blocking.info(for: key)) != nil)
+                #expect((try? cache?.lookup.info(for: key)) != nil)
                 self.state.withLock { $0.will.append(key) }
             }
             hooks.didEvict = { [weak cache] key in

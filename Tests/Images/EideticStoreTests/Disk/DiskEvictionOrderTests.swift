@@ -143,7 +143,7 @@ struct DiskEvictionOrderTests {
             try cache.blocking.insert([1], for: "other")
             if isRefreshed {
                 #expect(
-                    try cache.blocking.replaceMetadata(
+                    try cache.writer.replaceMetadata(
                         of: entry,
                         with: .init(expirationTime: fixture.time.now + .seconds(9))
                     )

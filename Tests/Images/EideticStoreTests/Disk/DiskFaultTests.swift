@@ -82,7 +82,7 @@ struct DiskFaultTests {
             let other = fixture.cache.path(for: "\((index + 1) % count)")
             try damage(fixture.cache.path(for: "\(index)"), other: other, kind: index % 6, generator: &generator)
         }
-        let verified = try fixture.cache.blocking.verify()
+        let verified = try fixture.cache.scan.verify()
         #expect(verified.checked == count)
         #expect(Set(verified.damaged.map(\.path)).count == count)
         #expect(verified.damaged.allSatisfy { !$0.reason.isEmpty })
@@ -92,7 +92,7 @@ struct DiskFaultTests {
             let isRight = index % 6 == 4 ? bytes == pattern(sizes[index], seed: index) : bytes == nil
             #expect(isRight, "entry \(index)")
         }
-        let after = try fixture.cache.blocking.verify()
+        let after = try fixture.cache.scan.verify()
         #expect(after.checked == count / 6)
         #expect(after.damaged.isEmpty)
         #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
@@ -130,7 +130,7 @@ struct DiskFaultTests {
         try FileSystem().truncate(file, to: 3 << 30)
         try FileSystem().unlink(fixture.cache.path(for: "b"))
         mkfifo(fixture.cache.path(for: "b"), 0o600)
-        let damaged = try fixture.cache.blocking.verify().damaged
+        let damaged = try fixture.cache.scan.verify().damaged
         #expect(damaged.map(\.reason).contains("not a regular file"))
         #expect(damaged.count == 2)
         fixture.plan.resetCalls()
@@ -199,8 +199,8 @@ private struct FaultScenario {
 
     /// Performs operations that remove nothing, and opens the directory again.
     private func readEverything(round: Int) {
-        _ = try? fixture.cache.blocking.verify()
-        _ = try? fixture.cache.blocking.info(for: "b")
+        _ = try? fixture.cache.scan.verify()
+        _ = try? fixture.cache.lookup.info(for: "b")
         _ = try? fixture.cache.blocking.trim(toSize: ByteCount(64 * 4_096))
         _ = try? fixture.cache.blocking.removeEntries(storedBefore: Timestamp(nanoseconds: 0))
         _ = try? fixture.cache.blocking.sweep(olderThan: .seconds(1 << 32), downTo: ByteCount(64 * 4_096))

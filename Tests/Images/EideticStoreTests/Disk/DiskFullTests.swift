@@ -73,7 +73,7 @@ struct DiskFullTests {
                 #expect(isRight, "\(key): \(found.count) bytes")
             }
         }
-        #expect(try cache.blocking.verify().damaged.isEmpty)
+        #expect(try cache.scan.verify().damaged.isEmpty)
         return refused
     }
 

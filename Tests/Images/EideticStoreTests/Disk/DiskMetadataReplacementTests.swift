@@ -23,7 +23,7 @@ struct DiskMetadataReplacementTests {
         let before = try FileSystem().status(of: fixture.cache.path(for: "a"))
         fixture.time.advance(by: .seconds(6 * 86_400))
         fixture.plan.resetCalls()
-        #expect(try fixture.cache.blocking.replaceMetadata(of: entry, with: metadata(date: "second")))
+        #expect(try fixture.cache.writer.replaceMetadata(of: entry, with: metadata(date: "second")))
         #expect(fixture.plan.count(of: .write) == 0)
         #expect(fixture.plan.count(of: .rename) == 0)
         let after = try FileSystem().status(of: fixture.cache.path(for: "a"))
@@ -34,7 +34,7 @@ struct DiskMetadataReplacementTests {
         let read = try #require(try fixture.cache.blocking.read("a"))
         #expect(read.bytes == pattern(20_000))
         #expect(read.metadata.headers == metadata(date: "second").headers)
-        #expect(try fixture.cache.blocking.info(for: "a")?.size.bytes == 20_000)
+        #expect(try fixture.cache.lookup.info(for: "a")?.size.bytes == 20_000)
         #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
         #expect(try fixture.secondCache().blocking.usage == (try fixture.measuredUsage()))
         #expect(try fixture.cache.blocking.removeExpired() == 0)
@@ -44,7 +44,7 @@ struct DiskMetadataReplacementTests {
     func keepsReplacedEntry() async throws {
         let (fixture, entry) = try fixture()
         try fixture.secondCache().blocking.insert(pattern(500), for: "a", metadata: metadata(date: "other"))
-        #expect(try fixture.cache.blocking.replaceMetadata(of: entry, with: metadata(date: "late")) == false)
+        #expect(try fixture.cache.writer.replaceMetadata(of: entry, with: metadata(date: "late")) == false)
         #expect(try fixture.cache.blocking.read("a")?.bytes == pattern(500))
         #expect(try fixture.cache.blocking.read("a")?.metadata.headers == metadata(date: "other").headers)
         try fixture.cache.blocking.remove("a")
@@ -74,7 +74,7 @@ struct DiskMetadataReplacementTests {
         }
         #expect(failure == nil)
         #expect(try files.status(of: path).size == size)
-        #expect(try fixture.cache.blocking.replaceMetadata(of: entry, with: metadata(date: "second")))
+        #expect(try fixture.cache.writer.replaceMetadata(of: entry, with: metadata(date: "second")))
         let read = try #require(try fixture.cache.blocking.read("a"))
         #expect(read.bytes == pattern(20_000))
         #expect(read.metadata.headers == metadata(date: "second").headers)
@@ -85,7 +85,7 @@ struct DiskMetadataReplacementTests {
         let (fixture, _) = try fixture()
         for number in 0..<1_000 {
             let entry = try #require(try fixture.cache.blocking.read("a"))
-            #expect(try fixture.cache.blocking.replaceMetadata(of: entry, with: metadata(date: "\(number)")))
+            #expect(try fixture.cache.writer.replaceMetadata(of: entry, with: metadata(date: "\(number)")))
         }
         #expect(try fixture.cache.blocking.read("a")?.bytes == pattern(20_000))
         #expect(try fixture.cache.blocking.read("a")?.metadata.headers == metadata(date: "999").headers)
@@ -98,7 +98,7 @@ struct DiskMetadataReplacementTests {
         let (fixture, entry) = try fixture()
         let path = fixture.cache.path(for: "a"), files = FileSystem()
         let old = try files.status(of: path).size
-        #expect(try fixture.cache.blocking.replaceMetadata(of: entry, with: metadata(date: "second")))
+        #expect(try fixture.cache.writer.replaceMetadata(of: entry, with: metadata(date: "second")))
         let whole = try files.contents(of: path)
         for size in old..<whole.count {
             try files.truncate(try files.open(path, flags: O_WRONLY), to: size)
@@ -123,7 +123,7 @@ struct DiskMetadataReplacementTests {
                 let (fixture, entry) = try fixture()
                 fixture.plan.fail(call, with: number, at: position)
                 let isDone =
-                    (try? fixture.cache.blocking.replaceMetadata(of: entry, with: metadata(date: "second"))) == true
+                    (try? fixture.cache.writer.replaceMetadata(of: entry, with: metadata(date: "second"))) == true
                 fixture.plan.removeAllRules()
                 fixture.time.advance(by: .seconds(61))
                 let read = try #require(try fixture.secondCache().blocking.read("a"))

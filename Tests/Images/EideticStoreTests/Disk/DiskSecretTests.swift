@@ -46,15 +46,15 @@ struct DiskSecretTests {
         #expect(entry.bytes == [1])
         #expect(other.path(for: key) == fixture.cache.path(for: key))
         #expect(try other.blocking.contains(key))
-        let info = try #require(try other.blocking.info(for: key))
+        let info = try #require(try other.lookup.info(for: key))
         #expect(info.isPrivate)
         #expect(info.key != key && info.path == fixture.cache.path(for: key))
         #expect(try other.blocking.read(info.key)?.bytes == [1])
         #expect(try fixture.cache.blocking.entries().map(\.isPrivate) == [true])
-        #expect(try fixture.cache.blocking.verify().damaged.isEmpty)
+        #expect(try fixture.cache.scan.verify().damaged.isEmpty)
         var metadata = entry.metadata
         metadata.headers = [.init(name: "ETag", value: "2")]
-        #expect(try other.blocking.replaceMetadata(of: entry, with: metadata))
+        #expect(try other.writer.replaceMetadata(of: entry, with: metadata))
         #expect(try fixture.cache.blocking.read(key)?.metadata.headers.first?.value == "2")
         #expect(try fixture.cache.blocking.read("https://bank/a.png\(SecretKeyPart.text(for: "other"))") == nil)
         #expect(try other.blocking.remove(key) != nil)
@@ -66,7 +66,7 @@ struct DiskSecretTests {
         let fixture = try DiskFixture(), other = try DiskFixture()
         func digest(_ fixture: DiskFixture, _ url: String) throws -> String {
             try fixture.cache.blocking.insert([1], for: url + Self.secret)
-            return String(try #require(try fixture.cache.blocking.info(for: url + Self.secret)).key.suffix(64))
+            return String(try #require(try fixture.cache.lookup.info(for: url + Self.secret)).key.suffix(64))
         }
         let digests = [try digest(fixture, "a"), try digest(fixture, "b"), try digest(other, "a")]
         #expect(Set(digests).count == 3)
@@ -81,7 +81,7 @@ struct DiskSecretTests {
             "a\nsecret:" + digits.dropLast(), "a\nsecret:\(digits)0", "a secret:\(digits)", "a\nsecret:G" + digits,
         ] {
             try fixture.cache.blocking.insert([1], for: key)
-            let info = try #require(try fixture.cache.blocking.info(for: key))
+            let info = try #require(try fixture.cache.lookup.info(for: key))
             #expect(info.key == key && !info.isPrivate)
         }
         #expect((try? FileSystem().status(of: fixture.cache.configuration.directory + "/key")) == nil)

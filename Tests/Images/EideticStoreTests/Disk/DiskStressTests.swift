@@ -31,7 +31,7 @@ struct DiskStressTests {
         let result = await other.waitUntilExit()
         #expect(result.status == .exited(0), "\(result.errorText)")
         let cache = try own.openCache()
-        #expect(try cache.blocking.verify().damaged.isEmpty)
+        #expect(try cache.scan.verify().damaged.isEmpty)
         #expect(cache.blocking.usage.entryCount == (try cache.blocking.entries().count))
         #expect(cache.blocking.usage.allocatedSize.bytes <= limit)
     }

@@ -32,12 +32,6 @@ extension EideticError {
 /// A place where a job looks for bytes.
 protocol DataStage: Sendable {
     /// Looks for the bytes of a job.
-    ///
-    /// - Parameters:
-    ///   - job: The job.
-    ///   - search: What the stages before have found out.
-    /// - Returns: The bytes, or what the next stage has to know.
-    /// - Throws: An error that ends the job.
     nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
 }
 

@@ -32,7 +32,7 @@ extension DiskStage {
     /// It blocks.
     func assignKey(_ key: String, to retention: inout Retention) throws(EideticError) -> String {
         guard let disk, !retention.selection.isEmpty else { return key }
-        let first = try disk.blocking.info(for: key)?.metadata
+        let first = try disk.lookup.info(for: key)?.metadata
         let known = first?.response
         let hasSameFields = first.map { Vary($0.headers) } == Vary(retention.metadata.headers)
         let number = hasSameFields ? known?.variants ?? 0 : 0

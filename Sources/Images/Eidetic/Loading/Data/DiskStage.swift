@@ -138,8 +138,8 @@ extension DiskStage {
         -> Search
     {
         guard let disk else { return .missing("there is no disk cache") }
-        let lookup = try await disk.lookUpWithPart(key, context: context)
-        switch lookup.result {
+        let lookup = try await disk.lookup.loadWithPart(key, context: context)
+        switch lookup.outcome {
         case .entry(let entry): return .found(try await storedEntry(entry, context: context))
         case .absent: return .missing("miss", part: parts == nil ? nil : lookup.part)
         case .expired where rules.isHTTP:
@@ -175,7 +175,7 @@ extension DiskStage {
 
     /// Removes the entry of bytes that proved to be broken, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
-        guard let disk, let work = try? disk.beginWork() else { return }
+        guard let disk, let work = try? disk.work.begin() else { return }
         defer { work.end() }
         let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { [serializer] _ throws(EideticError) in
@@ -213,7 +213,7 @@ extension DiskStage {
     func remove(_ key: String) async throws(EideticError) {
         guard let disk else { return }
         let isSearched = disk.configuration.tiers.isEmpty
-        if isSearched, try await disk.original(for: key) == nil { return }
+        if isSearched, try await disk.lookup.loadOriginal(for: key) == nil { return }
         _ = try await disk.remove(key)
     }
 
@@ -221,7 +221,7 @@ extension DiskStage {
     nonisolated(nonsending) private func replacementTime(of image: EncodedImage, for key: String, in disk: DiskCache)
         async -> Timestamp?
     {
-        guard let known = try? await disk.original(for: key) else { return nil }
+        guard let known = try? await disk.lookup.loadOriginal(for: key) else { return nil }
         let isEqual = known.checksum == image.provenance.checksum
         return isEqual ? known.metadata.response.replacementTime : rules.now
     }

@@ -50,7 +50,7 @@ final class PartStore: Sendable {
                 exactTarget: PartialBody.exactTarget(of: request.url)
             )
         else { return }
-        downloader.offer(part, of: request)
+        downloader.parts.offer(part, of: request)
     }
 
     /// Hands a part to the downloader that was written after a load had searched the disk; returns `false` without one.
@@ -59,7 +59,7 @@ final class PartStore: Sendable {
     {
         let key = load.request.resourceKey
         guard progress.withLock({ $0.written.contains(key) }),
-            let part = try? await disk.lookUpWithPart(key, context: context).part
+            let part = try? await disk.lookup.loadWithPart(key, context: context).part
         else { return false }
         offer(part, of: request)
         return true
@@ -72,10 +72,10 @@ final class PartStore: Sendable {
     ///   - load: Its load.
     ///   - count: The length of the part that the disk has: one that has not grown keeps its time of expiry.
     func store(_ request: FetchRequest, for load: Load, longerThan count: Int) {
-        guard load.policy.writesToDisk, !load.policy.transport.isUnverified, downloader.hasPart(of: request),
-            let work = try? disk.beginWork()
+        guard load.policy.writesToDisk, !load.policy.transport.isUnverified, downloader.parts.has(of: request),
+            let work = try? disk.work.begin()
         else { return }
-        let generation = downloader.parts.generation
+        let generation = downloader.parts.memory.generation
         progress.withLock { progress in
             if progress.written.count >= Progress.limit { progress.written = [] }
             progress.written.insert(load.request.resourceKey)
@@ -125,8 +125,8 @@ final class PartStore: Sendable {
         within work: BackgroundWork
     ) async {
         // Another download takes the part from memory, and leaves a longer one if it does not complete.
-        guard let part = await downloader.part(of: request), part.bytes.count > count, !isDownloading(load),
-            downloader.parts.generation == generation,
+        guard let part = await downloader.parts.part(of: request), part.bytes.count > count, !isDownloading(load),
+            downloader.parts.memory.generation == generation,
             let digest = selectingDigest(of: part.headers, for: request)
         else { return work.end() }
         var metadata = DiskCache.Metadata(headers: part.headers.fields)
@@ -135,11 +135,11 @@ final class PartStore: Sendable {
         metadata.importance = .prefetched
         metadata.response.effectiveURL = part.target
         metadata.response.selectingDigest = digest
-        let key = DiskCache.partKey(of: load.request.resourceKey)
+        let key = EntryKey.part(of: load.request.resourceKey)
         do throws(EideticError) {
             try await disk.insert(part.bytes, for: key, metadata: metadata, within: work)
             // A download has taken it meanwhile or is about to, or all parts were removed.
-            if isDownloading(load) || !downloader.remove(part, of: request) { try await disk.remove(key) }
+            if isDownloading(load) || !downloader.parts.remove(part, of: request) { try await disk.remove(key) }
         } catch {
             Log.write(.info, category: .store, message: "\(load.request.name): part not stored: \(error)")
         }
@@ -159,9 +159,9 @@ final class PartStore: Sendable {
     /// Removes the part of a resource that was loaded; returns at once.
     func remove(for load: Load) {
         _ = progress.withLock { $0.written.remove(load.request.resourceKey) }
-        guard let work = try? disk.beginWork() else { return }
+        guard let work = try? disk.work.begin() else { return }
         Task.detached { [disk] in
-            _ = try? await disk.remove(DiskCache.partKey(of: load.request.resourceKey))
+            _ = try? await disk.remove(EntryKey.part(of: load.request.resourceKey))
             work.end()
         }
     }
@@ -170,7 +170,7 @@ final class PartStore: Sendable {
     /// be stored.
     private func selectingDigest(of headers: HTTPHeaders, for request: FetchRequest) -> String? {
         let vary = Vary(headers.fields)
-        guard let selection = vary.selection(from: downloader.selectingFields(ofSent: request)),
+        guard let selection = vary.selection(from: downloader.fields.selectingFields(ofSent: request)),
             vary.names.isDisjoint(with: ["authorization", "cookie"])
         else { return nil }
         return selection.isEmpty ? "" : Digest(sha256: Array(selection.utf8)).hexadecimal

@@ -31,14 +31,6 @@ struct Retention: Sendable {
 
 extension Retention {
     /// Decides what may be kept of a response.
-    ///
-    /// - Parameters:
-    ///   - response: The last response, with the fields to be stored.
-    ///   - redirects: The redirects that led to it.
-    ///   - origin: The exchanges; `nil` for bytes that came from no server.
-    ///   - load: The load.
-    ///   - rules: The rules for how long entries are used.
-    ///   - downloader: The downloader, whose hooks change the fields of requests.
     init(
         of response: ResponseFreshness.Response,
         redirects: [ResponseFreshness.Response],
@@ -79,12 +71,12 @@ extension Retention {
         let vary = Vary(metadata.headers)
         guard !vary.names.isEmpty else { return }
         if place == .target, let target {
-            selection = vary.selection(from: downloader.selectingFields(ofSent: target)) ?? ""
+            selection = vary.selection(from: downloader.fields.selectingFields(ofSent: target)) ?? ""
             return
         }
-        selection = vary.selection(from: downloader.selectingFields(ofSent: sent)) ?? ""
+        selection = vary.selection(from: downloader.fields.selectingFields(ofSent: sent)) ?? ""
         guard downloader.changesFields, let plain = load.server else { return }
-        let usual = vary.selection(from: downloader.selectingFields(ofSent: plain))
+        let usual = vary.selection(from: downloader.fields.selectingFields(ofSent: plain))
         let hasOtherUsers = downloader.configuration.credentials != nil && vary.names.contains("authorization")
         record.dependsOnHooks = hasOtherUsers || usual != selection
     }

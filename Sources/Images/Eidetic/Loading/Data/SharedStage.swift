@@ -157,7 +157,7 @@ struct SharedStage: DataStage {
         var metadata = stored.entry.metadata
         metadata.expirationTime = nil
         var retention = Retention(metadata: metadata)
-        let fields = disk.downloader.selectingFields(ofSent: server)
+        let fields = disk.downloader.fields.selectingFields(ofSent: server)
         retention.selection = disk.rules.isHTTP ? Vary(metadata.headers).selection(from: fields) ?? "" : ""
         return [.insert(key: load.request.resourceKey, retention)]
     }
@@ -231,7 +231,7 @@ extension SharedStage {
         guard let server = load.server, server.isAnonymous,
             !downloader.changesFields, downloader.configuration.isWithoutHooks
         else { return nil }
-        let fields = downloader.selectingFields(ofSent: server).filter { !$0.isIndifferent }
+        let fields = downloader.fields.selectingFields(ofSent: server).filter { !$0.isIndifferent }
         guard !fields.contains(where: \.isCredential) else { return nil }
         let lines = fields.map { "\($0.name.lowercasedASCII): \($0.value)" } + downloader.configuration.trustLines
         let text = (lines.sorted() + [server.url]).joined(separator: "\n")

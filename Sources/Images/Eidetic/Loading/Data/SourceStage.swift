@@ -170,12 +170,7 @@ extension SourceStage {
         lease: HeldLease?
     ) async -> EncodedImage {
         let request = load.request
-        var retention = retention(
-            of: response.final,
-            redirects: response.redirects,
-            origin: response.origin,
-            for: load
-        )
+        var retention = retention(of: response.final, redirects: response.redirects, origin: response.origin, for: load)
         let url = response.effectiveURL
         retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
         if let confirmed = response.confirmed, load.policy.writes.contains(.original) {
@@ -302,7 +297,7 @@ extension SourceStage: RedirectCache {
         let key = key(of: target, keyOptions: keyOptions)
         let context = JobContext(priority: .normal)
         let result = try? await disk.search(for: key, context: context) { () async throws(EideticError) in
-            disk.downloader.selectingFields(ofSent: target)
+            disk.downloader.fields.selectingFields(ofSent: target)
         }
         guard case .found(let stored) = result else { return nil }
         return stored

@@ -122,7 +122,7 @@ final class StoragePlan: Sendable {
         publish(isDecoded: isDecoded)
         guard let stage, let disk = stage.disk, !changes.isEmpty else { return }
         // It covers the write from now on; without background time left nothing is stored.
-        let work = Result { () throws(EideticError) in isStorable ? try disk.beginWork() : nil }
+        let work = Result { () throws(EideticError) in isStorable ? try disk.work.begin() : nil }
         let maker = PlaceholderSource(makePlaceholder)
         // The task holds the plan, so that loads that start meanwhile find the bytes here and need no network.
         Task.detached(executorPreference: BlockingExecutor.current) { [self] in

@@ -21,13 +21,6 @@ enum DerivedImageCoding {
     private static let qualities = [0.9, 0.96]
 
     /// Encodes an image, and decodes it again to measure the time and the loss.
-    ///
-    /// - Parameters:
-    ///   - image: A still image in sRGB.
-    ///   - isExact: A Boolean value indicating whether the pixels must stay as they are.
-    ///   - limits: The limits of the decode.
-    /// - Returns: The file.
-    /// - Throws: The errors of encoding and decoding.
     static func encode(_ image: Image, isExact: Bool, limits: DecodeLimits) throws(EideticError) -> Encoded {
         let pixels = image.pixels
         guard pixels.size.pixelCount > rawPixelCount else { return raw(pixels) }

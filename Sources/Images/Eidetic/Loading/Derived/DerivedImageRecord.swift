@@ -16,10 +16,6 @@ struct DerivedImageRecord: Sendable, Hashable {
     private static let marker = "eidetic-derived-1"
 
     /// Creates the record of an image; `nil` if it was not decoded from bytes.
-    ///
-    /// - Parameters:
-    ///   - image: The image.
-    ///   - isStill: A Boolean value indicating whether the bytes have one frame.
     init?(_ image: Image, isStill: Bool) {
         guard let provenance = image.provenance else { return nil }
         self.provenance = provenance
@@ -53,7 +49,7 @@ struct DerivedImageRecord: Sendable, Hashable {
     }
 
     /// Returns whether the image was made from the bytes of an entry, which has not expired.
-    func describes(_ original: DiskCache.Original?) -> Bool {
+    func describes(_ original: EntryLookup.Original?) -> Bool {
         guard let original else { return false }
         return !original.isExpired && original.checksum == provenance.checksum
     }

@@ -80,11 +80,6 @@ final class DerivedImageStore: Sendable {
     }
 
     /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
-    ///
-    /// - Parameters:
-    ///   - rendition: The image, and the processor time in which it was made.
-    ///   - encodedImage: The bytes that it was made from.
-    ///   - load: The load.
     func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
         guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
@@ -120,7 +115,7 @@ final class DerivedImageStore: Sendable {
         let key = load.request.derivedKey
         let image = rendition.image
         guard mayQueue(key, checksum: record.provenance.checksum),
-            let work = try? disk?.beginWork(onExpiration: { [weak self] in self?.giveUp() })
+            let work = try? disk?.work.begin(onExpiration: { [weak self] in self?.giveUp() })
         else { return }
         let (replaced, starts) = state.withLock { state in
             let replaced = state.removeWaiting(key)
@@ -234,7 +229,8 @@ extension DerivedImageStore {
         else { return }
         // Without an original in the cache's own directory the image could not be used.
         _ = try await pending.originalWrite?.value()
-        guard try await disk.original(for: pending.original)?.checksum == pending.record.provenance.checksum else {
+        let original = try await disk.lookup.loadOriginal(for: pending.original)
+        guard original?.checksum == pending.record.provenance.checksum else {
             return
         }
         guard try await isUnknown(pending, in: disk) else { return }
@@ -262,7 +258,8 @@ extension DerivedImageStore {
     }
 
     private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
-        guard let known = try await disk.info(for: pending.key), !known.isExpired else { return true }
+        let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
+        guard let known, !known.isExpired else { return true }
         return DerivedImageRecord(known.metadata) != pending.record
     }
 }

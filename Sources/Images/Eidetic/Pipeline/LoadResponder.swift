@@ -1,85 +1,18 @@
 import EideticCore
-import EideticFetch
+import EideticStore
 
-/// The way of a load: prepare (processors) → admit (count, log) → route (interceptors → background task) → respond.
-extension ImagePipeline {
-    /// A function that is told what happens until a load ends.
-    package typealias Report = @Sendable (ImageTask.Event) -> Void
+/// The last step of each load: the response from memory, else from a job, or from a validation of a cached image.
+struct LoadResponder: Sendable {
+    let loader: ImageLoader
+    let misses: MissReasons
 
-    /// A function that responds to a request for one file, after processors and interceptors.
-    typealias Responder = @Sendable (Load) async throws(EideticError) -> ImageResponse
-
-    /// Calls the configuration's request processors, the first one first.
-    ///
-    /// Every load begins here, so that each processor runs once, whether memory has the image or not.
-    package func prepare(_ request: ImageRequest) -> PreparedLoad {
-        guard !isPlain else { return PreparedLoad(request) }
-        return PreparedLoad(request, result: Result { () throws(EideticError) in try processed(request) })
-    }
-
-    /// Loads with the priority of `context`.
-    package func load(
-        _ prepared: PreparedLoad,
-        context: JobContext,
-        report: @escaping Report = { _ in }
-    ) async throws(EideticError) -> ImageResponse {
-        try await admit(prepared) { [self, initial = prepared.request.priority] load async throws(EideticError) in
-            // Processors and interceptors may have changed the priority.
-            if load.request.priority != initial { context.priority = load.request.priority }
-            return try await respond(to: load, context: context, report: report)
-        }
-    }
-
-    /// Passes a request to the responder, and counts the outcome.
-    ///
-    /// Every public function that may suspend calls this one.
-    func admit(_ load: PreparedLoad, responder: @escaping Responder) async throws(EideticError) -> ImageResponse {
-        counters.countLoad()
-        do throws(EideticError) {
-            let request = try load.processed()
-            if Task.isCancelled { throw EideticError.cancelled }
-            let response = try await route(request, through: configuration.interceptors[...], to: responder)
-            counters.count(response)
-            log(response, to: request)
-            return response
-        } catch {
-            counters.count(error)
-            Log.write(.info, category: .pipeline, message: "\(load.request.name): \(error)")
-            throw error
-        }
-    }
-
-    /// Passes a request through the interceptors, the first one outermost, then looks up the state of a local file and
-    /// opens the background task.
-    private func route(
-        _ request: ImageRequest,
-        through interceptors: ArraySlice<any ImageInterceptor>,
-        to responder: @escaping Responder
-    ) async throws(EideticError) -> ImageResponse {
-        if let interceptor = interceptors.first {
-            return try await interceptor.intercept(request) { [self] request async throws(EideticError) in
-                try await route(request, through: interceptors.dropFirst(), to: responder)
-            }
-        }
-        try request.resource.validate()
-        var request = request
-        if case .file(let file) = request.resource.kind, file.version == nil {
-            let examined = try await dataLoader.source.source.examined(file)
-            localFiles.record(examined)
-            request.resource = ImageRequest.Resource(.file(examined))
-        }
-        let load = Load(request)
-        guard load.policy.continuesInBackground else { return try await responder(load) }
-        return try await withBackgroundTask(for: request) { () async throws(EideticError) in
-            try await responder(load)
-        }
-    }
+    private var memory: ImageMemoryCache { loader.memory }
 
     /// Responds from memory, else by a job; with `refreshCached`, by a validation.
     func respond(
         to load: Load,
         context: JobContext,
-        report: @escaping Report
+        report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
         guard !load.policy.revalidates else {
             return try await revalidatedResponse(to: load, context: context, report: report)
@@ -91,34 +24,18 @@ extension ImagePipeline {
         return hit
     }
 
-    private func log(_ response: ImageResponse, to request: ImageRequest) {
-        Log.write(
-            .info,
-            category: .pipeline,
-            message: "\(request.name): \(response.image.size) from \(response.source)"
-        )
-        Log.write(
-            .debug,
-            category: .pipeline,
-            message: "\(request.name): \(response.trace.description.split(separator: "\n").joined(separator: "; "))"
-        )
-    }
-}
-
-// MARK: Responses
-extension ImagePipeline {
     /// Returns the response from memory; `nil` if the image is not there.
     ///
     /// - Throws: `unsupportedFormat` if the image in memory is not animated, and the options require that.
     nonisolated(nonsending) private func memoryResponse(to load: Load) async throws(EideticError) -> ImageResponse? {
         let timer = StepTimer()
         let policy = load.policy
-        guard policy.tiers.allowsMemory, let image = memoryHit(for: load.request) else { return nil }
+        guard policy.tiers.allowsMemory, let image = memory.hit(for: load.request) else { return nil }
         // Before a revalidation an unsuitable image in memory counts as a miss.
         guard !policy.revalidates || policy.accepts(image) else { return nil }
         try policy.check(image)
         var response = ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
-        if policy.includesBytes { response.encodedBytes = await dataLoader.cachedBytes(for: load) }
+        if policy.includesBytes { response.encodedBytes = await loader.dataLoader.cachedBytes(for: load) }
         return response
     }
 
@@ -128,12 +45,12 @@ extension ImagePipeline {
     func loadedResponse(
         to load: Load,
         context: JobContext,
-        report: @escaping Report = { _ in }
+        report: @escaping ImagePipeline.Report = { _ in }
     ) async throws(EideticError) -> ImageResponse {
         let policy = load.policy
         let miss = policy.tiers == .sourceOnly ? "not searched" : misses.explanation(for: load.request.imageKey)
         let step = StepTimer().step(.memory, detail: miss)
-        var response = try await imageLoader.response(to: load, context: context, report: report)
+        var response = try await loader.response(to: load, context: context, report: report)
         try policy.check(response.image)
         if response.data?.needsRevalidation == true, policy.refreshesStale {
             revalidateInBackground(load, displayed: response.image)
@@ -149,7 +66,7 @@ extension ImagePipeline {
     {
         // Made from another image in memory, or by another load meanwhile: the bytes were not needed for it.
         if response.data == nil, load.policy.includesBytes {
-            response.encodedBytes = await dataLoader.cachedBytes(for: load)
+            response.encodedBytes = await loader.dataLoader.cachedBytes(for: load)
         }
         try await finishStorage(for: load, recordingIn: &response)
     }
@@ -163,7 +80,7 @@ extension ImagePipeline {
     ) async throws(EideticError) {
         let data = response.data
         response.data = nil
-        guard load.policy.waitsForStorage, let data = data ?? dataLoader.unstoredImage(for: load.request) else {
+        guard load.policy.waitsForStorage, let data = data ?? loader.dataLoader.unstoredImage(for: load.request) else {
             return
         }
         let timer = StepTimer()
@@ -175,14 +92,14 @@ extension ImagePipeline {
 }
 
 // MARK: Validation
-extension ImagePipeline {
+extension LoadResponder {
     /// Reports the cached image, then revalidates it with its server (`refreshCached`).
     ///
     /// The response has the cached image if it is unchanged or the server cannot be reached; otherwise, the new one.
     private func revalidatedResponse(
         to load: Load,
         context: JobContext,
-        report: @escaping Report
+        report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
         guard let cached = try await cachedResponse(to: load, context: context) else {
             // If an animation is required, the cached bytes may be those of a still image.
@@ -205,15 +122,10 @@ extension ImagePipeline {
         to load: Load,
         cached: ImageResponse,
         context: JobContext,
-        report: @escaping Report
+        report: @escaping ImagePipeline.Report
     ) async throws(EideticError) -> ImageResponse {
         let load = load.validating(isReload: true)
-        var response = try await imageLoader.response(
-            to: load,
-            displaying: cached.image,
-            context: context,
-            report: report
-        )
+        var response = try await loader.response(to: load, displaying: cached.image, context: context, report: report)
         guard response.isUnchanged else {
             try load.policy.check(response.image)
             try await complete(&response, for: load)
@@ -242,11 +154,11 @@ extension ImagePipeline {
     ///
     /// Loads that show the same image share one request.
     private func revalidateInBackground(_ load: Load, displayed: Image) {
-        Task.detached(priority: .utility) { [imageLoader] in
+        Task.detached(priority: .utility) { [loader] in
             let load = load.validating(isReload: false)
             let context = JobContext(priority: .low)
             do throws(EideticError) {
-                _ = try await imageLoader.response(to: load, displaying: displayed, context: context) { _ in }
+                _ = try await loader.response(to: load, displaying: displayed, context: context) { _ in }
             } catch {
                 Log.write(.info, category: .pipeline, message: "\(load.request.name): not revalidated: \(error)")
             }

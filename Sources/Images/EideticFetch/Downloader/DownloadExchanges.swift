@@ -1,26 +1,40 @@
 import EideticCore
 import EideticHTTP
+import Synchronization
 
-/// The exchanges of one attempt of a download, whatever becomes of its body.
-extension Downloader {
-    /// The parameters of the next exchange of a download.
-    struct ExchangePlan: Sendable {
-        var redirect: Redirect
-        let download: Download
-        /// The part of the body that an earlier attempt received; the remainder is requested.
-        var partialBody: PartialBody?
+/// Performs downloads: their attempts, and the exchanges of each.
+final class DownloadExchanges: Sendable {
+    let configuration: Downloader.Configuration
+    private let fields: RequestFields
+    let hooks: ResponseHooks
+    let failures: FailureList
+    let parts: DownloadParts
+    let pool: WorkPool
+    let scheduler: DownloadScheduler
+    let state: DownloaderState
+    private let lastID = Atomic<UInt64>(0)
+
+    init(
+        _ configuration: Downloader.Configuration,
+        fields: RequestFields,
+        hooks: ResponseHooks,
+        failures: FailureList,
+        parts: DownloadParts,
+        pool: WorkPool,
+        scheduler: DownloadScheduler,
+        state: DownloaderState
+    ) {
+        self.configuration = configuration
+        self.fields = fields
+        self.hooks = hooks
+        self.failures = failures
+        self.parts = parts
+        self.pool = pool
+        self.scheduler = scheduler
+        self.state = state
     }
 
-    /// The last response of an attempt, complete or with a body that is still arriving.
-    struct Reply: Sendable {
-        let redirect: Redirect
-        var head: ResponseHead
-        var outcome: ExchangeOutcome
-        /// The URL that the hook for responses has set; `nil` for that of the server.
-        var effectiveURL: String?
-        /// The stream of the body; `nil` for a body that is complete.
-        var stream: FetchStream.Source?
-    }
+    func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
     /// Performs the exchanges of one attempt: the first one, and one for each redirect.
     ///
@@ -35,20 +49,20 @@ extension Downloader {
         of download: Download,
         resuming partialBody: PartialBody?,
         firstOutcome: ExchangeOutcome?
-    ) async throws(Failure) -> Reply {
+    ) async throws(DownloadFailure) -> DownloadReply {
         var plan = ExchangePlan(redirect: Redirect(download.key), download: download, partialBody: partialBody)
         var knownOutcome = firstOutcome
         while true {
             let (outcome, stream) = try await exchange(plan, knownOutcome: knownOutcome)
             knownOutcome = nil
-            guard var head = outcome.head else { throw Failure(error: .noResponse(url: plan.redirect.url)) }
+            guard var head = outcome.head else { throw DownloadFailure(error: .noResponse(url: plan.redirect.url)) }
             if plan.partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
                 // The server cannot resume this body: load it from the beginning.
                 plan.partialBody = nil
                 continue
             }
             if let error = outcome.error {
-                throw Failure(
+                throw DownloadFailure(
                     error: error,
                     responses: plan.redirect.redirects + [head.cached],
                     partialBody: part(from: outcome, plan: plan),
@@ -57,8 +71,9 @@ extension Downloader {
             }
             if head.status == 206, let resumed = plan.partialBody { head = resumed.completed(head) }
             guard let next = try redirect(after: head, outcome: outcome, plan: plan) else {
-                let reply = Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: stream)
-                return plan.download.isStreamed ? reply : try await modified(reply, isResumed: plan.partialBody != nil)
+                let reply = DownloadReply(redirect: plan.redirect, head: head, outcome: outcome, stream: stream)
+                if plan.download.isStreamed { return reply }
+                return try await hooks.modified(reply, isResumed: plan.partialBody != nil)
             }
             plan.redirect = next
             if let reply = await useEntry(of: &plan) { return reply }
@@ -70,7 +85,7 @@ extension Downloader {
         after head: ResponseHead,
         outcome: ExchangeOutcome,
         plan: ExchangePlan
-    ) throws(Failure) -> Redirect? {
+    ) throws(DownloadFailure) -> Redirect? {
         guard !plan.redirect.originalRequest.isSingleExchange else { return nil }
         do throws(EideticError) {
             let limit = configuration.maximumRedirects
@@ -78,13 +93,13 @@ extension Downloader {
                 try checkConsent(to: next, from: plan.redirect, after: head)
                 return next
             }
-            if configuration.responseModifier == nil {
-                try checkStatus(of: head, redirect: plan.redirect, isResumed: plan.partialBody != nil)
+            if hooks.responseModifier == nil {
+                try hooks.checkStatus(of: head, redirect: plan.redirect, isResumed: plan.partialBody != nil)
             }
             return nil
         } catch {
             // An overloaded server does not invalidate the partial body.
-            throw Failure(
+            throw DownloadFailure(
                 error: error,
                 retryAfter: head.retryAfter(now: configuration.time.now),
                 responses: plan.redirect.redirects + [head.cached],
@@ -116,7 +131,7 @@ extension Downloader {
     ///
     /// - Parameter plan: The plan of the exchange with the target, which receives the conditions for a stale entry.
     /// - Returns: The reply if the entry is fresh; otherwise, `nil`.
-    private func useEntry(of plan: inout ExchangePlan) async -> Reply? {
+    private func useEntry(of plan: inout ExchangePlan) async -> DownloadReply? {
         let redirect = plan.redirect
         guard redirect.conditions.isEmpty, redirect.method == "GET", plan.partialBody == nil,
             let entries = redirect.originalRequest.redirectEntries, let target = redirect.targetRequest,
@@ -131,7 +146,7 @@ extension Downloader {
             head.status = 304
             head.isFromCache = true
             let confirmed = redirect.confirming(target, conditions: [:])
-            return Reply(redirect: confirmed, head: head, outcome: ExchangeOutcome(head: head))
+            return DownloadReply(redirect: confirmed, head: head, outcome: ExchangeOutcome(head: head))
         }
     }
 
@@ -141,7 +156,7 @@ extension Downloader {
     /// The body of a stream is its reader's.
     func part(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
         let isResumed = outcome.head?.status == 206 || outcome.head == nil
-        guard plan.redirect.method == "GET", headers(for: plan.redirect, resuming: nil)["Range"] == nil else {
+        guard plan.redirect.method == "GET", fields.headers(for: plan.redirect)["Range"] == nil else {
             return nil
         }
         let received =
@@ -156,7 +171,7 @@ extension Downloader {
     private func exchange(
         _ plan: ExchangePlan,
         knownOutcome: ExchangeOutcome?
-    ) async throws(Failure) -> (ExchangeOutcome, FetchStream.Source?) {
+    ) async throws(DownloadFailure) -> (ExchangeOutcome, FetchStream.Source?) {
         let redirect = plan.redirect
         var stream: FetchStream.Source?
         let outcome: ExchangeOutcome
@@ -174,12 +189,12 @@ extension Downloader {
                 }
             }
         } catch {
-            throw Failure(error: error, partialBody: plan.partialBody)
+            throw DownloadFailure(error: error, partialBody: plan.partialBody)
         }
         // A streamed exchange is recorded at its end.
         if stream == nil { state.recordExchange(redirect, outcome: outcome) }
         if outcome.head == nil, let error = outcome.error {
-            throw Failure(error: error, partialBody: plan.partialBody, wasStopped: outcome.wasStopped)
+            throw DownloadFailure(error: error, partialBody: plan.partialBody, wasStopped: outcome.wasStopped)
         }
         return (outcome, stream)
     }
@@ -228,7 +243,7 @@ extension Downloader {
 }
 
 // MARK: The request of an exchange
-extension Downloader {
+extension DownloadExchanges {
     /// Creates the request of an exchange; every exchange of the downloader is created here.
     func makeExchangeRequest(
         id: UInt64,
@@ -241,12 +256,12 @@ extension Downloader {
         return ExchangeRequest(
             id: id,
             redirect: redirect,
-            headers: headers(for: redirect, resuming: plan.partialBody),
-            credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
+            headers: fields.headers(for: redirect, resuming: plan.partialBody),
+            credentials: redirect.credentials ?? fields.credentials?(redirect.origin),
             context: download.context,
             requiresImage: redirect.originalRequest.requiresImage
-                && (download.isStreamed ? configuration.responseModifier == nil : !transformsBodies),
-            bodies: bodies(for: redirect.originalRequest),
+                && (download.isStreamed ? hooks.responseModifier == nil : !hooks.transformsBodies),
+            bodies: hooks.bodies(for: redirect.originalRequest),
             partialBody: plan.partialBody,
             channel: channel,
             onProgress: isProbe && !download.isStreamed
@@ -254,13 +269,6 @@ extension Downloader {
             onBody: download.onBody,
             completion: completion
         )
-    }
-
-    func headers(for redirect: Redirect, resuming partialBody: PartialBody?) -> HTTPHeaders {
-        let common =
-            redirect.isCrossOrigin ? commonHeaders.filter(Redirect.isSafeForOtherOrigins) : commonHeaders
-        let requested = common.merging(redirect.headers).merging(redirect.conditions)
-        return partialBody.map { requested.merging($0.rangeHeaders) } ?? requested
     }
 
     /// Returns a progress reporter that closes the circuit of the origin as soon as a part of the body arrives.
@@ -274,7 +282,7 @@ extension Downloader {
 
     private func makeProgressReporter(for download: Download) -> @Sendable (LoadProgress) -> Void {
         guard configuration.minimumProgressInterval > .zero, !download.isStreamed else { return download.report }
-        let throttle = makeProgressThrottle()
+        let throttle = ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
         return { if throttle.allows($0) { download.report($0) } }
     }
 }

@@ -1,45 +1,5 @@
-package import EideticCore
+import EideticCore
 import Glibc
-
-extension DiskCache {
-    /// Replaces the metadata of an entry without touching its bytes, for example after a 304 response.
-    ///
-    /// A new footer is written after the old one. After a kill at any instant, the entry has its old or its new
-    /// metadata.
-    ///
-    /// - Parameters:
-    ///   - entry: An entry that was read; it is changed only if it is still the stored one.
-    ///   - metadata: The new metadata; a storage time of zero stands for the current time.
-    /// - Returns: `true` if the metadata were replaced; `false` if the entry was removed or replaced since it was read.
-    /// - Throws: The errors of ``insert(_:for:metadata:)``.
-    /// - Complexity: O(*n*) in the size of the metadata; once in about a hundred replacements also in that of the
-    ///   bytes.
-    @discardableResult
-    nonisolated(nonsending) package func replaceMetadata(
-        of entry: Entry,
-        with metadata: Metadata
-    ) async throws(EideticError) -> Bool {
-        try await perform { () throws(EideticError) in try self.replaceStoredMetadata(of: entry, with: metadata) }
-    }
-
-    func replaceStoredMetadata(of entry: Entry, with metadata: Metadata) throws(EideticError) -> Bool {
-        let entry = Entry(key: storedKeyForReading(entry.key), bytes: entry.bytes, metadata: entry.metadata)
-        var metadata = metadata
-        if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
-        if configuration.ageBasis == .creation, metadata.expirationTime == nil {
-            // Not later than for an entry stored now: the clock may have been ahead at the time of the write.
-            let expirationTime = limits.expirationTime(of: entry.metadata, modified: entry.metadata.storageTime)
-            metadata.expirationTime = min(expirationTime, metadata.storageTime + limits.maximumAge)
-        }
-        let replacement = metadata
-        let outcome = try inWriteTransaction { ledger throws(SystemError) in
-            try ledger.replaceMetadata(of: entry, with: replacement, isDurable: self.configuration.isDurable)
-        }
-        guard outcome == .fileFull else { return outcome == .done }
-        try store(entry.bytes, for: entry.key, metadata: metadata)
-        return true
-    }
-}
 
 extension Ledger {
     /// The outcome of a replacement of metadata.
@@ -55,7 +15,7 @@ extension Ledger {
     }
 
     /// Appends a footer with new metadata to the entry's file.
-    fileprivate func replaceMetadata(
+    func replaceMetadata(
         of entry: DiskCache.Entry,
         with metadata: DiskCache.Metadata,
         isDurable: Bool

@@ -1,21 +1,34 @@
 import EideticCore
 import EideticHTTP
 
-extension Downloader {
+/// The hooks for responses and bodies, and the responses that are returned.
+struct ResponseHooks: Sendable {
+    let responseModifier: (@Sendable (FetchResponse) async throws(EideticError) -> FetchResponse)?
+    private let decryptor: (@Sendable ([UInt8], FetchResponse) throws(EideticError) -> [UInt8])?
+    private let acceptableStatus: Set<Int>
+    private let time: any TimeSource
+    private let pool: WorkPool
+
+    init(_ configuration: Downloader.Configuration, pool: WorkPool) {
+        responseModifier = configuration.responseModifier
+        decryptor = configuration.decryptor
+        acceptableStatus = configuration.acceptableStatus
+        time = configuration.time
+        self.pool = pool
+    }
+
     /// A Boolean value indicating whether hooks transform bodies before their format can be detected.
-    var transformsBodies: Bool { configuration.responseModifier != nil || configuration.decryptor != nil }
+    var transformsBodies: Bool { responseModifier != nil || decryptor != nil }
 
     /// Returns the decision about which responses to a request are returned.
     func bodies(for request: FetchRequest) -> BodyPolicy {
         BodyPolicy(
-            acceptableStatus: configuration.acceptableStatus,
-            keepsAll: configuration.responseModifier != nil || request.isSingleExchange
+            acceptableStatus: acceptableStatus,
+            keepsAll: responseModifier != nil || request.isSingleExchange
         )
     }
 
-    /// Checks the status of the last response.
-    ///
-    /// - Throws: `httpStatus` for one that is neither acceptable nor 304.
+    /// Checks the status of the last response; throws `httpStatus` for one that is neither acceptable nor 304.
     func checkStatus(of head: ResponseHead, redirect: Redirect, isResumed: Bool) throws(EideticError) {
         let request = redirect.originalRequest
         guard head.status != 304, !request.isSingleExchange,
@@ -27,8 +40,8 @@ extension Downloader {
     /// Returns a reply as the hook for responses has modified it.
     ///
     /// - Throws: The error of the hook; `httpStatus` if the status is not acceptable then.
-    func modified(_ reply: Reply, isResumed: Bool) async throws(Failure) -> Reply {
-        guard let modify = configuration.responseModifier else { return reply }
+    func modified(_ reply: DownloadReply, isResumed: Bool) async throws(DownloadFailure) -> DownloadReply {
+        guard let modify = responseModifier else { return reply }
         var reply = reply
         do throws(EideticError) {
             let received = reply.redirect.response(head: reply.head, outcome: reply.outcome)
@@ -41,28 +54,28 @@ extension Downloader {
             try checkStatus(of: reply.head, redirect: reply.redirect, isResumed: isResumed)
             return reply
         } catch {
-            throw Failure(
+            throw DownloadFailure(
                 error: error,
-                retryAfter: reply.head.retryAfter(now: configuration.time.now),
+                retryAfter: reply.head.retryAfter(now: time.now),
                 responses: reply.redirect.redirects + [reply.head.cached]
             )
         }
     }
 
     /// Returns the response of a reply that the hook for responses has modified.
-    func response(of reply: Reply) -> FetchResponse {
+    func response(of reply: DownloadReply) -> FetchResponse {
         var response = reply.redirect.response(head: reply.head, outcome: reply.outcome)
         if let effectiveURL = reply.effectiveURL { response.effectiveURL = effectiveURL }
         return response
     }
 
     /// Passes a complete response through the decryptor, and then checks that it is an image.
-    func applyHooks(to response: FetchResponse, of request: FetchRequest) async throws(Failure) -> FetchResponse {
+    func applied(to response: FetchResponse, of request: FetchRequest) async throws(DownloadFailure) -> FetchResponse {
         guard transformsBodies else { return response }
         do throws(EideticError) {
             return try await transformed(response, of: request)
         } catch {
-            throw Failure(error: error, responses: response.origin?.responses ?? [])
+            throw DownloadFailure(error: error, responses: response.origin?.responses ?? [])
         }
     }
 
@@ -73,7 +86,7 @@ extension Downloader {
         let (share, origin) = (response.share, response.origin)
         var response = response.withoutShare
         response.origin = origin
-        if let decrypt = configuration.decryptor, response.status != 304 {
+        if let decrypt = decryptor, response.status != 304 {
             let encrypted = response
             response.bytes = try await pool.run { _ throws(EideticError) in
                 try decrypt(encrypted.bytes, encrypted)

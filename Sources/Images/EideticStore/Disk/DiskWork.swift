@@ -1,25 +1,27 @@
 package import EideticCore
 
-extension DiskCache {
+/// The threads of a disk cache, and the background task that covers the work on them.
+package struct DiskWork: Sendable {
+    let group: BackgroundWorkGroup
+    let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4, isForFiles: true)
+
     /// Announces work on the disk that follows, and covers it by a background task from now until it is ended.
     ///
     /// - Parameter onExpiration: Called at most once, on any thread, when the background time expires before the end.
     /// - Returns: The work, which must be ended.
     /// - Throws: `cancelled` if the background time has expired.
-    package func beginWork(
-        onExpiration: (@Sendable () -> Void)? = nil
-    ) throws(EideticError) -> BackgroundWork {
-        try workGroup.begin(onExpiration: onExpiration)
+    package func begin(onExpiration: (@Sendable () -> Void)? = nil) throws(EideticError) -> BackgroundWork {
+        try group.begin(onExpiration: onExpiration)
     }
 
     /// Runs an operation on a thread of the cache, covered by the background task from this call until it ends.
     nonisolated(nonsending) func perform<Value: Sendable>(
         operation: @escaping @Sendable () throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        try await perform(within: try beginWork(), operation: operation)
+        try await perform(within: try begin(), operation: operation)
     }
 
-    /// Runs an operation on a thread of the cache as a part of work that was announced.
+    /// Runs an operation on a thread of the cache as a part of work that was announced, and ends that.
     nonisolated(nonsending) func perform<Value: Sendable>(
         within work: BackgroundWork,
         operation: @escaping @Sendable () throws(EideticError) -> Value
@@ -38,7 +40,7 @@ extension DiskCache {
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         let context = JobContext(priority: .low)
-        let work = try workGroup.begin { context.cancel() }
+        let work = try group.begin { context.cancel() }
         defer { work.end() }
         return try await pool.run(in: context) { context throws(EideticError) in
             defer { work.end() }
@@ -47,35 +49,32 @@ extension DiskCache {
         }
     }
 
-    /// Runs an operation on the caller's thread, covered by the background task.
-    func covered<Value>(_ operation: () throws(EideticError) -> Value) throws(EideticError) -> Value {
-        try workGroup.run(operation: operation)
-    }
-
     /// Runs an operation on the caller's thread; its context is cancelled when the background time expires.
-    func coveredCancellable<Value>(
+    func runCancellable<Value>(
         _ operation: (JobContext) throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
         let context = JobContext()
-        return try workGroup.run(cancellable: context) { () throws(EideticError) in try operation(context) }
+        return try group.run(cancellable: context) { () throws(EideticError) in try operation(context) }
     }
 
-    /// Queues an operation of low priority for a thread of the cache.
+    /// Queues an operation of low priority, which is left out if its owner is released before.
     ///
     /// - Parameters:
+    ///   - owner: The owner of the operation.
     ///   - operation: The operation; its context is cancelled when the background time expires.
     ///   - onRefusal: Called instead if the background time has expired.
-    func schedule(
-        _ operation: @escaping @Sendable (DiskCache, JobContext) -> Void,
-        onRefusal: @escaping @Sendable (DiskCache) -> Void = { _ in }
+    func schedule<Owner: AnyObject & Sendable>(
+        for owner: Owner,
+        operation: @escaping @Sendable (Owner, JobContext) -> Void,
+        onRefusal: @escaping @Sendable (Owner) -> Void = { _ in }
     ) {
         let context = JobContext(priority: .low)
-        guard let work = try? workGroup.begin(onExpiration: { context.cancel() }) else { return onRefusal(self) }
-        pool.enqueue(in: context) { [weak self] in
+        guard let work = try? group.begin(onExpiration: { context.cancel() }) else { return onRefusal(owner) }
+        pool.enqueue(in: context) { [weak owner] in
             defer { work.end() }
-            guard let self else { return }
+            guard let owner else { return }
             let isAdmitted = (try? work.waitUntilAdmitted()) != nil
-            if isAdmitted { operation(self, context) } else { onRefusal(self) }
+            if isAdmitted { operation(owner, context) } else { onRefusal(owner) }
         }
     }
 }

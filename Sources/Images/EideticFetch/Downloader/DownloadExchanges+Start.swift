@@ -1,12 +1,12 @@
 import EideticCore
 
-extension Downloader {
+extension DownloadExchanges {
     /// Starts a download on the calling thread; returns the function that cancels it.
     ///
     /// Most downloads consist of a single exchange. Those complete on the engine's thread, because a task in between
     /// would cost a switch of threads, which takes longer than everything else here. After any other first exchange the
     /// download continues in a task.
-    func start(_ download: Download, completion: @escaping Coalescer.Completion) -> @Sendable () -> Void {
+    func start(_ download: Download, completion: @escaping Downloader.Coalescer.Completion) -> @Sendable () -> Void {
         let redirect = Redirect(download.key)
         let finishesOnEngineThread = finishesOnEngineThread(download.request)
         var isProbe = false
@@ -18,12 +18,12 @@ extension Downloader {
             return {}
         }
         let task = DeferredCancellation()
-        let end = CancelledEnd(in: parts)
+        let end = CancelledEnd(in: parts.memory)
         // The download reports to its job, which holds the function that cancels it: that must not hold the download.
         let headers = download.partOrigin.headers
-        let knownKey = earlyPartKey(of: download.request, with: headers)
-        let announceEnd: @Sendable () -> Void = { [self, key = download.key] in
-            end.announce(for: knownKey ?? partKey(of: key.request, with: headers))
+        let knownKey = parts.earlyKey(of: download.request, with: headers)
+        let announceEnd: @Sendable () -> Void = { [parts, key = download.key] in
+            end.announce(for: knownKey ?? parts.key(of: key.request, with: headers))
         }
         guard finishesOnEngineThread else {
             resume(download, in: task, firstOutcome: nil, end: end, completion: completion)
@@ -52,7 +52,7 @@ extension Downloader {
 
     /// Returns whether a single exchange can complete a download; a part of the body is searched before.
     private func finishesOnEngineThread(_ request: FetchRequest) -> Bool {
-        !transformsBodies && !configuration.waitsForConnectivity && !mayHavePart(of: request)
+        !hooks.transformsBodies && !configuration.waitsForConnectivity && !parts.mayHave(of: request)
     }
 
     /// Returns the result of a download whose first exchange completed it, or `nil` if it needs further exchanges.
@@ -62,7 +62,7 @@ extension Downloader {
     ) -> Result<FetchResponse, EideticError>? {
         let redirect = plan.redirect
         if outcome.error?.code == .cancelled {
-            keepInMemory(
+            parts.keepInMemory(
                 part(from: outcome, plan: plan),
                 of: redirect.originalRequest,
                 since: plan.download.partOrigin
@@ -71,10 +71,10 @@ extension Downloader {
             return .failure(.cancelled)
         }
         guard outcome.error == nil, let head = outcome.head,
-            head.status == 304 || bodies(for: redirect.originalRequest).accepts(head, isResumed: false)
+            head.status == 304 || hooks.bodies(for: redirect.originalRequest).accepts(head, isResumed: false)
         else { return nil }
         state.recordExchange(redirect, outcome: outcome)
-        recordSuccess(of: redirect.originalRequest)
+        failures.recordSuccess(of: redirect.originalRequest)
         return .success(redirect.response(head: head, outcome: outcome))
     }
 
@@ -84,7 +84,7 @@ extension Downloader {
         in cancellation: DeferredCancellation,
         firstOutcome: ExchangeOutcome?,
         end: CancelledEnd,
-        completion: @escaping Coalescer.Completion
+        completion: @escaping Downloader.Coalescer.Completion
     ) {
         let task = Task.immediateDetached(executorPreference: BlockingExecutor.current) { [self] in
             let result: Result<FetchResponse, EideticError>

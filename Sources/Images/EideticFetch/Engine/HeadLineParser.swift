@@ -1,0 +1,42 @@
+import EideticHTTP
+
+/// A parser of the lines of a response's head, as libcurl delivers them: those of further heads and of trailers follow.
+struct HeadLineParser {
+    /// The head of the latest status line.
+    var head = ResponseHead()
+    /// A Boolean value indicating whether the head is that of the response, so that further lines are of its trailers.
+    var isComplete = false
+    /// The number of bytes of all lines.
+    private(set) var byteCount = 0
+
+    /// Adds a line; returns `true` if the head ends with it.
+    mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
+        byteCount += line.count
+        if line.startsWithStatusLine {
+            head = ResponseHead(statusLine: line)
+            isComplete = false
+        } else if isComplete {
+            return false
+        } else if line.isBlank {
+            return true
+        } else if let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
+            head.headers.add(line.text(from: colon + 1, to: line.count), for: line.text(from: 0, to: colon))
+        }
+        return false
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Calls `body` with each line, and stops if it returns `false`, which is then the result.
+    ///
+    /// libcurl delivers the lines that arrived during a pause together, from a single buffer.
+    func allLines(_ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        var start = 0
+        while start < count {
+            let end = index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? count
+            guard body(UnsafeRawBufferPointer(rebasing: self[start..<end])) else { return false }
+            start = end
+        }
+        return true
+    }
+}
