@@ -74,7 +74,7 @@ static bool fail(eidetic_avif *avif, avifResult result, eidetic_codec_outcome *o
     if (result == AVIF_RESULT_TRUNCATED_DATA || result == AVIF_RESULT_IO_ERROR) status = EIDETIC_CODEC_TRUNCATED;
     if (result == AVIF_RESULT_OUT_OF_MEMORY) status = EIDETIC_CODEC_NO_MEMORY;
     if (result == AVIF_RESULT_NOT_IMPLEMENTED || result == AVIF_RESULT_NO_CODEC_AVAILABLE ||
-        result == AVIF_RESULT_UNSUPPORTED_DEPTH) {
+        result == AVIF_RESULT_UNSUPPORTED_DEPTH || result == AVIF_RESULT_REFORMAT_FAILED) {
         status = EIDETIC_CODEC_UNSUPPORTED;
     }
     const char *detail = avif->decoder->diag.error;
@@ -136,12 +136,12 @@ static void configure(eidetic_avif *avif, uint32_t maximum_pixels, uint32_t maxi
     lib.avifDecoderSetIO(decoder, &avif->io);
 }
 
-// Limits coded frames to four times the pixels of the image, because tiles may reach beyond it. Without a limit, an
-// image that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
-static void limit_frames(avifDecoder *decoder) {
-    uint64_t limit = 4 * (uint64_t)decoder->image->width * decoder->image->height;
-    if (limit < 1 << 16) limit = 1 << 16;
-    if (limit < decoder->imageSizeLimit) decoder->imageSizeLimit = (uint32_t)limit;
+// Tiles may reach beyond the image. Without a limit, an image that is announced as 64x64 may be coded as 16384x16384:
+// the library decodes it at that size and scales it down.
+void eidetic_avif_limit_frames(eidetic_avif *avif, uint64_t pixels) {
+    if (pixels > UINT32_MAX) return;
+    uint64_t limit = pixels < 1 << 14 ? 1 << 16 : 4 * pixels;
+    if (limit < avif->decoder->imageSizeLimit) avif->decoder->imageSizeLimit = (uint32_t)limit;
 }
 
 eidetic_avif *eidetic_avif_open(
@@ -160,7 +160,7 @@ eidetic_avif *eidetic_avif_open(
     configure(avif, maximum_pixels, maximum_frames);
     avifResult result = lib.avifDecoderParse(avif->decoder);
     if (result == AVIF_RESULT_OK) {
-        limit_frames(avif->decoder);
+        eidetic_avif_limit_frames(avif, (uint64_t)avif->decoder->image->width * avif->decoder->image->height);
         describe(avif, info);
         return avif;
     }
@@ -215,13 +215,21 @@ void eidetic_avif_read_brightness(eidetic_avif *avif) {
     avif->reads_brightness = true;
 }
 
+// Returns the matrix by which the library converts: it has none for constant luminance, and as in browsers, numbers
+// beyond the last one mean an unspecified one.
+static avifMatrixCoefficients known_matrix(unsigned matrix) {
+    switch (matrix) {
+        case AVIF_MATRIX_COEFFICIENTS_BT2020_CL: return AVIF_MATRIX_COEFFICIENTS_BT2020_NCL;
+        case AVIF_MATRIX_COEFFICIENTS_CHROMA_DERIVED_CL: return AVIF_MATRIX_COEFFICIENTS_CHROMA_DERIVED_NCL;
+        default: return matrix > AVIF_MATRIX_COEFFICIENTS_ICTCP ? AVIF_MATRIX_COEFFICIENTS_UNSPECIFIED : matrix;
+    }
+}
+
 static bool convert(
     eidetic_avif *avif, uint8_t *pixels, size_t stride, size_t size, eidetic_codec_outcome *outcome) {
     avifRGBImage rgb;
     memset(&rgb, 0, sizeof rgb);
-    // The library has no conversion for constant luminance.
-    if (avif->decoder->image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_BT2020_CL)
-        avif->decoder->image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT2020_NCL;
+    avif->decoder->image->matrixCoefficients = known_matrix(avif->decoder->image->matrixCoefficients);
     if (avif->reads_brightness) {
         avif->decoder->image->yuvRange = AVIF_RANGE_FULL;
         avif->decoder->image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT601;

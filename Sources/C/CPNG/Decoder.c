@@ -86,10 +86,12 @@ void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder) {
 }
 
 eidetic_png_status eidetic_png_start(
-    eidetic_png_decoder *decoder, int ignores_chunk_checksums, int is_deep, uint32_t *width, uint32_t *height,
-    int *passes) {
+    eidetic_png_decoder *decoder, int ignores_chunk_checksums, int accepts_partial, int is_deep, uint32_t *width,
+    uint32_t *height, int *passes) {
     png_structp library = decoder->library;
     if (setjmp(png_jmpbuf(library))) return decoder->status;
+    // The library reads this many bytes of the pixels at a time, and fails if the last ones are missing.
+    if (accepts_partial) png_set_compression_buffer_size(library, 16);
     if (ignores_chunk_checksums) {
         png_set_crc_action(library, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
         png_set_benign_errors(library, 0);

@@ -81,6 +81,8 @@ struct APNGFaultTests {
         }
         let header = try #require(try ImageDecoder.header(of: file))
         #expect(header.frameCount == 1 && header.loopCount == 1 && header.durations.isEmpty)
+        // Without its metadata the file would be the default image.
+        #expect((OriginalFile.strippedPNG(file) == nil) == isSeparate)
     }
 
     @Test("F03 the still image of an APNG with several frames is its default image") func defaultImage() throws {

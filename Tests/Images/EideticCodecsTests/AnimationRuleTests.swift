@@ -39,6 +39,26 @@ struct AnimationRuleTests {
         }
     }
 
+    /// A first frame at 7, 5 on a screen of 2 x 1 pixels is shown by Chromium 156 on 8 x 6, and a later one is cut.
+    @Test("F02 F03 GIF: the canvas covers the screen and the first frame, whole and in pieces")
+    func largerFirstFrame() throws {
+        let first = GIFWriter.head(width: 2, height: 1) + GIFWriter.frame(x: 7, y: 5, colour: 0)
+        let still = try ImageDecoder.decode(first + [0x3b]).pixels
+        #expect(still.size == PixelSize(width: 8, height: 6))
+        #expect(still[7, 5] == [255, 0, 0, 255] && still[0, 0] == [0, 0, 0, 0])
+        let start = first + GIFWriter.frame(x: 9, y: 9, colour: 1)
+        let file = start + GIFWriter.frame(x: 0, y: 0, colour: 2) + [0x3b]
+        let source = try decoder(start, isComplete: false)
+        _ = try source.append(Array(file[start.count...]), isComplete: true)
+        let whole = try ImageDecoder.decode(file, options: Self.straight)
+        #expect(source.info.size == still.size && whole.frames.count == 3)
+        for index in 0..<3 {
+            let pixels = try source.frame(at: index, context: JobContext())
+            #expect(pixels.size == still.size && pixels[0, 0] == (index == 2 ? [0, 0, 255, 255] : [0, 0, 0, 0]))
+            #expect(pixels[7, 5] == [255, 0, 0, 255] && pixels[0, 0] == whole.frames[index].pixels[0, 0])
+        }
+    }
+
     @Test("F03 after a frame that cannot be decoded, the one before has its pixels", arguments: [0, 1 << 20])
     func beforeDamage(copies: Int) throws {
         var gif = GIFWriter.head(width: 2, height: 1)

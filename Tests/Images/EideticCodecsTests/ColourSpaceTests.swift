@@ -61,6 +61,10 @@ struct ColourSpaceTests {
         return ("iCCP", Array("test\0\0".utf8) + PNGWriter.zlibStream(of: profile))
     }
 
+    private static var invalidProfile: [UInt8] {
+        Array("test\0\0".utf8) + PNGWriter.zlibStream(of: Array(repeating: 120, count: 200))
+    }
+
     /// The colour that the profile makes of 180, 90, 60.
     private static let swapped: SIMD3<UInt8> = [90, 181, 57]
     private static let linear: SIMD3<UInt8> = [219, 160, 133]
@@ -87,6 +91,8 @@ struct ColourSpaceTests {
         Case("unspecified code points", [codePoints(2, 2, 0, 1), gamma(100_000)], shown: linear),
         Case("reserved primaries", [codePoints(3, 13, 0, 1), gamma(100_000)], shown: linear),
         Case("code points in narrow range", [codePoints(12, 13, 0, 0)], shown: same),
+        Case("code points behind a palette", [("PLTE", [1, 2, 3]), codePoints(12, 13, 0, 1)], shown: same),
+        Case("no profile, and gamma", [("iCCP", invalidProfile), gamma(100_000)], shown: linear),
     ]
 
     private static func png(_ example: Case) -> [UInt8] {
@@ -107,17 +113,40 @@ struct ColourSpaceTests {
         Self.expect(preview.pixels[0, 0], near: example.shown)
     }
 
+    @Test("F02 a colour chunk with a wrong checksum is ignored, as in browsers", arguments: ["cICP", "iCCP", "gAMA"])
+    func wrongChecksum(name: String) throws {
+        let chunks = [Self.codePoints(12, 13, 0, 1), Self.profile, Self.gamma(100_000)]
+        var png = PNGWriter(width: 1, height: 1)
+        for (found, content) in chunks where found == name {
+            png.addChunk(found, content: content, hasWrongChecksum: true)
+        }
+        png.addPixels([0, 180, 90, 60])
+        Self.expect(try Self.decodedPixel(of: png.finished), near: Self.same)
+    }
+
     // MARK: AVIF and HEIC
 
+    /// The matrix of the file is the identity; with another one the values stand for other colours, as in Chromium 156.
+    @Test("F02 an AVIF whose matrix has a reserved number is shown as an unspecified one", arguments: [15, 200])
+    func reservedMatrix(matrix: UInt8) throws {
+        let files = [matrix, 2].map { Self.avif(Self.same, primaries: 1, transfer: 13, matrix: $0) }
+        #expect(try Self.decodedPixel(of: files[0]) == Self.decodedPixel(of: files[1]))
+    }
+
     /// 16 x 16 pixels of 180, 90, 60, or of 10, 30, 200, coded by libavif without loss as red, green and blue.
-    private static func avif(_ colour: SIMD3<UInt8>, primaries: UInt8, transfer: UInt8) -> [UInt8] {
+    private static func avif(
+        _ colour: SIMD3<UInt8>,
+        primaries: UInt8,
+        transfer: UInt8,
+        matrix: UInt8 = 0
+    ) -> [UInt8] {
         let data =
             colour == same
             ? "EgAKCDgM/9hDA0AkMhQQAAA5ULskekTu6tWIgkGiOWuCow=="
             : "EgAKCDgM/9hAQEAkMhUQAAA5ULskcVOzuqwRCVR0cNNBCvA="
         let properties = [
             HEIFContainer.box("av1C", [0x81, 0x20, 0, 0]), HEIFContainer.size(16, 16),
-            nclx(primaries: primaries, transfer: transfer, matrix: 0),
+            nclx(primaries: primaries, transfer: transfer, matrix: matrix),
         ]
         var file = HEIFContainer()
         file.add(

@@ -82,7 +82,9 @@ struct CurrentMetadataTests {
         arguments: [false, true]
     )
     func position(isLittle: Bool) throws {
-        let metadata = ImageMetadata(exif: Self.exif(isLittle: isLittle), xmp: Array(Self.xmp.utf8)).withoutPosition
+        // As nearly all packets, with a header and a trailer.
+        let packet = "<?xpacket begin='' id='a'?>\(Self.xmp)\n<?xpacket end='w'?>"
+        let metadata = ImageMetadata(exif: Self.exif(isLittle: isLittle), xmp: Array(packet.utf8)).withoutPosition
         let exif = try #require(metadata.exif), xmp = String(decoding: try #require(metadata.xmp), as: UTF8.self)
         #expect(!contains(exif, Self.place) && contains(exif, Self.thumbnail))
         #expect(!xmp.contains("GPS") && xmp.contains("A title"))

@@ -120,6 +120,16 @@ struct DamageTests {
         }
     }
 
+    /// The pixels of a small PNG are one chunk, of which Chromium 156 shows the rows that are there.
+    @Test("F02 of a small PNG that is truncated the rows that are there are shown") func truncatedPNG() throws {
+        let bytes = try Fixture.encode(try TestImages.photo(width: 40, height: 30), as: .png)
+        let whole = try ImageDecoder.decode(bytes, options: .stored).pixels
+        #expect(bytes.count < 8_192)
+        let part = Array(bytes.prefix(bytes.count * 3 / 4))
+        let image = try ImageDecoder.decode(part, options: .with { $0.acceptsPartial = true })
+        #expect(image.isPartial && image.pixels[39, 15] == whole[39, 15] && image.pixels[0, 29] == [0, 0, 0, 0])
+    }
+
     @Test("F02 an error message has the offset of the corruption") func errorLocation() throws {
         let bytes = Fixture.standard[1].bytes
         do throws(EideticError) {

@@ -21,6 +21,7 @@ struct HEIFLimitTests {
     @Test("F07 a tile that is coded much larger than the image is refused, not scaled down")
     func largerTile() {
         #expect(error(HEIFWriter(tile: .large))?.code == .corrupt)
+        #expect(error(HEIFWriter(columns: 8, rows: 8, tile: .large))?.code == .corrupt, "larger than other tiles")
         #expect(error(HEIFWriter(side: 512, tile: .large)) == nil)
     }
 }

@@ -28,6 +28,7 @@ struct ImageFormatTests {
         // A prefix of the namespace, which is not always "svg", and any document type.
         (.svg, Array("<svg:svg xmlns:svg=\"\">".utf8)),
         (.svg, Array("<?xml version=\"1.0\"?><!DOCTYPE ns0:svg [<!ENTITY a \"b\">]><ns0:svg ".utf8)),
+        (.svg, Array("<!DOCTYPE svg [<!-- ]> it's --><!ENTITY a ']>'><?a ]>?> ] ><svg>".utf8)),
         (.svg, [0xff, 0xfe] + "<?xml?><svg>".utf16.flatMap { [UInt8($0), 0] }),
         (.svg, [0xfe, 0xff] + "<!-- \u{100} --><a:svg>".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }),
         // The profiles of MIAF with HEVC.

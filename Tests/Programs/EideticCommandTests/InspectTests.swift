@@ -1,6 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticTestSupport
+import FoundationEssentials
 import Testing
 
 @Suite("eidetic inspect", .timeLimit(.minutes(2)))
@@ -84,6 +85,8 @@ struct InspectTests {
     private struct Facts: Decodable {
         let bits: Int?
         let color_space: String?
+        let primaries: String?
+        let dynamic_range: String?
         let profile: String?
         let exif: [String: String]?
         let xmp_bytes: Int?
@@ -111,6 +114,47 @@ struct InspectTests {
             let text = try await EideticProgram.run("inspect", path).outputText
             let samples = format == .jpeg ? "\(color) 4:2:0" : color
             #expect(text.contains(", \(bits) bits \(samples), EXIF (Ace), XMP, "), "\(text)")
+        }
+    }
+
+    /// Files of libjxl 0.7, with what they were made from.
+    private static let jpegXL: [(base64: String, bits: Int, color: String, primaries: String?, range: String)] = [
+        (
+            "AAAADEpYTCANCocKAAAAFGZ0eXBqeGwgAAAAAGp4bCAAAAAJanhsbAoAAAAqanhsY/8KQfADVO6tIggIAgEASABLGIsVwmlBTwkBAAAAAAAAAAA=",
+            16, "grey", nil, "standard"
+        ),
+        ("/wpBwIJMbgQICBAAZABLGIsVwkkC5gUkABjyqUTBAAAAAAAAAAAA", 8, "RGB", "Display P3", "standard"),
+        (
+            "/wpBQEIePQIAEogCANgAXeUSAAAVKqOMG7yc6/nyQ4fFtI3rDG21bWFJosg4NkkncEgSC8HGBfgBAwAwM5ceJgPFqiQB",
+            8, "RGB", "BT.2020", "PQ"
+        ),
+    ]
+
+    @Test("F01 bits, colours and dynamic range of JPEG XL are shown", arguments: jpegXL.indices)
+    func samples(index: Int) async throws {
+        let (base64, bits, color, primaries, range) = Self.jpegXL[index]
+        let path = try directory.write(Array(try #require(Data(base64Encoded: base64))), to: "a.jxl")
+        let facts = try #require(try await EideticProgram.run("inspect", "--json", path).lines(Facts.self).first)
+        guard facts.error?.hasPrefix("unsupportedFormat") != true else { try Test.cancel("libjxl is missing") }
+        #expect(facts.error == nil && facts.bits == bits && facts.color_space == color)
+        #expect(facts.primaries == primaries && facts.dynamic_range == range)
+    }
+
+    @Test("F01 bits, colours and the end of TIFF and BMP are shown", arguments: [false, true])
+    func oldFormats(isCut: Bool) async throws {
+        let values = [(256, 2), (257, 2), (258, 16), (259, 1), (262, 1), (273, 122), (277, 1), (278, 2), (279, 8)]
+        var entries: [UInt8] = []
+        for (tag, value) in values {
+            entries += [UInt8(tag & 255), UInt8(tag >> 8), 3, 0, 1, 0, 0, 0, UInt8(value), 0, 0, 0]
+        }
+        let tiff = Array("II*\0".utf8) + [8, 0, 0, 0, 9, 0] + entries + [0, 0, 0, 0] + [1, 2, 3, 4, 5, 6, 7, 8]
+        let header: [UInt8] = [40, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24, 0] + Array(repeating: 0, count: 24)
+        let bmp = Array("BM".utf8) + [62, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0] + header + [1, 2, 3, 4, 5, 6, 0, 0]
+        for (name, bytes, bits, color) in [("a.tif", tiff, 16, "grey"), ("a.bmp", bmp, 8, "RGB")] {
+            let path = try directory.write(Array(bytes.dropLast(isCut ? 5 : 0)), to: name)
+            let facts = try #require(try await EideticProgram.run("inspect", "--json", path).lines(Facts.self).first)
+            #expect(facts.bits == bits && facts.color_space == color, "\(name)")
+            #expect((facts.error?.hasPrefix("truncated: ") == true) == isCut, "\(facts.error ?? "")")
         }
     }
 

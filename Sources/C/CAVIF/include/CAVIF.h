@@ -29,6 +29,9 @@ void eidetic_avif_close(eidetic_avif *avif);
 // Lets the red, green and blue of all frames be the stored brightness, whatever range the file announces.
 void eidetic_avif_read_brightness(eidetic_avif *avif);
 
+// Limits what is coded as one frame or tile to four times this number of pixels, which is at first that of the image.
+void eidetic_avif_limit_frames(eidetic_avif *avif, uint64_t pixels);
+
 // Decodes the next frame to four bytes per pixel: red, green, blue, alpha.
 bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
 

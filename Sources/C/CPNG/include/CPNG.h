@@ -25,10 +25,11 @@ void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder);
 
 /// Reads up to the pixels and sets the output format to R, G, B, A of 8 bits, or with `is_deep` to samples of 16 bits
 /// in the machine's order of bytes; samples of 16 bits are rounded to 8, not truncated. With `ignores_chunk_checksums`
-/// only the Adler-32 checksum of the pixel data is verified.
+/// only the Adler-32 checksum of the pixel data is verified. With `accepts_partial` rows are read until a few bytes
+/// before the end of the bytes.
 eidetic_png_status eidetic_png_start(
-    eidetic_png_decoder *decoder, int ignores_chunk_checksums, int is_deep, uint32_t *width, uint32_t *height,
-    int *passes);
+    eidetic_png_decoder *decoder, int ignores_chunk_checksums, int accepts_partial, int is_deep, uint32_t *width,
+    uint32_t *height, int *passes);
 
 /// Reads the next `count` rows. Each pass reads all rows once, over the result of the pass before.
 eidetic_png_status eidetic_png_read_rows(

@@ -89,7 +89,8 @@ package enum OriginalFile {
     package static func strippedPNG(_ bytes: [UInt8]) -> [UInt8]? {
         bytes.withUnsafeBytes { file in
             guard let structure = try? PNGStructure(file), structure.isComplete, structure.depth <= 8,
-                structure.orientation == .up, !structure.announcesFrames, structure.colourSpace == nil
+                structure.orientation == .up, !structure.announcesFrames, !structure.isOtherFrame,
+                structure.colourSpace == nil
             else { return nil }
             var writer = PNGChunkWriter()
             for chunk in PNGChunks(file) where ["IHDR", "PLTE", "tRNS", "sRGB", "IDAT", "IEND"].contains(chunk.name) {

@@ -44,7 +44,7 @@ struct XMPPacket {
     }
 
     private mutating func readNamespaces() {
-        for tag in tags {
+        for tag in markup.tags {
             for attribute in attributes(of: tag) where attribute.name.hasPrefix("xmlns:") {
                 namespaces[String(attribute.name.dropFirst(6))] = attribute.value
             }
@@ -67,6 +67,7 @@ struct XMPPacket {
         var position = 0
         /// The stale element that is left out, and how many of its name are open.
         var left: (name: String, depth: Int)?
+        let (tags, isComplete) = markup
         for tag in tags {
             let name = name(of: tag)
             let isEnd = bytes[tag.lowerBound + 1] == UInt8(ascii: "/")
@@ -91,18 +92,17 @@ struct XMPPacket {
             result += bytes[start..<tag.upperBound]
         }
         // A tag without an end may have a position.
-        let rest = bytes[position...]
-        return left == nil && !(removesPosition && rest.contains(UInt8(ascii: "<"))) ? result + rest : nil
+        return left == nil && !(removesPosition && !isComplete) ? result + bytes[position...] : nil
     }
 
     // MARK: Tags
 
-    /// The start tags and end tags, from "<" to behind ">".
-    private var tags: [Range<Int>] {
+    /// The start tags and end tags, from "<" to behind ">", and whether all of them, and other markup, have an end.
+    private var markup: (tags: [Range<Int>], isComplete: Bool) {
         var tags: [Range<Int>] = []
         var position = 0
         while let start = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
-            guard start + 2 < bytes.count else { break }
+            guard start + 2 < bytes.count else { return (tags, false) }
             let isMarkup = [UInt8(ascii: "!"), UInt8(ascii: "?")].contains(bytes[start + 1])
             var quote: UInt8?
             var end = start + 1
@@ -114,11 +114,11 @@ struct XMPPacket {
                 }
                 end += 1
             }
-            guard end < bytes.count else { break }
+            guard end < bytes.count else { return (tags, false) }
             if !isMarkup { tags.append(start..<end + 1) }
             position = end + 1
         }
-        return tags
+        return (tags, true)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }

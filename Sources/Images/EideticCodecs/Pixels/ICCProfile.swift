@@ -24,6 +24,11 @@ package enum ICCProfile {
 
     private static let headerLength = 128
 
+    /// Returns `true` if bytes have the signature of a profile; otherwise, `false`.
+    static func hasSignature(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { $0.count >= headerLength && $0.contains("acsp", at: 36) }
+    }
+
     /// Returns the profile with only those tags in its table that a conversion uses, each at most once.
     ///
     /// - Returns: `nil` if the profile is larger than ``maximumSize``, or its table is incomplete or has more than

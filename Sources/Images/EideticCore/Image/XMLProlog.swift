@@ -47,8 +47,8 @@ enum XMLProlog {
         while true {
             rest = skipWhiteSpace(rest)
             guard let item = items.first(where: { rest.starts(with: $0.opening.utf8) }) else { break }
-            let isSubset = item.opening == doctype && rest.prefix { $0 != 0x3e }.contains(0x5b)
-            guard let next = skip(rest.dropFirst(item.opening.utf8.count), past: isSubset ? "]>" : item.closing) else {
+            let content = rest.dropFirst(item.opening.utf8.count)
+            guard let next = item.opening == doctype ? skipDoctype(content) : skip(content, past: item.closing) else {
                 return mayGrow ? .needsMoreBytes : .other
             }
             rest = next
@@ -85,6 +85,32 @@ enum XMLProlog {
             guard text.starts(with: byteOrderMark.utf8) else { return text }
             text = text.dropFirst(byteOrderMark.utf8.count)
         }
+    }
+
+    /// Skips the rest of a document type, in which texts in quotes, comments, instructions and the part in brackets may
+    /// have any bytes.
+    private static func skipDoctype(_ text: Text) -> Text? {
+        var rest = text
+        var isInBrackets = false
+        while let byte = rest.first {
+            let item = byte == 0x3c ? items.first { rest.starts(with: $0.opening.utf8) } : nil
+            if let item {
+                guard let next = skip(rest.dropFirst(item.opening.utf8.count), past: item.closing) else { return nil }
+                rest = next
+                continue
+            }
+            rest = rest.dropFirst()
+            switch byte {
+            case 0x22, 0x27:
+                guard let next = skip(rest, past: byte == 0x22 ? "\"" : "'") else { return nil }
+                rest = next
+            case 0x5b: isInBrackets = true
+            case 0x5d: isInBrackets = false
+            case 0x3e where !isInBrackets: return rest
+            default: break
+            }
+        }
+        return nil
     }
 
     private static func skip(_ text: Text, past end: String) -> Text? {

@@ -31,8 +31,8 @@ extension DiskCache {
 
     /// The number and size of all entries, over all processes that use the directory.
     ///
-    /// If the ledger cannot be read, or the background time has expired, these are the last known values; the files of
-    /// a read-only directory without a ledger are counted.
+    /// If the ledger cannot be read, or background time has expired, these are the last known values. For a read-only
+    /// directory without a ledger the files are counted.
     /// - Complexity: O(1), and O(*n*) in the number of changes by other processes since the last access.
     public var usage: Usage {
         get async throws(EideticError) {

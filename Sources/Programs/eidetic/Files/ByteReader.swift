@@ -3,6 +3,9 @@ struct ByteReader {
     let bytes: ArraySlice<UInt8>
     var isLittleEndian = false
 
+    /// The largest number of parts of a file that are looked at: as many as decoders accept.
+    static let maximumStepCount = 1 << 18
+
     /// Returns the unsigned number of some bytes at an offset.
     func number(at offset: Int, count: Int) -> Int? {
         guard offset >= 0, count <= 4, offset <= bytes.count - count else { return nil }

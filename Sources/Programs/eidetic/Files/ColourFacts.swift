@@ -23,23 +23,50 @@ struct ColourFacts {
     ///   ISOBMFF, 2.3; ISO 21496-1.
     init(of bytes: [UInt8], format: ImageFormat) {
         reader = ByteReader(bytes: bytes[...])
-        if format != .jpegxl, format != .svg { dynamicRange = "standard" }
+        if format != .svg { dynamicRange = "standard" }
         switch format {
         case .jpeg: readJPEG()
         case .png: readPNG()
         case .gif: (bits, color) = (8, "palette")
         case .webp: readWebP()
         case .avif, .heic: readItems()
-        case .jpegxl: hasGainMap = box("jhgm", in: 0..<bytes.count) != nil
+        case .jpegxl: readJPEGXL()
+        case .tiff: (bits, color) = TIFFFacts(of: bytes).map { ($0.bits, $0.color) } ?? (nil, nil)
+        case .bmp: readBMP()
         default: break
         }
+    }
+
+    // MARK: JPEG XL, BMP
+
+    private mutating func readJPEGXL() {
+        let all = 0..<reader.bytes.count
+        let part = box("jxlp", in: all).map { $0.dropFirst(4) }
+        guard let facts = JPEGXLFacts(reader.bytes[box("jxlc", in: all) ?? part ?? all]) else { return }
+        bits = facts.bits
+        color = facts.color
+        if let primaries = facts.primaries ?? facts.transfer.map({ _ in 0 }) {
+            readCodePoints(primaries: primaries, transfer: facts.transfer ?? 0)
+        }
+        hasGainMap = box("jhgm", in: all) != nil
+    }
+
+    /// Reads the number of bits of a pixel, behind the header of the file.
+    private mutating func readBMP() {
+        var little = reader
+        little.isLittleEndian = true
+        let isCore = little.number(at: 14, count: 4) == 12
+        guard let depth = little.number(at: isCore ? 24 : 28, count: 2) else { return }
+        (bits, color) = depth > 8 ? (depth == 16 ? 5 : 8, "RGB") : (depth, "palette")
     }
 
     // MARK: JPEG
 
     private mutating func readJPEG() {
         var offset = 2
-        while let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1) {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1)
+            else { return }
             guard start == 0xff, marker != 0xff, marker != 0 else {
                 offset += 1
                 continue
@@ -97,9 +124,10 @@ struct ColourFacts {
             [0: "grey", 2: "RGB", 3: "palette", 4: "grey", 6: "RGB"][$0]
         }
         var offset = 8
-        while let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4),
-            name != "IDAT"
-        {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4),
+                name != "IDAT"
+            else { return }
             if name == "cICP", let first = reader.number(at: offset + 8, count: 1),
                 let transfer = reader.number(at: offset + 9, count: 1)
             {
@@ -122,7 +150,9 @@ struct ColourFacts {
         var offset = 12
         var little = reader
         little.isLittleEndian = true
-        while let name = reader.text(at: offset, count: 4), let length = little.number(at: offset + 4, count: 4) {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let name = reader.text(at: offset, count: 4), let length = little.number(at: offset + 4, count: 4)
+            else { return }
             if name == "VP8 " { (color, chroma) = ("YCbCr", "4:2:0") }
             if name == "VP8L" { color = "RGB" }
             guard color == nil else { return }

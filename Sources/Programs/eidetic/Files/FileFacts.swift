@@ -18,6 +18,7 @@ struct FileFacts {
         case .gif: readGIF()
         case .webp: expect((reader.number(at: 4, count: 4) ?? 0) + 8)
         case .bmp: expect(reader.number(at: 2, count: 4) ?? 0)
+        case .tiff: expect(TIFFFacts(of: bytes)?.endOfPixels ?? 0)
         case .avif, .heic: readBoxes()
         case .jpegxl where reader.number(at: 0, count: 2) == 0: readBoxes()
         default: break
@@ -34,7 +35,9 @@ struct FileFacts {
     private mutating func readJPEG() {
         truncation = "the file ends after \(count) bytes, without the end of the image"
         var offset = 2
-        while let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1) {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1)
+            else { break }
             guard start == 0xff, marker != 0xff, marker != 0 else {
                 offset += 1
                 continue
@@ -51,7 +54,9 @@ struct FileFacts {
 
     private mutating func readPNG() {
         var offset = 8
-        while let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4) {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4)
+            else { break }
             offset += 12 + length
             if name == "IEND" { break }
         }
@@ -61,7 +66,11 @@ struct FileFacts {
 
     private mutating func readGIF() {
         var offset = 13 + tableLength(of: reader.number(at: 10, count: 1) ?? 0)
-        while let introducer = reader.number(at: offset, count: 1) {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let introducer = reader.number(at: offset, count: 1) else {
+                truncation = "the file ends after \(count) bytes, without the trailer"
+                return
+            }
             switch introducer {
             case 0x21: offset = endOfBlocks(from: offset + 2)
             case 0x2c:
@@ -71,7 +80,6 @@ struct FileFacts {
             default: return
             }
         }
-        truncation = "the file ends after \(count) bytes, without the trailer"
     }
 
     /// Returns the length of the colour table that the packed fields of a GIF announce.
@@ -90,7 +98,8 @@ struct FileFacts {
     /// Adds the sizes of the outermost boxes.
     private mutating func readBoxes() {
         var offset = 0
-        while let size = reader.number(at: offset, count: 4) {
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let size = reader.number(at: offset, count: 4) else { break }
             // A box of size 0 reaches to the end of the file, and 1 stands for a size of 64 bits.
             if size == 0 { return }
             let large =

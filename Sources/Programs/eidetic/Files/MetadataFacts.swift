@@ -87,7 +87,8 @@ struct MetadataFacts {
                 let place = reader.number(at: start + 24, count: 4)
             else { return nil }
             let units = (0..<min(count, 512) / 2).compactMap { reader.number(at: start + place + 2 * $0, count: 2) }
-            return String(decoding: units.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
+            // Some writers count the NUL behind the text, too.
+            return String(decoding: units.prefix { $0 != 0 }.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
         }
         return nil
     }

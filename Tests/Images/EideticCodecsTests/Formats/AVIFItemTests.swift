@@ -116,6 +116,24 @@ struct AVIFItemTests {
         }
     }
 
+    /// As libavif before 1.0 writes it, and Chromium 156 shows it.
+    @Test("F02 an alpha without a rotation of its own is turned with its colours", arguments: [0, 1, 2, 3])
+    func alphaWithoutRotation(turns: Int) async throws {
+        let original = try gradient()
+        let greys = try TestImages.makePixels(width: 64, height: 64, alpha: .opaque) { x, _ in
+            Array(repeating: UInt8(255 - x), count: 3) + [255]
+        }
+        var file = HEIFContainer()
+        let size = HEIFContainer.size(64, 64)
+        file.add(item(try await AV1Image(original), [size, HEIFContainer.rotation(UInt8(turns))]), as: 1)
+        let alpha = try await AV1Image(greys, isAlpha: true)
+        file.add(item(alpha, [size, HEIFContainer.auxiliary("alpha")]), as: 2)
+        file.refer("auxl", from: 2, to: [1])
+        let pixels = try decode(file), alphas = try expected(greys, crop: (0, 0, 64, 64), turns: turns, axis: nil)
+        #expect(pixels.alpha == .straight)
+        for (x, y) in [(0, 0), (5, 9), (63, 2), (3, 60)] { #expect(pixels[x, y].w == alphas[x, y].x) }
+    }
+
     /// Returns a grid of 2 x 2 tiles, whose items stand in this order.
     private func grid(order: [Int], isReversed: Bool = false) async throws -> HEIFContainer {
         var file = HEIFContainer()

@@ -56,6 +56,19 @@ struct SVGTests {
             ("external image", "<svg \(root)>\(green)<use href='other.svg#a'/></svg>"),
             ("custom property", custom),
             ("nested property", nested),
+            (
+                "custom properties of comments and of a dark scheme",
+                "<svg \(root)><style>/*--c:#f00*/@media (prefers-color-scheme:dark){:root{--c:#00f}} :root{--c:#0f0} "
+                    + "rect{fill:var(--c)}</style><rect width='2' height='2'/></svg>"
+            ),
+            (
+                "a property that is not declared",
+                "<svg \(root) fill='#0f0'><style>rect{fill:var(--c)}</style><rect width='2' height='2'/></svg>"
+            ),
+            (
+                "document type with brackets",
+                "<!DOCTYPE svg [<!-- ]> it's --><!ENTITY a ']>'><?a ]>?> ] >\(plain)"
+            ),
             ("long comment", "<!--\(String(repeating: "x", count: 100_000))-->\(plain)"),
             ("long document type", "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'a.dtd' [\(entities)]>\(plain)"),
             ("prefix", prefixed),

@@ -60,4 +60,39 @@ struct WebPContainerTests {
         let stored = try ImageDecoder.decode(bytes, options: .with { $0.convertsToSRGB = false }).pixels[1, 1]
         #expect(stored.x > 240 && stored.y < 50, "\(stored)")
     }
+
+    @Test("F02 a profile that the header of a WebP does not announce does not count, as in browsers")
+    func unannouncedProfile() throws {
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
+        let bytes = webp(flags: 0, chunks: chunk("ICCP", profile) + (try imageChunk(colour: [250, 40, 90, 255])))
+        #expect(try ImageDecoder.decode(bytes).pixels[1, 1] == [250, 40, 90, 255])
+    }
+
+    /// The numbers of parts and their announced counts.
+    private static let validParts: [[[UInt8]]] = [
+        [[1, 1]], [[1, 2], [2, 2]], [[2, 2], [1, 2]], [[1, 1], [1, 1]], [[1, 1], [0, 1]], [[1, 1], [1, 2]],
+    ]
+    private static let invalidParts: [[[UInt8]]] = [[[1, 2], [1, 2], [2, 2]], [[1, 2], [2, 3]], [[2, 2]]]
+
+    /// As in Chromium 156.
+    @Test(
+        "F02 parts of a JPEG's profile that contradict each other are none; behind the last one they do not count",
+        arguments: validParts + invalidParts
+    )
+    func profileParts(parts: [[UInt8]]) throws {
+        let isUsed = Self.validParts.contains(parts)
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2), half = profile.count / 2
+        var bytes = try Fixture.encode(
+            try TestImages.solid(width: 16, height: 16, colour: [250, 40, 90, 255]),
+            as: .jpeg
+        )
+        for part in parts.reversed() {
+            let content = part[1] == 1 ? profile[...] : part[0] == 1 ? profile[..<half] : profile[half...]
+            let segment = Array("ICC_PROFILE\0".utf8) + part + content
+            let length = segment.count + 2
+            bytes.insert(contentsOf: [0xff, 0xe2, UInt8(length >> 8), UInt8(length & 255)] + segment, at: 2)
+        }
+        let pixel = try ImageDecoder.decode(bytes).pixels[1, 1]
+        #expect((pixel.y > 235) == isUsed && (pixel.x > 240) == !isUsed, "\(pixel)")
+    }
 }

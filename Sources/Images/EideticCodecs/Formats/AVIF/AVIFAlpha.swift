@@ -3,9 +3,6 @@
 ///
 /// - SeeAlso: ISO/IEC 23008-12, 6.6.2.1; AV1, 5.5.
 struct AVIFAlpha {
-    /// A Boolean value indicating whether the alpha's rotation gives other dimensions than the colours', so that the
-    /// alpha is ignored.
-    private(set) var isMismatched = false
     /// A Boolean value indicating whether the alpha is marked as limited range (16 to 235), which libavif expands
     /// although stored values count.
     private(set) var isLimitedRange = false
@@ -13,7 +10,6 @@ struct AVIFAlpha {
     /// Reads the properties; `nil` if the image has no alpha.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let items = HEIFItems(bytes), let alpha = items.alphaItem(of: items.primaryItem) else { return nil }
-        isMismatched = items.swapsDimensions(of: items.primaryItem) != items.swapsDimensions(of: alpha)
         isLimitedRange = items.properties(of: alpha, named: "av1C").contains(where: Self.isLimitedRange)
     }
 

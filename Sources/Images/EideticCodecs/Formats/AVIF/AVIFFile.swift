@@ -52,6 +52,7 @@ struct AVIFFile: ~Copyable {
             throw AVIFFailure(error: error, isInvalidGrid: info.has_invalid_grid)
         }
         guard let handle else { return nil }
+        if let pixels = HEIFItemIndex(bytes)?.largestTile { eidetic_avif_limit_frames(handle, pixels) }
         let tileAlpha: AVIFTileAlpha?
         do throws(EideticError) {
             let size = PixelSize(width: Int(info.width), height: Int(info.height))
@@ -119,16 +120,15 @@ struct AVIFFile: ~Copyable {
 
     /// Returns the converter of an image with more than 8 bits per channel.
     private func deepConverter(for task: DecodeTask) -> ColourConverter? {
-        guard info.depth > 8, tileAlpha == nil, alphaProperties?.isMismatched != true,
-            alphaProperties?.isLimitedRange != true, let converter = task.deepConverter(from: colourSpace),
-            !converter.isGrey
+        guard info.depth > 8, tileAlpha == nil, alphaProperties?.isLimitedRange != true,
+            let converter = task.deepConverter(from: colourSpace), !converter.isGrey
         else { return nil }
         return converter
     }
 
     private var alpha: PixelBuffer.Alpha {
         if tileAlpha != nil { return .straight }
-        guard info.has_alpha, alphaProperties?.isMismatched != true else { return .opaque }
+        guard info.has_alpha else { return .opaque }
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
@@ -155,9 +155,7 @@ struct AVIFFile: ~Copyable {
                 _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
             }
             try outcome.check(format: .avif)
-            if alphaProperties?.isMismatched == true {
-                eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
-            } else if alphaProperties?.isLimitedRange == true, alpha == .straight {
+            if alphaProperties?.isLimitedRange == true, alpha == .straight {
                 eidetic_pixels_narrow_alpha(memory.bytePointer, size.pixelCount)
             }
             try tileAlpha?.write(to: memory)

@@ -19,7 +19,7 @@ final class AVIFTileAlpha {
     ///
     /// - Throws: `outOfMemory`, and `truncated` if the file ends before the alpha.
     init?(of bytes: UnsafeRawBufferPointer, size: PixelSize) throws(EideticError) {
-        guard let tiles = HEIFItemIndex(bytes)?.alphaTiles else { return nil }
+        guard let items = HEIFItemIndex(bytes), let tiles = items.alphaTiles else { return nil }
         copy = try FileCopy.replacing(tiles.place, of: bytes, by: tiles.numbers)
         self.size = size
         var outcome = eidetic_codec_outcome()
@@ -33,6 +33,7 @@ final class AVIFTileAlpha {
         handle = opened
         guard info.width == size.width, info.height == size.height, info.frames == 1 else { return nil }
         eidetic_avif_read_brightness(handle)
+        if let pixels = items.largestTile { eidetic_avif_limit_frames(handle, pixels) }
     }
 
     deinit { eidetic_avif_close(handle) }

@@ -211,7 +211,7 @@ struct GIFStructure {
         var palette = globalPalette
         guard readPalette(flags: flags, into: &palette), let codeSize = bytes.uint8(at: offset) else { return false }
         offset += 1
-        if frames.isEmpty { try inferSize(right: x + width, bottom: y + height) }
+        if frames.isEmpty { try extendSize(right: x + width, bottom: y + height) }
         openBlock = .pixels(at: offset)
         append(
             Frame(
@@ -238,10 +238,10 @@ struct GIFStructure {
             || frame.hasIndicesWithoutColour
     }
 
-    /// Derives a missing canvas size from the first frame.
-    private mutating func inferSize(right: Int, bottom: Int) throws(EideticError) {
-        if size.width == 0 { size.width = right }
-        if size.height == 0 { size.height = bottom }
+    /// Extends the canvas to the first frame, as browsers do.
+    private mutating func extendSize(right: Int, bottom: Int) throws(EideticError) {
+        size.width = max(size.width, right)
+        size.height = max(size.height, bottom)
         guard size.isPositive else { throw EideticError(.corrupt, message: "GIF: invalid canvas size \(size)") }
     }
 

@@ -68,6 +68,21 @@ struct HEIFItemIndex {
         }
     }
 
+    /// The number of pixels of the largest part from which a primary grid and its alpha are made; `nil` without a grid.
+    var largestTile: UInt64? {
+        guard isType("grid", item: primaryItem) else { return nil }
+        let images = [primaryItem] + alphaItems(of: primaryItem)
+        let tiles = images.flatMap { isType("grid", item: $0) ? parts[$0] ?? [] : [$0] }
+        return (tiles + tiles.flatMap(alphaItems)).compactMap(pixelCount).max()
+    }
+
+    private func pixelCount(of item: Int) -> UInt64? {
+        guard let size = properties(of: item, named: "ispe").first, let width = size.bigEndian32(at: 4),
+            let height = size.bigEndian32(at: 8)
+        else { return nil }
+        return UInt64(width) * UInt64(height)
+    }
+
     /// The place of the numbers of the primary grid's tiles in the file, and those of their alphas; `nil` unless each
     /// tile has an alpha, the grid has none, and libavif would arrange them as the tiles.
     var alphaTiles: (place: UnsafeRawBufferPointer, numbers: [UInt8])? {

@@ -13,6 +13,9 @@ struct JPEGSegments {
     /// The chunks of the colour profile by number, and their announced count.
     private var profileParts: [Int: UnsafeRawBufferPointer] = [:]
     private var profilePartCount = 0
+    /// A Boolean value indicating whether a chunk before the last one comes again, is beyond the count, or announces
+    /// another one.
+    private var isProfileInvalid = false
     /// The first segment of EXIF, and the first one of XMP.
     private(set) var exif: UnsafeRawBufferPointer?, xmp: UnsafeRawBufferPointer?
     /// A Boolean value indicating whether the pixels are coded by the lossless process, which predicts instead of
@@ -48,9 +51,10 @@ struct JPEGSegments {
         }
     }
 
-    /// The embedded colour profile; `nil` if there is none or a chunk is missing.
+    /// The embedded colour profile; `nil` if there is none, a chunk is missing, or the chunks contradict each other, as
+    /// in browsers.
     var iccProfile: [UInt8]? {
-        guard profilePartCount > 0 else { return nil }
+        guard profilePartCount > 0, !isProfileInvalid else { return nil }
         var profile: [UInt8] = []
         for index in 1...profilePartCount {
             guard let part = profileParts[index] else { return nil }
@@ -106,9 +110,13 @@ struct JPEGSegments {
     }
 
     private mutating func readProfile(_ body: UnsafeRawBufferPointer) {
-        guard let number = body.uint8(at: 12), let count = body.uint8(at: 13), number > 0, number <= count,
+        guard let number = body.uint8(at: 12), let count = body.uint8(at: 13),
             let part = body.slice(at: 14, count: body.count - 14)
         else { return }
+        // What follows a complete profile does not count.
+        guard profilePartCount == 0 || profileParts.count < profilePartCount else { return }
+        let isOtherCount = profilePartCount > 0 && profilePartCount != count
+        if number == 0 || number > count || isOtherCount || profileParts[number] != nil { isProfileInvalid = true }
         profilePartCount = count
         profileParts[number] = part
     }

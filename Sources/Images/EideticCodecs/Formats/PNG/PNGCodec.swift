@@ -92,6 +92,7 @@ enum PNGCodec: ImageCodec {
         let decoder = try PNGDecoder(bytes)
         let (stored, passes) = try decoder.start(
             ignoresChunkChecksums: ignoresChunkChecksums,
+            acceptsPartial: task.acceptsPartial,
             isDeep: converter != nil
         )
         guard stored == size else {

@@ -1,7 +1,7 @@
 /// The chunks of a PNG that state the meaning of its colours.
 ///
-/// `cICP` comes before `iCCP`, that before `sRGB`, and that before `gAMA` with `cHRM`. A chunk that is invalid or comes
-/// again is ignored.
+/// `cICP` comes before `iCCP`, that before `sRGB`, and that before `gAMA` with `cHRM`. A chunk that is invalid, comes
+/// again or stands in the wrong place is ignored.
 ///
 /// - SeeAlso: PNG (third edition), section 4.3 and 11.3.2.
 struct PNGColours {
@@ -62,6 +62,7 @@ struct PNGColours {
 
     private var iccProfile: [UInt8]? {
         compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
+            .flatMap { ICCProfile.hasSignature($0) ? $0 : nil }
     }
 
     /// The colours that `gAMA` and `cHRM` state; as in browsers, `cHRM` alone states none, nor does the usual `gAMA`.

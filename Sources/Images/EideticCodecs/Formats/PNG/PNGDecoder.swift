@@ -24,12 +24,18 @@ struct PNGDecoder: ~Copyable {
     ///
     /// With `isDeep`, samples of 16 bits are kept.
     /// With `ignoresChunkChecksums` the CRC of chunks is ignored, but the Adler-32 of the pixels must match.
-    func start(ignoresChunkChecksums: Bool, isDeep: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
+    /// With `acceptsPartial` rows are read as far as the bytes reach, which takes longer.
+    func start(
+        ignoresChunkChecksums: Bool,
+        acceptsPartial: Bool,
+        isDeep: Bool
+    ) throws(EideticError) -> (size: PixelSize, passes: Int) {
         var width: UInt32 = 0
         var height: UInt32 = 0
         var passes: Int32 = 0
         let ignores: Int32 = ignoresChunkChecksums ? 1 : 0
-        try check(eidetic_png_start(handle, ignores, isDeep ? 1 : 0, &width, &height, &passes))
+        let partial: Int32 = acceptsPartial ? 1 : 0
+        try check(eidetic_png_start(handle, ignores, partial, isDeep ? 1 : 0, &width, &height, &passes))
         return (PixelSize(width: Int(width), height: Int(height)), Int(passes))
     }
 

@@ -147,9 +147,11 @@ struct PNGStructure {
         case "tRNS" where transparency == nil && (palette != nil || colorType != 3):
             transparency = chunk.content; paletteColours = expandedPalette()
         // An animation does not turn while it plays.
-        case "eXIf" where orientation == .up && (data.isEmpty || !announcesFrames):
+        case "eXIf" where orientation == .up && (data.isEmpty || !announcesFrames) && chunk.hasValidChecksum:
             orientation = Exif.orientation(in: chunk.content)
-        case "cICP", "iCCP", "sRGB", "gAMA", "cHRM", "mDCV", "cLLI": if data.isEmpty { colours.read(chunk) }
+        case "cICP" where palette != nil: break
+        case "cICP", "iCCP", "sRGB", "gAMA", "cHRM", "mDCV", "cLLI":
+            if data.isEmpty, chunk.hasValidChecksum { colours.read(chunk) }
         case "acTL": if data.isEmpty { animation.readAnimationControl(chunk.content) }
         case "fcTL": try animation.readFrameControl(chunk.content, isDefault: data.isEmpty, canvas: size)
         case "IDAT":

@@ -1,7 +1,9 @@
 #if SVG
 /// The custom properties in the style sheets of a document, which librsvg does not know.
 ///
-/// Each property has the first value that is declared anywhere, which is that of `:root` in nearly all documents.
+/// Each property has the first value that is declared anywhere, which is that of `:root` in nearly all documents;
+/// those in rules with a condition, such as a dark scheme, come last. What refers to no value is left out, so that the
+/// property which it would set has its usual value.
 ///
 /// - SeeAlso: CSS Custom Properties 1, section 3.
 struct StyleVariables {
@@ -14,8 +16,6 @@ struct StyleVariables {
 
     private static let reference = Array("var(".utf8)
     private static let maximumDepth = 8
-    /// The value of a property that is declared nowhere.
-    private static let none = Array("none".utf8)[...]
 
     /// Returns a document with values in place of `var()`; `nil` if it has none, or would become too large.
     static func resolved(_ document: UnsafeRawBufferPointer) -> [UInt8]? {
@@ -23,7 +23,7 @@ struct StyleVariables {
         let text = [UInt8](document)
         guard Self.references(in: text[...]) else { return nil }
         var variables = StyleVariables(text: text)
-        variables.readDeclarations()
+        for part in variables.parts { variables.readDeclarations(in: part) }
         var result: [UInt8] = []
         return variables.append(text[...], to: &result, depth: 0) ? result : nil
     }
@@ -56,13 +56,56 @@ struct StyleVariables {
 
     private static let endsOfValue = Set(";}<>\"'".utf8)
 
+    /// The parts outside of comments and of rules with a condition, and behind them these rules.
+    private var parts: [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var conditional: [ArraySlice<UInt8>] = []
+        var rest = text[...]
+        var position = rest.startIndex
+        while let start = text[position...].firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "@") }) {
+            let isComment = text[start...].starts(with: "/*".utf8)
+            let isRule = text[start...].starts(with: "@media".utf8) || text[start...].starts(with: "@supports".utf8)
+            let end = isComment ? endOfComment(from: start) : isRule ? endOfBlock(from: start) : nil
+            position = end ?? start + 1
+            guard let end else { continue }
+            parts.append(rest[..<start])
+            if isRule { conditional.append(text[start..<end]) }
+            rest = text[end...]
+        }
+        return parts + [rest] + conditional
+    }
+
+    private func endOfComment(from start: Int) -> Int? {
+        var position = start + 2
+        while let end = text[position...].firstIndex(of: UInt8(ascii: "*")) {
+            if text[end...].starts(with: "*/".utf8) { return end + 2 }
+            position = end + 1
+        }
+        return nil
+    }
+
+    /// Returns the end of a rule, behind its closing brace.
+    private func endOfBlock(from start: Int) -> Int? {
+        var depth = 0
+        for index in start..<text.endIndex {
+            if text[index] == UInt8(ascii: "{") { depth += 1 }
+            if text[index] == UInt8(ascii: "}") {
+                depth -= 1
+                if depth <= 0 { return depth == 0 ? index + 1 : nil }
+            }
+        }
+        return nil
+    }
+
     /// Finds "--name: value" up to the end of a declaration.
-    private mutating func readDeclarations() {
-        var position = 0
+    private mutating func readDeclarations(in text: ArraySlice<UInt8>) {
+        var position = text.startIndex
         while let start = text[position...].firstIndex(of: UInt8(ascii: "-")) {
             let name = text[start...].prefix(while: Self.isName)
             position = max(name.endIndex, start + 1)
-            guard name.starts(with: "--".utf8), name.count > 2, start == 0 || !Self.isName(text[start - 1]) else {
+            guard name.starts(with: "--".utf8), name.count > 2,
+                start == text.startIndex || !Self.isName(text[start - 1])
+            else {
                 continue
             }
             let rest = text[name.endIndex...].drop(while: Self.isSpace)
@@ -90,7 +133,7 @@ struct StyleVariables {
             let fallback = content[name.endIndex...].drop(while: Self.isSpace)
             referencesLeft -= 1
             guard depth < Self.maximumDepth, referencesLeft > 0, result.count <= limit else { return false }
-            let value = values[name] ?? (fallback.first == UInt8(ascii: ",") ? fallback.dropFirst() : Self.none)
+            let value = values[name] ?? (fallback.first == UInt8(ascii: ",") ? fallback.dropFirst() : [])
             guard append(value, to: &result, depth: depth + 1) else { return false }
         }
         result += rest

@@ -31,6 +31,7 @@ struct WebPStructure {
     /// A Boolean value indicating whether the bytes reach the declared end of the file.
     private(set) var isComplete = false
     private var expectsExif = false
+    private var expectsProfile = false
     private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The offset of the next chunk, and the number of those before.
     private var offset = 12
@@ -100,7 +101,8 @@ struct WebPStructure {
             guard let loops = body.littleEndian16(at: 4) else { break }
             loopCount = loops == 0 ? nil : loops
         case "ANMF" where isAnimated && isChunkComplete: try readFrame(body, at: offset)
-        case "ICCP" where isChunkComplete && iccProfile == nil: iccProfile = Array(body)
+        // As in browsers, one that the header does not announce does not count.
+        case "ICCP" where isChunkComplete && expectsProfile && iccProfile == nil: iccProfile = Array(body)
         case "EXIF" where isChunkComplete:
             if !isAnimated || frames.isEmpty { orientation = Exif.orientation(in: body) }
             expectsExif = false
@@ -115,6 +117,7 @@ struct WebPStructure {
         size = PixelSize(width: width + 1, height: height + 1)
         hasAlpha = flags & 0x10 != 0
         expectsExif = flags & 0x08 != 0
+        expectsProfile = flags & 0x20 != 0
         isAnimated = flags & 0x02 != 0
     }
 
