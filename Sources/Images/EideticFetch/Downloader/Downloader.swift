@@ -20,7 +20,7 @@ public final class Downloader: Sendable {
     let scheduler: DownloadScheduler
     let state: DownloaderState
     /// The parts of bodies that earlier downloads have left, in memory.
-    package let parts = PartialBodies()
+    package let parts: PartialBodies
     /// The parts in the directory of the configuration; `nil` without one.
     let partialBodies: PartialBodyCache?
     let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
@@ -42,6 +42,7 @@ public final class Downloader: Sendable {
         }
         self.failures = failures
         self.state = state
+        parts = PartialBodies(time: configuration.time, clock: configuration.retryClock)
         self.bodyBudget = bodyBudget
         scheduler = DownloadScheduler(configuration: configuration, options: options)
         partialBodies = PartialBodyStore(configuration).map { [pool] store in
