@@ -61,7 +61,9 @@ eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
         if (!is_ready) ZSTD_freeDStream(inflater->zstd);
     } else {
         // 16 more window bits select the format of gzip.
-        is_ready = inflateInit2(&inflater->zlib, coding == EIDETIC_INFLATE_GZIP ? MAX_WBITS + 16 : MAX_WBITS) == Z_OK;
+        // Checksum and length behind the data are not compared, as in browsers.
+        is_ready = inflateInit2(&inflater->zlib, coding == EIDETIC_INFLATE_GZIP ? MAX_WBITS + 16 : MAX_WBITS) == Z_OK &&
+                   inflateValidate(&inflater->zlib, 0) == Z_OK;
     }
     if (is_ready) return inflater;
     free(inflater);

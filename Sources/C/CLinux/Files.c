@@ -2,6 +2,8 @@
 #include "CLinuxFiles.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static long copy_by_reading(int source, int target, off_t offset) {
@@ -30,4 +32,14 @@ long eidetic_copy_file(int source, int target) {
         // The kernel cannot copy between these file systems.
         if (count < 0) return copy_by_reading(source, target, from);
     }
+}
+
+int eidetic_open_unnamed(const char *directory, unsigned mode) {
+    return open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+}
+
+int eidetic_link_file(int descriptor, const char *path) {
+    char own[32];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", descriptor);
+    return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }

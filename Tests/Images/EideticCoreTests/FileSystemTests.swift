@@ -55,6 +55,34 @@ struct FileSystemTests {
         #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
     }
 
+    /// open(2), "O_TMPFILE"; NFS and FAT, for instance, answer EOPNOTSUPP, and without /proc linkat(2) says ENOENT.
+    @Test(
+        "C18 a file that is not complete has no name; where that cannot be, it has a temporary one",
+        arguments: [nil, (.open, EOPNOTSUPP), (.linkat, ENOENT)] as [(SystemCall, Int32)?],
+        [false, true]
+    )
+    func unnamed(fault: (call: SystemCall, number: Int32)?, keepsExisting: Bool) throws {
+        let directory = try TemporaryDirectory(named: "files"), names = NameLog(directory.path)
+        let plan = FaultPlan(), files = FileSystem(observer: fault == nil ? names : plan)
+        let path = directory.path(of: "a"), bytes: [UInt8] = [4, 5]
+        func replace(by bytes: [UInt8]) throws {
+            if let fault { plan.fail(fault.call, with: fault.number) }
+            try bytes.withUnsafeBytes { try files.replaceContents(of: path, with: $0, keepsExisting: keepsExisting) }
+        }
+        try replace(by: bytes)
+        #expect(try directory.contents(of: "a") == bytes)
+        #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
+        #expect(names.all.isEmpty)
+        if keepsExisting {
+            let error = #expect(throws: SystemError.self) { try replace(by: [6]) }
+            #expect(error?.errorNumber == EEXIST)
+        } else {
+            try replace(by: [6])
+        }
+        #expect(try directory.contents(of: "a") == (keepsExisting ? bytes : [6]))
+        #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
+    }
+
     @Test(
         "F07 a file larger than the limit is rejected: one byte below, at, and above the limit",
         arguments: [(2, false), (3, true), (4, true)]
@@ -117,5 +145,22 @@ struct FileSystemTests {
         #expect(error.code == code)
         #expect(error.systemErrorNumber == number)
         #expect(error.message.hasPrefix("open /a: "))
+    }
+}
+
+/// The names of the files in a directory while one is written.
+private final class NameLog: SystemCallObserver {
+    private let directory: String
+    private let names = Guarded<Set<String>>([])
+
+    init(_ directory: String) { self.directory = directory }
+
+    var all: Set<String> { names.withLock { $0 } }
+
+    func willPerform(_ call: SystemCall, path: String?) -> Int32? {
+        guard call == .write else { return nil }
+        let found = (try? FileSystem().entryNames(in: directory)) ?? []
+        names.withLock { $0.formUnion(found) }
+        return nil
     }
 }

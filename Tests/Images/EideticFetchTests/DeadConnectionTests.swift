@@ -111,6 +111,19 @@ struct DeadConnectionTests {
         #expect(try await downloader.fetch(post).status == 200)
     }
 
+    /// RFC 9110, section 9.2.2: an idempotent request may be repeated if the connection ends before the response.
+    @Test("L24 a request over HTTP/2 is sent again if its connection ends before the response")
+    @MainActor
+    func endsBeforeHead() async throws {
+        #expect(try await downloader.fetch(url: url).metrics.httpVersion == "HTTP/2")
+        relay.freeze()
+        let tasks = try (0..<3).map { try start(query: "\($0)") }
+        // The engine takes its requests in their order.
+        for _ in 0..<2 { _ = try await downloader.fetch(url: small.url) }
+        relay.close()
+        for task in tasks { #expect(try await task.value == 200) }
+    }
+
     @Test("L04 a connection that is closed in the TLS handshake is connectionLost, a temporary failure")
     func endsInHandshake() async throws {
         let nowhere = try Relay(to: 1)

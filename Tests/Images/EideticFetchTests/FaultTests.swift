@@ -156,6 +156,12 @@ struct FaultTests {
             steps: [.response(302)],
             message: "no Location header"
         ),
+        Fault(
+            name: "a redirect to what is no URL",
+            code: .badRedirect,
+            steps: [.response(302, headers: ["Location": "data:image/png;base64,xx"])],
+            message: "to data:image/png;base64,xx: this is no URL"
+        ),
     ]
 
     @Test("L04 each fault has its own outcome, with host and port in the message", arguments: faults)

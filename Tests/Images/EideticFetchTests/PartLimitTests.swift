@@ -58,4 +58,45 @@ struct PartLimitTests {
         downloader.parts.memory.removeAll()
         #expect(downloader.parts.memory.usage == (0, 0))
     }
+
+    @Test("L24 a part in memory expires after a day")
+    func expires() async throws {
+        let body = Fixture.image(length: 70_000), time = ManualTime()
+        let origin = try ScriptedOrigin { _ in
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "100000"]
+            return [.head(200, headers: fields), .send(body), .close]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.time = time
+        let downloader = Downloader(configuration)
+        var ranges: [String?] = []
+        for _ in 0..<3 {
+            _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
+            ranges.append(origin.requests.last?.headers["range"])
+            time.advance(by: ranges.count == 1 ? .seconds(86_399) : .seconds(86_400))
+        }
+        #expect(ranges == [nil, "bytes=70000-", nil])
+    }
+
+    @Test("L24 a cancelled download whose hook hangs does not hold up the next one of its request")
+    func hangingHook() async throws {
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
+        let reached = Gate(), release = Gate(), calls = Counter()
+        var configuration = Downloader.Configuration()
+        configuration.retryClock = ManualRetryClock()
+        configuration.responseModifier = { response in
+            if calls.next() == 0 {
+                reached.open()
+                await release.wait()
+            }
+            return response
+        }
+        let downloader = Downloader(configuration), request = FetchRequest(origin.url)
+        let first = Task { try await downloader.fetch(request) }
+        await reached.wait()
+        first.cancel()
+        _ = await first.result
+        #expect(try await downloader.fetch(request).bytes == Fixture.image())
+        release.open()
+    }
 }

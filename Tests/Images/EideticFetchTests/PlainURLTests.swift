@@ -62,7 +62,7 @@ struct PlainURLTests {
             ("http://a.b./c", "http://a.b/c"), ("http://2444./c", "http://0.0.9.140/c"),
             ("http://２４４４/c", "http://0.0.9.140/c"), ("http://%32444/c", "http://0.0.9.140/c"),
             ("http://127%2e1/c", "http://127.0.0.1/c"), ("http://a.b../c", nil), ("http://../c", nil),
-            ("http:///..?c", nil), ("http://./c", nil),
+            ("http:///..?c", nil), ("http://./c", nil), ("http://a%25b/c", nil), ("http://a%b/c", nil),
         ]
     )
     func trailingDots(url: String, normal: String?) { #expect((try? ParsedURL(url))?.text == normal) }
@@ -85,6 +85,7 @@ struct PlainURLTests {
             ("http://h\\a\\b?c", "http://h/a/b?c"), ("http://h/é?é", "http://h/%C3%A9?%C3%A9"),
             ("http://h/it's", "http://h/it's"), ("http://h/%zz%", "http://h/%zz%"), ("http://h/a[1]", "http://h/a[1]"),
             ("http://h/a#b?c", "http://h/a"), ("http://h/\u{7f}", "http://h/%7F"),
+            ("http:h/a", "http://h/a"), ("HTTP:///\\h/a", "http://h/a"), ("http://u@v:p@q@h/a@b", "http://h/a@b"),
             ("http://h/a/%2e%2E/b/.%2e/c", "http://h/c"), ("http://h/a/%2e/b%2ec?%2e", "http://h/a/b%2ec?%2e"),
         ]
     )
@@ -98,6 +99,7 @@ struct PlainURLTests {
             ("../c", "http://h/c"), ("/c#x", "http://h/c"), ("//i/c", "http://i/c"),
             ("http://i/{c}", "http://i/%7Bc%7D"),
             ("http:c", "http://h/a/c"), ("HTTP:/c", "http://h/c"), ("http:?r", "http://h/a/b?r"),
+            ("///i/c", "http://i/c"), ("http:////i/c", "http://i/c"), ("https:i/c", "https://i/c"),
             ("http://i/é", "http://i/%C3%A9"), ("c d?e f", "http://h/a/c%20d?e%20f"),
             (String(fieldBytes: Array("http://i/".utf8) + [0xe9]), "http://i/%E9"),
             (String(fieldBytes: Array("/?".utf8) + [0xe9]), "http://h/?%E9"),

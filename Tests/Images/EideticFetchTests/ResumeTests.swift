@@ -402,6 +402,8 @@ struct ResumeTests {
         let clock = ManualRetryClock(holdsFirstWait: obstacle == .offline || obstacle == .left)
         configuration.retryClock = clock
         let (plan, isKept) = (FaultPlan(), Gate())
+        // Its temporary name is one of the directory's files before it is renamed.
+        plan.fail(.linkat, with: EOPNOTSUPP, count: .max)
         plan.before(.rename, at: 2) { isKept.open() }
         configuration.fileSystem = FileSystem(observer: plan)
         let first = Downloader(configuration)

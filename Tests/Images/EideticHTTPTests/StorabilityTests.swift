@@ -120,7 +120,17 @@ struct StorabilityTests {
         #expect(!NotModified.confirms([other], stored: stored))
     }
 
-    @Test("C20 several tags, an empty one and * are no condition", arguments: [["\"a\"", "\"b\""], [""], ["*"]])
+    /// Chromium 156 sends the first field back, and uses the image after the 304.
+    @Test("C20 of several tags the first one is sent back, any of them is confirmed, and none is strong")
+    func severalTags() {
+        let stored = ["\"a\"", "\"b\""].map { HTTPField(name: "ETag", value: $0) }
+        #expect(Validators(stored).conditionalFields == [HTTPField(name: "If-None-Match", value: "\"a\"")])
+        #expect(Validators(stored).strongValidator == nil)
+        for answer in [stored, [stored[0]], [stored[1]], []] { #expect(NotModified.confirms(answer, stored: stored)) }
+        #expect(!NotModified.confirms([HTTPField(name: "ETag", value: "\"c\"")], stored: stored))
+    }
+
+    @Test("C20 an empty tag and * are no condition", arguments: [[""], ["*"]])
     func noCondition(_ tags: [String]) {
         #expect(Validators(tags.map { HTTPField(name: "ETag", value: $0) }).conditionalFields.isEmpty)
     }

@@ -19,6 +19,7 @@ struct CacheTests {
         let bytes: Int
         let stored: String
         let expired: Bool
+        let part: Bool
     }
 
     private let directory: TemporaryDirectory
@@ -32,6 +33,18 @@ struct CacheTests {
     ) async throws -> Subprocess.Result {
         let location = ["--cache-dir", directory.path(of: name)]
         return try await Subprocess.run(EideticProgram.path, arguments: ["cache"] + words + location, input: input)
+    }
+
+    @Test("L16 the beginning of a download that was interrupted is listed as such")
+    func parts() async throws {
+        _ = try await storeImage(for: "http://a/b.png")
+        let key = DiskCache.partKey(of: "http://a/c.png")
+        let cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
+        try await cache.insert([1, 2, 3], for: key)
+        let list: [Entry] = try await runCache("list", "--json").lines()
+        #expect(list.map(\.part) == [false, true])
+        let lines = try await runCache("list").outputText.split(separator: "\n")
+        #expect(lines.map { $0.contains("http://a/c.png") && $0.contains("interrupted") } == [false, true])
     }
 
     private func storeImage(for key: String) async throws -> [UInt8] {

@@ -82,6 +82,17 @@ struct InspectTests {
         #expect(lines[3].error == nil)
     }
 
+    @Test("L26 --quiet writes errors only", arguments: [false, true])
+    func quiet(asJSON: Bool) async throws {
+        let good = try directory.write(try TestImages.encoded(as: .png), to: "good.png")
+        let options = ["inspect", "--quiet"] + (asJSON ? ["--json"] : [])
+        let sound = try await Subprocess.run(EideticProgram.path, arguments: options + [good])
+        #expect(sound.status == .exited(0) && sound.output.isEmpty && sound.errorText.isEmpty)
+        let mixed = try await Subprocess.run(EideticProgram.path, arguments: options + [good, "/none"])
+        #expect(mixed.status == .exited(1))
+        #expect((mixed.outputText + mixed.errorText).split(separator: "\n").count == 1)
+    }
+
     private struct Facts: Decodable {
         let bits: Int?
         let color_space: String?

@@ -31,6 +31,10 @@ struct OutputTests {
                 let head =
                     "HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\nContent-Disposition: inline; filename=caf"
                 return [.send(Array(head.utf8) + [0xe9] + Array(".png\r\n\r\n".utf8) + png)]
+            case "/get?id=11", "/get?id=12":
+                // As in browsers, the type may be missing, and a quote.
+                let name = request.path.hasSuffix("11") ? "filename=bare.jpg" : "inline; filename=\"open.jpg"
+                return [.response(200, headers: ["Content-Disposition": name], body: png)]
             case "/none": return [.response(404)]
             default: return [.response(200, headers: ["Last-Modified": date, "ETag": "\"1\""], body: png)]
             }
@@ -90,6 +94,13 @@ struct OutputTests {
         #expect(failed.status == .exited(1) && failed.output.isEmpty && failed.errorText.contains("404"))
     }
 
+    @Test("L26 an image that cannot be encoded as the file's name says is an error that names its URL")
+    func unencodable() async throws {
+        let result = try await load("--out", directory.path(of: "a.tiff"), "\(origin.url)/a.png")
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("\(origin.url)/a.png: tiff cannot be encoded"))
+    }
+
     @Test(
         "L26 options of files need --out",
         arguments: [
@@ -116,10 +127,10 @@ struct OutputTests {
         "L26 --remote-names takes the names of Content-Disposition: cleaned, distinct, with the extension of the format"
     )
     func remoteNames() async throws {
-        let urls = [7, 8, 9, 10].map { "\(origin.url)/get?id=\($0)" } + ["\(origin.url)/plain.jpg"]
+        let urls = (7...12).map { "\(origin.url)/get?id=\($0)" } + ["\(origin.url)/plain.jpg"]
         let words = ["load", "--cache-dir", "cache", "--out", "out", "--remote-names"] + urls
         #expect(try await eidetic(words).status == .exited(0))
-        let expected = ["café.png", "plain.png", "same-2.png", "same.png", "€ rates.png"]
+        let expected = ["bare.png", "café.png", "open.png", "plain.png", "same-2.png", "same.png", "€ rates.png"]
         #expect(try names(in: "out") == expected)
         // Another run gives each URL its own file again.
         #expect(try await eidetic(words).status == .exited(0))

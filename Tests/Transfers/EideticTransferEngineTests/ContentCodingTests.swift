@@ -54,6 +54,19 @@ struct ContentCodingTests {
         #expect(try await fixture.download(origin.url + "/a").bytes == body)
     }
 
+    /// No request has asked for it (RFC 9112, section 7.4), and libcurl would write the coded body.
+    @Test("B14 a transfer coding other than chunked is not a result")
+    func transferCoding() async throws {
+        let body = Body.bytes(1_000)
+        let origin = try ScriptedOrigin { request in
+            let coding = request.connection == 1 ? "gzip, chunked" : "chunked"
+            return [.head(200, headers: ["Transfer-Encoding": coding]), .chunk(body), .chunk([])]
+        }
+        let fixture = try await ServiceFixture()
+        #expect(try await fixture.download(origin.url + "/a").bytes == body)
+        #expect(origin.requests.count == 2)
+    }
+
     @Test(
         "B14 a body that is not coded as declared, or too long when it is decoded, fails, and leaves no file",
         arguments: [("no gzip", "badResponse"), ("cut", "badResponse"), ("bomb", "limitExceeded")]

@@ -30,6 +30,31 @@ struct DownloadTests {
         #expect(mode == 0o600)
     }
 
+    /// RFC 9112, section 6.3: such a response has no body, whatever its header says.
+    @Test("B14 a length is none where a status has no body, or where it is too large", arguments: [204, 304, 200])
+    func lengthsThatAreNone(_ status: Int) async throws {
+        let length = status == 200 ? "99999999999999999999" : "1149"
+        let body: [UInt8] = status == 200 ? [1, 2, 3] : []
+        let origin = try ScriptedOrigin { _ in
+            [.head(status, headers: ["Content-Length": length]), .send(body), .close]
+        }
+        let fixture = try await ServiceFixture()
+        let (response, bytes) = try await fixture.download(origin.url + "/a")
+        #expect(response.status == status && bytes == body)
+    }
+
+    @Test("B14 a response with more fields than are kept is a result, decoded")
+    func manyFields() async throws {
+        let body = Body.bytes(10_000)
+        let stored = try await Subprocess.run("gzip", arguments: ["-c"], input: body).output
+        let fields = (0..<2_000).map { "X-\($0): y\r\n" }.joined()
+        let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Encoding: gzip\r\nContent-Length: \(stored.count)\r\n\r\n"
+        let origin = try ScriptedOrigin { _ in [.send(Array(head.utf8) + stored)] }
+        let fixture = try await ServiceFixture()
+        let (response, bytes) = try await fixture.download(origin.url + "/a")
+        #expect(bytes == body && response.headers["Content-Length"] == "\(stored.count)")
+    }
+
     @Test("B14 a chunked body arrives whole")
     func chunkedBodiesArrive() async throws {
         let body = Body.bytes(200_000)

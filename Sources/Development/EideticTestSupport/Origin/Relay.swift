@@ -23,7 +23,7 @@ package final class Relay: Sendable {
 
     deinit {
         listener.stop()
-        for connection in connections.withLock({ $0 }) { connection.shutDown() }
+        close()
     }
 
     /// The number of connections accepted so far.
@@ -31,6 +31,9 @@ package final class Relay: Sendable {
 
     /// Stops forwarding on all current connections without closing them; later connections work.
     package func freeze() { for connection in connections.withLock({ $0 }) { connection.freeze() } }
+
+    /// Closes all current connections; later ones work.
+    package func close() { for connection in connections.withLock({ $0 }) { connection.shutDown() } }
 
     private func relay(_ client: consuming FileDescriptor, to target: Int) {
         guard let server = try? LoopbackPort.connect(to: target) else { return }

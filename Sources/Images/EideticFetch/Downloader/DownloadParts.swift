@@ -4,13 +4,14 @@ import EideticHTTP
 /// The parts of bodies that outlive their downloads.
 package struct DownloadParts: Sendable {
     /// The parts that earlier downloads have left, in memory.
-    package let memory = PartialBodies()
+    package let memory: PartialBodies
     /// The parts in the directory of the configuration; `nil` without one.
     let stored: PartialBodyCache?
     let fields: RequestFields
 
     init(_ configuration: Downloader.Configuration, fields: RequestFields, pool: WorkPool) {
         self.fields = fields
+        memory = PartialBodies(time: configuration.time, clock: configuration.retryClock)
         stored = PartialBodyStore(configuration).map { store in
             PartialBodyCache(
                 store: store,

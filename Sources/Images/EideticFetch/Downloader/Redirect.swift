@@ -117,7 +117,8 @@ final class Redirect: Sendable {
             )
         }
         guard redirectCount < limit else { throw failure("more than \(limit) redirects in a row") }
-        guard location != nil, let target else { throw failure("the response has no Location header") }
+        guard location != nil else { throw failure("the response has no Location header") }
+        guard let target else { throw failure("this is no URL that can be loaded") }
         let parsed: ParsedURL
         do throws(EideticError) { parsed = try ParsedURL(target) } catch { throw failure(error.message) }
         guard origin.scheme == "http" || parsed.origin.scheme == "https" else {

@@ -8,7 +8,7 @@ extension Exchange {
         let number = Int32(truncatingIfNeeded: handle.integer(for: CURLINFO_OS_ERRNO))
         let systemErrorNumber = number == 0 ? nil : number
         switch code {
-        case CURLE_PARTIAL_FILE: return truncatedBodyError
+        case CURLE_PARTIAL_FILE: return head == nil ? lostHeadError : truncatedBodyError
         case CURLE_OUT_OF_MEMORY where handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0:
             // A lack of memory would have ended the process before: libcurl means a line over its limit.
             return EideticError(

@@ -27,10 +27,16 @@ struct ResponseHead: Sendable, Hashable {
         }
     }
 
-    /// The value of the `Content-Length` field; `nil` if it is missing or invalid.
+    /// The value of the `Content-Length` field; `nil` if it is missing, invalid or too large for any body.
     ///
-    /// It may be there several times with the same value.
-    var contentLength: Int? { announcedLengths.first?.httpInteger }
+    /// It may be there several times with the same value. Responses of status 204 and 304 have no body, whatever it
+    /// says.
+    /// - SeeAlso: RFC 9112, section 6.3.
+    var contentLength: Int? {
+        guard status != 204, status != 304 else { return nil }
+        guard let length = announcedLengths.first, length.httpInteger != nil else { return nil }
+        return Int(length)
+    }
 
     /// A Boolean value indicating whether the response announces several lengths, so that nobody knows where it ends.
     ///

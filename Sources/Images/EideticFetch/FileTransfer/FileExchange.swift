@@ -63,6 +63,9 @@ package final class FileExchange {
         }
         lineParser.isComplete = true
         guard !incomingHead.hasConflictingLengths else { return refuseHead("announces several lengths") }
+        guard !incomingHead.hasUnrequestedTransferCoding else {
+            return refuseHead("has a transfer coding that was not requested")
+        }
         if response.isRedirect, let location = incomingHead.headers.values(for: "Location").first {
             response.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }

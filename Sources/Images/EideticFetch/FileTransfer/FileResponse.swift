@@ -43,7 +43,10 @@ extension TransferURL {
     /// - Throws: `badRedirect` if the target is missing or invalid, or the redirect leads from https to http.
     package func redirected(to target: String?) throws(EideticError) -> TransferURL {
         guard let target else {
-            throw EideticError(.badRedirect, message: "\(text): the response has no Location header")
+            throw EideticError(
+                .badRedirect,
+                message: "\(text): the response has no Location header with a URL that can be loaded"
+            )
         }
         let url: TransferURL
         do throws(EideticError) {

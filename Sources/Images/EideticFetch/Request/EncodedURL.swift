@@ -22,6 +22,21 @@ enum EncodedURL {
             + encoded(reference[front.endIndex...], isQuery: true)
     }
 
+    /// Returns a URL whose authority follows two slashes, whatever their number, and whose user has no `@`.
+    ///
+    /// - SeeAlso: URL Standard, section 4.4, "special authority ignore slashes state" and "authority state".
+    static func withAuthority(_ url: String) -> String {
+        guard let colon = url.firstIndex(of: ":"), ["http", "https"].contains(url[..<colon].lowercased()) else {
+            return url
+        }
+        let rest = url[colon...].dropFirst().drop { $0 == "/" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let path = rest[authority.endIndex...]
+        guard let sign = authority.lastIndex(of: "@") else { return "\(url[..<colon])://\(rest)" }
+        let user = authority[..<sign].replacing("@", with: "%40")
+        return "\(url[..<colon])://\(user)\(authority[sign...])\(path)"
+    }
+
     /// Returns a reference without a scheme that is the base's and has no authority behind it.
     ///
     /// - SeeAlso: URL Standard, section 4.4, "special relative or authority state".

@@ -44,7 +44,8 @@ struct ParsedURL {
         }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
-        let result = curl_url_set(handle, CURLUPART_URL, EncodedURL.text(String(trimmed)), flags)
+        let encoded = EncodedURL.withAuthority(EncodedURL.text(String(trimmed)))
+        let result = curl_url_set(handle, CURLUPART_URL, encoded, flags)
         guard result == CURLUE_OK else {
             throw Self.invalidURL(source, reason: String(cString: curl_url_strerror(result)))
         }
@@ -96,12 +97,13 @@ extension ParsedURL {
         (try? ParsedURL("https://\(host)/"))?.origin.host ?? host.lowercased()
     }
 
-    /// Returns a host in ASCII and lower case, without the trailing dot of an absolute name; `nil` if it is invalid, or
-    /// ends with an empty label.
+    /// Returns a host in ASCII and lower case, without the trailing dot of an absolute name; `nil` if it is invalid,
+    /// has a percent sign (URL Standard, "forbidden host code point"), or ends with an empty label.
     private static func normalised(_ host: String) -> String? {
         guard let lowercased = asciiHost(host)?.lowercased() else { return nil }
         let name = lowercased.hasSuffix(".") ? String(lowercased.dropLast()) : lowercased
-        return name.hasSuffix(".") ? nil : name
+        // A percent sign would be decoded again, by a proxy for instance.
+        return name.hasSuffix(".") || name.contains("%") ? nil : name
     }
 
     private static func asciiHost(_ host: String) -> String? {
@@ -119,7 +121,11 @@ extension ParsedURL {
     /// The fragment of the reference is left out.
     /// - SeeAlso: RFC 3986, section 5.2.2.
     static func resolve(_ reference: String, against base: String) -> String? {
-        let reference = EncodedURL.relativePart(of: EncodedURL.text(reference), toScheme: base.prefix { $0 != ":" })
+        let scheme = base.prefix { $0 != ":" }
+        let encoded = EncodedURL.text(reference)
+        let slashes = encoded.prefix { $0 == "/" }
+        let absolute = slashes.count > 2 ? "\(scheme):\(encoded)" : encoded
+        let reference = EncodedURL.withAuthority(EncodedURL.relativePart(of: absolute, toScheme: scheme))
         // libcurl would drop the last part of the path.
         if reference.isEmpty { return base }
         guard let handle = curl_url() else { return nil }

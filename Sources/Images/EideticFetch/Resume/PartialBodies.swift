@@ -13,35 +13,59 @@ package struct PartOrigin: Sendable {
 /// The parts of bodies whose downloads were cancelled or failed, in memory until the next download of the same request.
 ///
 /// Cancellations are announced before their caller knows of them, so that a download which begins right afterwards
-/// waits for the part, and finds it.
+/// waits for the part, and finds it. It does not wait for one that does not end, because a hook of it hangs.
 package final class PartialBodies: Sendable {
     private struct State {
-        /// The parts by their keys, and these in the order of their insertion.
+        /// The parts by their keys, and these and the times of their expiry in the order of their insertion.
         var parts: [String: PartialBody] = [:]
         var keys: [String] = []
+        var expirations: [Timestamp] = []
         var size = 0
         /// The number of removals of all parts.
         var generation: UInt64 = 0
         /// The number of cancelled downloads that have not ended yet, by the keys of their parts.
         var ending: [String: Int] = [:]
-        var waiters: [String: [Waiter<Void>]] = [:]
+        var waiters: [String: [Waiter<Bool>]] = [:]
 
-        mutating func insert(_ part: PartialBody, for key: String) {
+        mutating func insert(_ part: PartialBody, for key: String, now: Timestamp) {
             removePart(for: key)
             parts[key] = part
             keys.append(key)
+            expirations.append(now + PartialBodies.lifetime)
             size += part.bytes.count
             while size > PartialBodies.sizeLimit { removePart(for: keys[0]) }
         }
 
         mutating func removePart(for key: String) {
-            guard let part = parts.removeValue(forKey: key) else { return }
+            guard let part = parts.removeValue(forKey: key), let index = keys.firstIndex(of: key) else { return }
             size -= part.bytes.count
-            keys.removeAll { $0 == key }
+            keys.remove(at: index)
+            expirations.remove(at: index)
+        }
+
+        mutating func removeExpired(now: Timestamp) {
+            while let expiration = expirations.first, expiration <= now { removePart(for: keys[0]) }
         }
     }
 
     private let state = Guarded(State())
+    private let time: any TimeSource
+    private let clock: any RetryClock
+
+    /// Creates an empty store.
+    ///
+    /// - Parameters:
+    ///   - time: The clock by which parts expire.
+    ///   - clock: The clock by which waiting for a cancelled download ends.
+    init(time: any TimeSource, clock: any RetryClock) {
+        self.time = time
+        self.clock = clock
+    }
+
+    /// The time for which a part is kept.
+    package static let lifetime: Duration = .seconds(86_400)
+    /// The longest time for which a download waits for the end of a cancelled one.
+    private static let endLimit: Duration = .seconds(2)
 
     /// The size below which loading a body again is hardly slower than resuming it.
     package static let minimumSize = 65_536
@@ -64,7 +88,7 @@ package final class PartialBodies: Sendable {
         guard (Self.minimumSize...Self.sizeLimit).contains(part.bytes.count) else { return }
         state.withLock { state in
             guard state.generation == generation else { return }
-            state.insert(part, for: key)
+            state.insert(part, for: key, now: time.now)
         }
     }
 
@@ -73,7 +97,7 @@ package final class PartialBodies: Sendable {
         guard (Self.minimumSize...Self.sizeLimit).contains(part.bytes.count) else { return }
         state.withLock { state in
             guard state.parts[key]?.bytes.count ?? 0 < part.bytes.count else { return }
-            state.insert(part, for: key)
+            state.insert(part, for: key, now: time.now)
         }
     }
 
@@ -82,21 +106,27 @@ package final class PartialBodies: Sendable {
     /// - Parameters:
     ///   - key: The key.
     ///   - isRemoved: A Boolean value indicating whether the part is removed.
-    /// - Returns: The part; `nil` if there is none, or the task is cancelled.
+    /// - Returns: The part; `nil` if there is none, a download does not end, or the task is cancelled.
     func part(for key: String, isRemoved: Bool) async -> PartialBody? {
         while true {
-            let waiter = Waiter<Void>()
+            let waiter = Waiter<Bool>()
             let (part, isEnding) = state.withLock { state -> (PartialBody?, Bool) in
                 if state.ending[key] != nil {
                     state.waiters[key, default: []].append(waiter)
                     return (nil, true)
                 }
+                state.removeExpired(now: time.now)
                 defer { if isRemoved { state.removePart(for: key) } }
                 return (state.parts[key], false)
             }
             guard isEnding else { return part }
-            await waiter.value(ifCancelled: ())
-            if Task.isCancelled { return nil }
+            let limit = Task { [clock] in
+                await clock.wait(for: Self.endLimit)
+                waiter.resume(returning: false)
+            }
+            let hasEnded = await waiter.value(ifCancelled: false)
+            limit.cancel()
+            if !hasEnded { return nil }
         }
     }
 
@@ -117,6 +147,7 @@ package final class PartialBodies: Sendable {
         state.withLock { state in
             state.parts = [:]
             state.keys = []
+            state.expirations = []
             state.size = 0
             state.generation += 1
         }
@@ -127,12 +158,12 @@ package final class PartialBodies: Sendable {
 
     /// Ends an announcement.
     func end(for key: String) {
-        let waiters = state.withLock { state -> [Waiter<Void>] in
+        let waiters = state.withLock { state -> [Waiter<Bool>] in
             guard let count = state.ending[key] else { return [] }
             state.ending[key] = count > 1 ? count - 1 : nil
             return count > 1 ? [] : state.waiters.removeValue(forKey: key) ?? []
         }
-        for waiter in waiters { waiter.resume(returning: ()) }
+        for waiter in waiters { waiter.resume(returning: true) }
     }
 }
 

@@ -13,10 +13,8 @@ package enum NotModified {
     /// neither confirms the one response whose validators were sent. Entity tags are compared weakly, because servers
     /// that compress on the fly send a weak tag with the body and a strong one with the 304 response.
     package static func confirms(_ response: [HTTPField], stored: [HTTPField]) -> Bool {
-        let tags = response.values(of: "etag").map { EntityTag($0) }
-        if !tags.isEmpty {
-            let storedTags = stored.values(of: "etag").map { EntityTag($0) }
-            return tags.count == storedTags.count && zip(tags, storedTags).allSatisfy { $0.weaklyMatches($1) }
+        if let tag = response.values(of: "etag").first.map({ EntityTag($0) }) {
+            return stored.values(of: "etag").contains { tag.weaklyMatches(EntityTag($0)) }
         }
         guard let date = Validators(response).lastModified, let storedDate = Validators(stored).lastModified else {
             return true

@@ -8,7 +8,7 @@ package struct Validators: Sendable, Hashable {
     /// - SeeAlso: RFC 9110, section 8.8.2.2.
     private static let strongDateMargin = Duration.seconds(60)
 
-    /// The `ETag`, if there is exactly one; `nil` for an empty one, for one that no request may contain, and for `*`,
+    /// The first `ETag`, as in browsers; `nil` for an empty one, for one that no request may contain, and for `*`,
     /// which as a condition is any tag.
     package let entityTag: EntityTag?
     /// The `Last-Modified` field value as it was received, which need not be a date.
@@ -16,16 +16,16 @@ package struct Validators: Sendable, Hashable {
     /// A Boolean value indicating whether the date identifies the bytes: it is at least a minute older than the
     /// response.
     private let isLastModifiedStrong: Bool
-    private let hasEntityTagField: Bool
+    private let entityTagCount: Int
     /// A Boolean value indicating whether the server may have several responses of the same date (`Vary: *`).
     private let isOneOfMany: Bool
 
     /// Extracts the validators of a response.
     package init(_ response: [HTTPField]) {
         let tags = response.values(of: "etag")
-        let isSendable = tags.count == 1 && !["", "*"].contains(tags[0]) && !tags[0].containsControlCharacter
-        entityTag = isSendable ? EntityTag(tags[0]) : nil
-        hasEntityTagField = !tags.isEmpty
+        let tag = tags.first.flatMap { ["", "*"].contains($0) || $0.containsControlCharacter ? nil : $0 }
+        entityTag = tag.map { EntityTag($0) }
+        entityTagCount = tags.count
         isOneOfMany = Vary(response) == .everything
         lastModified = response.values(of: "last-modified").first { !$0.isEmpty && !$0.containsControlCharacter }
         let changed = lastModified.flatMap { HTTPDate.parse($0) }
@@ -50,7 +50,9 @@ package struct Validators: Sendable, Hashable {
     /// It is the value of `If-Range` for resuming a partial body.
     /// - SeeAlso: RFC 9110, sections 8.8 and 13.1.5.
     package var strongValidator: String? {
-        if hasEntityTagField { return entityTag.flatMap { $0.isWellFormed && !$0.isWeak ? $0.text : nil } }
+        if entityTagCount > 0 {
+            return entityTag.flatMap { entityTagCount == 1 && $0.isWellFormed && !$0.isWeak ? $0.text : nil }
+        }
         return isLastModifiedStrong ? lastModified : nil
     }
 }

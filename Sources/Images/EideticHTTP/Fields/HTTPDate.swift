@@ -6,10 +6,11 @@ package enum HTTPDate {
     ///
     /// The formats are `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37
     /// 1994`. As in browsers, the parts may be in any order and have any number of spaces, commas and dashes between
-    /// them; day and hour may have one digit, day name and zone may be missing, and the zone may be `UTC`, `UT`, `Z` or
-    /// a number such as `+0000`. A two-digit year that appears to be more than 50 years after `now` is in the past. Day
-    /// names must be valid, but are not compared with the date. Letters may be of either case. A date outside the
-    /// range of `Timestamp` becomes its last value.
+    /// them, and quotes around them; day and hour may have one digit, day name, zone and seconds may be missing, the
+    /// zone may be `UTC`, `UT`, `Z` or a number such as `+0000`, and a date may be one of ISO 8601. A two-digit year
+    /// that appears to be more than 50 years after `now` is in the past. Day names must be valid, but are not
+    /// compared with the date. Letters may be of either case. A date outside the range of `Timestamp` becomes its
+    /// last value.
     ///
     /// - Returns: The date, or `nil` if a part is missing, doubled or unknown, or the day or time does not exist.
     /// - SeeAlso: RFC 9110, section 5.6.7; RFC 6265, section 5.1.1, whose rules are the model.

@@ -11,16 +11,33 @@ struct HTTPDateParts {
     private(set) var offset: Int?
     private var hasDayName = false
 
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    private static let months = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december",
+    ]
     private static let dayNames = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
     /// Reads the parts of a date in any format; `nil` if one is unknown or doubled.
     init?(_ text: String) {
-        for word in text.lowercasedASCII.split(whereSeparator: { " \t,".contains($0) }) {
+        for word in Self.words(of: text.lowercasedASCII) {
             let isZone = word.first == "-" || word.first == "+"
             let tokens = isZone ? [word] : word.split(separator: "-", omittingEmptySubsequences: false)
             guard tokens.allSatisfy({ add(String($0)) }) else { return nil }
         }
+    }
+
+    /// Returns the words of a date in lower case; date and time of ISO 8601 are joined by `t`, and may end with `z`.
+    private static func words(of text: String) -> [Substring] {
+        text.split { " \t,\"".contains($0) }.flatMap { word -> [Substring] in
+            guard word.contains(":") else { return [word] }
+            let time = word.hasSuffix("z") ? word.dropLast() : word
+            return time.split(separator: "t", maxSplits: 1, omittingEmptySubsequences: false)
+        }
+    }
+
+    /// Returns the index of a name, which may be abbreviated to three letters or more.
+    private static func index(of name: String, in names: [String]) -> Int? {
+        name.utf8.count < 3 ? nil : names.firstIndex { $0.hasPrefix(name) }
     }
 
     /// Reads a date that is written as `Sun, 06 Nov 1994 08:49:37 GMT`, as nearly all are; `nil` for any other text.
@@ -35,8 +52,8 @@ struct HTTPDateParts {
                 number.flatMap { (48...57).contains(byte) ? 10 * $0 + Int(byte - 48) : nil }
             }
         }
-        guard Self.dayNames.contains(where: { $0.hasPrefix(word(0..<3)) }), let day = number(5..<7),
-            let month = Self.months.firstIndex(of: word(8..<11)), let year = number(12..<16),
+        guard Self.index(of: word(0..<3), in: Self.dayNames) != nil, let day = number(5..<7),
+            let month = Self.index(of: word(8..<11), in: Self.months), let year = number(12..<16),
             let hours = number(17..<19), let minutes = number(20..<22), let seconds = number(23..<25),
             let time = Self.seconds(hours: hours, minutes: minutes, seconds: seconds)
         else { return nil }
@@ -50,16 +67,19 @@ struct HTTPDateParts {
     mutating func add(_ token: String) -> Bool {
         if let number = token.httpInteger { return add(number, digits: token.utf8.count) }
         if token.contains(":") { return Self.set(&time, to: Self.seconds(ofTime: token)) }
-        if let index = Self.months.firstIndex(of: token) { return Self.set(&month, to: index + 1) }
+        if let index = Self.index(of: token, in: Self.months) { return Self.set(&month, to: index + 1) }
         if ["gmt", "utc", "ut", "z"].contains(token) { return Self.set(&offset, to: 0) }
         if token.hasPrefix("+") || token.hasPrefix("-") { return Self.set(&offset, to: Self.seconds(ofZone: token)) }
-        guard !hasDayName, Self.dayNames.contains(where: { $0 == token || $0.prefix(3) == token }) else { return false }
+        guard !hasDayName, Self.index(of: token, in: Self.dayNames) != nil else { return false }
         hasDayName = true
         return true
     }
 
-    /// Adds a day, which comes before a year of two digits, or a year.
+    /// Adds a day, which comes before a year of two digits, or a year, or the number of a month that follows a year.
     private mutating func add(_ number: Int, digits: Int) -> Bool {
+        if digits == 2, year != nil, month == nil, day == nil {
+            return Self.set(&month, to: (1...12).contains(number) ? number : nil)
+        }
         if digits <= 2, day == nil { return Self.set(&day, to: number) }
         isYearShort = digits == 2
         return Self.set(&year, to: digits == 2 || digits == 4 ? number : nil)
@@ -74,10 +94,10 @@ struct HTTPDateParts {
     private static func seconds(ofTime text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let numbers = parts.compactMap(\.httpInteger)
-        guard numbers.count == 3, parts.count == 3, parts[0].utf8.count <= 2,
+        guard numbers.count == parts.count, (2...3).contains(parts.count), parts[0].utf8.count <= 2,
             parts[1...].allSatisfy({ $0.utf8.count == 2 })
         else { return nil }
-        return seconds(hours: numbers[0], minutes: numbers[1], seconds: numbers[2])
+        return seconds(hours: numbers[0], minutes: numbers[1], seconds: numbers.count == 3 ? numbers[2] : 0)
     }
 
     private static func seconds(hours: Int, minutes: Int, seconds: Int) -> Int? {

@@ -47,6 +47,17 @@ extension Help {
         "eidetic app": ["eidetic app list", "eidetic app launch org.example.Photos"],
         "eidetic app list": ["eidetic app list", "eidetic app list --json"],
         "eidetic app log": ["eidetic app log", "eidetic app log org.example.Photos"],
-        "eidetic app open": ["eidetic app open org.example.Photos file:///tmp/a.jpg"],
+        "eidetic app launch": [
+            "eidetic app launch org.example.Photos", "eidetic app launch --background org.example.Mail",
+        ],
+        "eidetic app open": [
+            "eidetic app open org.example.Photos file:///tmp/a.jpg", "eidetic app open mailto:a@example.org",
+        ],
+        "eidetic app quit": ["eidetic app quit org.example.Photos", "eidetic app quit --force org.example.Mail"],
+        "eidetic app push": ["eidetic app push org.example.Mail", "eidetic app push org.example.Mail '{\"new\": 2}'"],
+        "eidetic app simulate": [
+            "eidetic app simulate org.example.Mail fetch", "eidetic app simulate org.example.Photos memory 2",
+        ],
+        "eidetic app why": ["eidetic app why org.example.Photos", "eidetic app why --json org.example.Photos"],
     ]
 }

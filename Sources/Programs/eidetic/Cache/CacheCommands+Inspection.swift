@@ -88,13 +88,15 @@ extension CacheCommands {
             ("stored", .string(TimeFormat.date(for: entry.metadata.storageTime))),
             ("expires", .optional(entry.metadata.expirationTime.map(TimeFormat.date))),
             ("expired", .bool(entry.isExpired)),
+            ("part", .bool(DiskCache.isPart(entry.key))),
         ])
     }
 
     private static func text(for entry: DiskCache.EntryInfo) -> String {
         let columns = [
             TimeFormat.date(for: entry.metadata.storageTime), Columns.right(entry.size.description, width: 9),
-            TerminalText.sanitized(shownKey(entry.key)) + (entry.isExpired ? "  (expired)" : ""),
+            TerminalText.sanitized(shownKey(entry.key)) + (entry.isExpired ? "  (expired)" : "")
+                + (DiskCache.isPart(entry.key) ? "  (the beginning of a download that was interrupted)" : ""),
         ]
         return columns.joined(separator: "  ")
     }

@@ -18,7 +18,8 @@ enum InspectCommand {
             completion: .files
         ),
         options: [
-            check, hash, ConvertCommand.recursive, SandboxOption.definition, SandboxOption.omission, CommonOptions.json,
+            check, hash, ConvertCommand.recursive, SandboxOption.definition, SandboxOption.omission,
+            CommonOptions.quiet, CommonOptions.json,
         ],
         notes: [
             "Width and height are those stored in the file; with orientations 5 to 8, the upright image has them swapped.",
@@ -41,6 +42,7 @@ enum InspectCommand {
                 decodePolicy: SandboxOption.policy(from: arguments)
             )
             if inspection.error != nil { status = .failure }
+            if inspection.error == nil, arguments.contains(CommonOptions.quiet) { continue }
             write(inspection, asJSON: arguments.contains(CommonOptions.json))
         }
         return status

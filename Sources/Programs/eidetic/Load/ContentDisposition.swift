@@ -12,7 +12,7 @@ struct ContentDisposition {
     /// Parses a field; parts that are no parameters are left out.
     init(_ field: String) {
         var values: [String: String] = [:]
-        for part in Self.parts(of: field).dropFirst() {
+        for part in Self.parts(of: field) {
             guard let sign = part.firstIndex(of: "=") else { continue }
             let name = part[..<sign].trimmingWhitespace.lowercased()
             let value = Self.unquoted(part[part.index(after: sign)...].trimmingWhitespace)
@@ -47,7 +47,8 @@ struct ContentDisposition {
     }
 
     private static func unquoted(_ text: Substring) -> String {
-        guard text.count >= 2, text.first == "\"", text.last == "\"" else { return String(text) }
+        guard text.first == "\"" else { return String(text) }
+        guard text.count >= 2, text.last == "\"" else { return String(text.dropFirst()) }
         var result = ""
         var isEscaped = false
         for character in text.dropFirst().dropLast() {

@@ -85,7 +85,9 @@ final class ImageWriter: Sendable {
                     + "encoded as \(format.displayName); --option firstFrameOnly writes the first one"
             )
         }
-        let bytes = try ImageEncoder.encode(image, as: format, quality: arguments.quality ?? 0.85)
+        let bytes = try ConvertCommand.named(TerminalText.abbreviated(url)) { () throws(EideticError) in
+            try ImageEncoder.encode(image, as: format, quality: arguments.quality ?? 0.85)
+        }
         return try write(bytes, format: format, of: response, url: url)
     }
 

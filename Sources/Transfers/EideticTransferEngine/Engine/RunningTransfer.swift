@@ -114,14 +114,12 @@ class RunningTransfer: FileExchangeDelegate {
 
     /// Begins a new body, which replaces an earlier part when its first byte is written.
     func beginBody(of response: FileResponse) {
-        let fields = response.headers.fields
-        let headerLength = fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         let part = PartDescription(
             validator: response.status == 200 ? response.strongValidator : nil,
             effectiveURL: target.text,
             totalLength: response.contentLength,
             status: response.status,
-            headers: headerLength <= PartDescription.headerLimit ? response.headers : HTTPHeaders()
+            headers: PartDescription.keptFields(of: response.headers)
         )
         self.part = part
         sink = BodySink(path: application.partPath(number), fileSystem: engine.fileSystem) {

@@ -45,10 +45,21 @@ struct PartDescription: Sendable, Hashable {
     var effectiveURL: String
     var totalLength: Int?
     var status: Int
-    /// The header fields of the response, unless they exceed ``headerLimit`` bytes.
+    /// The header fields of the response, as far as they are kept.
     var headers = HTTPHeaders()
 
-    static let headerLimit = 16_384
+    private static let headerLimit = 16_384
+
+    /// Returns the fields of a response that are kept: all of them or, if they are too many, those that describe the
+    /// body.
+    static func keptFields(of headers: HTTPHeaders) -> HTTPHeaders {
+        func isShort(_ headers: HTTPHeaders) -> Bool {
+            headers.fields.count <= TransferLimits.fieldCount
+                && headers.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } <= headerLimit
+        }
+        let described = headers.filter { $0.lowercased().hasPrefix("content-") }
+        return [headers, described].first(where: isShort) ?? HTTPHeaders()
+    }
 }
 
 /// The end of a transfer.

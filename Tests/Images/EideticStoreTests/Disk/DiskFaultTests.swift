@@ -9,7 +9,7 @@ struct DiskFaultTests {
     static let numbers = Torture.isFull ? [ENOSPC, EIO, EACCES, EMFILE, EINTR] : [ENOSPC, EIO, EINTR]
     static let calls: [SystemCall] = [
         .open, .write, .read, .pread, .pwrite, .fstat, .stat, .lstat, .rename, .unlink, .mkdir, .readdir, .flock,
-        .lseek, .fallocate, .ftruncate, .statvfs, .access, .fdatasync,
+        .lseek, .fallocate, .ftruncate, .statvfs, .access, .fdatasync, .linkat,
     ]
 
     @Test("C18 the fault tests cover every system call of the file layer")

@@ -25,9 +25,6 @@ final class PartStore: Sendable {
         static let limit = 1_024
     }
 
-    /// The time for which a part is kept.
-    static let lifetime: Duration = .seconds(86_400)
-
     /// Creates a store; `nil` without a disk cache that is written as the network sends the bytes, and for a downloader
     /// whose hooks may have changed the request of a part.
     init?(_ configuration: ImagePipeline.Configuration) {
@@ -130,7 +127,7 @@ final class PartStore: Sendable {
             let digest = selectingDigest(of: part.headers, for: request)
         else { return work.end() }
         var metadata = DiskCache.Metadata(headers: part.headers.fields)
-        metadata.expirationTime = downloader.configuration.time.now + Self.lifetime
+        metadata.expirationTime = downloader.configuration.time.now + PartialBodies.lifetime
         metadata.kind = .derived
         metadata.importance = .prefetched
         metadata.response.effectiveURL = part.target
