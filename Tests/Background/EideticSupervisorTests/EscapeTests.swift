@@ -77,8 +77,8 @@ struct EscapeTests {
         let (fifo, open) = (daemon.directory.path(of: "fifo"), daemon.directory.path(of: "open"))
         #expect(mkfifo(fifo, 0o600) == 0 && mkfifo(open, 0o600) == 0)
         // Half of them with an environment of their own, in the session of the application.
-        let script = "for i in 1 2 3 4 5; do (setsid cat \(fifo) &); (env -i /bin/cat \(fifo) &); done; exec cat <> \(open)"
-        try launchShell(script, as: "one", in: daemon)
+        let script = "for i in 1 2 3 4 5; do (setsid cat \(fifo) &); (env -i /bin/cat \(fifo) &); done"
+        try launchShell("\(script); exec cat <> \(open)", as: "one", in: daemon)
         await daemon.expectState(.active, of: "one")
         let first = try #require(try daemon.status(of: "one")?.process)
         func orphans() -> [Int32] { daemon.children.filter { $0 != first } }

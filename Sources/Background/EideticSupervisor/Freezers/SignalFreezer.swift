@@ -4,8 +4,8 @@ import Glibc
 /// A freezer that sends SIGSTOP to each process of the tree, for systems without a writable control group.
 ///
 /// Orphaned descendants are found among the children of the processes above the application: by a variable in their
-/// environment, by their session, or because they were stopped before they lost their parent. The application itself does
-/// not become their parent, as it would not collect what it has not started.
+/// environment, by their session, or because they were stopped before they lost their parent. The application itself
+/// does not become their parent, as it would not collect what it has not started.
 package final class SignalFreezer: Freezer {
     /// The name of the variable that marks the processes of an application.
     package static let markName = "EIDETIC_APPLICATION"
@@ -107,11 +107,11 @@ package final class SignalFreezer: Freezer {
     /// The children of the processes above the root, to which the kernel gives orphans.
     private var strangers: [ProcessStatus] {
         var strangers: [ProcessStatus] = []
-        var (parent, child) = (ProcessStatus(of: root.identifier)?.parent ?? 0, root.identifier)
-        while parent > 0 {
+        var child = root.identifier
+        while let parent = ProcessStatus(of: child)?.parent, parent > 0 {
             strangers += Self.children(of: parent).filter { $0 != child }.compactMap { ProcessStatus(of: $0) }
             if parent == getpid(), eidetic_is_subreaper() != 0 { break }
-            (parent, child) = (ProcessStatus(of: parent)?.parent ?? 0, parent)
+            child = parent
         }
         return strangers
     }
