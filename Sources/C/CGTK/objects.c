@@ -1,4 +1,4 @@
-#include "CGTK.h"
+#include "tiles.h"
 
 #if __has_include(<gtk/gtk.h>)
 
@@ -63,8 +63,10 @@ GdkPaintable *eidetic_texture_new(int width, int height, size_t stride, gboolean
                                   void *owner, GDestroyNotify release) {
     GBytes *bytes = g_bytes_new_with_free_func(pixels, stride * (size_t)height, release, owner);
     GdkMemoryFormat format = straight ? GDK_MEMORY_R8G8B8A8 : GDK_MEMORY_R8G8B8A8_PREMULTIPLIED;
-    GdkTexture *texture = gdk_memory_texture_new(width, height, format, bytes, stride);
+    GdkPaintable *texture = MAX(width, height) > eidetic_texture_limit
+                                ? eidetic_tiles_new(width, height, stride, format, bytes)
+                                : GDK_PAINTABLE(gdk_memory_texture_new(width, height, format, bytes, stride));
     g_bytes_unref(bytes);
-    return GDK_PAINTABLE(texture);
+    return texture;
 }
 #endif

@@ -67,6 +67,44 @@ extension Scenes {
         stage.expect(!isDecoded(other), otherwise: "the image with a given size is decoded again")
     }
 
+    /// Shows images that are longer than a surface of the renderer may be, in two colours each.
+    static func veryWide(_ stage: Stage) async throws {
+        func image(width: Int, height: Int, first: Colour, second: Colour) throws -> Image {
+            let size = PixelSize(width: width, height: height)
+            let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, bytesPerRow in
+                for y in 0..<height {
+                    for x in 0..<width {
+                        let colour = (width > height ? 2 * x < width : 2 * y < height) ? first : second
+                        let bytes = [colour.red, colour.green, colour.blue, 255]
+                        for channel in 0..<4 { pixels[y * bytesPerRow + 4 * x + channel] = bytes[channel] }
+                    }
+                }
+            }
+            return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
+        }
+        let images = [
+            try image(width: 40_000, height: 20, first: .red, second: .blue),
+            try image(width: 20, height: 40_000, first: .green, second: .yellow),
+        ]
+        let slow = try stage.serveSlow()
+        var views: [ImageWidget] = []
+        for image in images {
+            let picture = stage.add(gtk_picture_new())
+            gtk_picture_set_content_fit(OpaquePointer(picture), GTK_CONTENT_FIT_FILL)
+            let view = ImageWidget(picture, pipeline: stage.pipeline)
+            view.setImage(ImageRequest(slow), presentation: .init(placeholder: image))
+            views.append(view)
+        }
+        await stage.present()
+        await stage.waitForFrames(2)
+        let shown = try await stage.screenshot()
+        for position in 0..<100 where !(48...51).contains(position) {
+            stage.expect(shown[position, 50], looksLike: position < 50 ? .red : .blue, "column \(position)")
+            stage.expect(shown[150, position], looksLike: position < 50 ? .green : .yellow, "row \(position)")
+        }
+        for view in views { view.cancel() }
+    }
+
     /// Loads before the layout into widgets that are given more room than they request.
     static func smallRequests(_ stage: Stage) async throws {
         let url = try stage.serve("large.png", colour: .red, width: 800, height: 800)

@@ -56,6 +56,11 @@ struct ImageWidgetTests {
         #expect(lines.contains("scale \(scale)"))
     }
 
+    @Test("L01 an image that is longer than a surface may be is drawn whole", arguments: ["cairo", nil])
+    func veryWide(renderer: String?) async throws {
+        try await Scene.play("very-wide", environment: ["GSK_RENDERER": renderer])
+    }
+
     @Test("L01 a widget with more room than it requests gets an image of the size of its room")
     func smallRequests() async throws { try await Scene.play("small-requests") }
 
