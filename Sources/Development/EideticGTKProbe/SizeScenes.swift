@@ -89,9 +89,9 @@ extension Scenes {
         let slow = try stage.serveSlow()
         var views: [ImageWidget] = []
         for image in images {
-            let picture = stage.add(gtk_picture_new())
-            gtk_picture_set_content_fit(OpaquePointer(picture), GTK_CONTENT_FIT_FILL)
-            let view = ImageWidget(picture, pipeline: stage.pipeline)
+            let widget = stage.add(gtk_picture_new())
+            gtk_picture_set_content_fit(OpaquePointer(widget), GTK_CONTENT_FIT_FILL)
+            let view = ImageWidget(widget, pipeline: stage.pipeline)
             view.setImage(ImageRequest(slow), presentation: .init(placeholder: image))
             views.append(view)
         }
