@@ -1,4 +1,7 @@
+#define _GNU_SOURCE
 #include "tiles.h"
+
+#include <dlfcn.h>
 
 #if __has_include(<gtk/gtk.h>)
 
@@ -42,6 +45,30 @@ gboolean eidetic_get_boolean(void *object, const char *property) {
 
 void eidetic_set_boolean(void *object, const char *property, gboolean value) {
     g_object_set(object, property, value, NULL);
+}
+
+static GdkSurface *surface_of(GtkWidget *widget) {
+    GtkNative *native = gtk_widget_get_native(widget);
+    return native ? gtk_native_get_surface(native) : NULL;
+}
+
+double eidetic_widget_scale(GtkWidget *widget) {
+    // Looked up, because this is compiled with GTK 4.8 too.
+    static double (*surface_scale)(GdkSurface *);
+    static gboolean is_looked_up;
+    if (!is_looked_up) {
+        surface_scale = (double (*)(GdkSurface *))dlsym(RTLD_DEFAULT, "gdk_surface_get_scale");
+        is_looked_up = TRUE;
+    }
+    GdkSurface *surface = surface_scale ? surface_of(widget) : NULL;
+    double scale = surface ? surface_scale(surface) : 0;
+    return scale > 0 ? scale : gtk_widget_get_scale_factor(widget);
+}
+
+void *eidetic_scaled_surface(GtkWidget *widget) {
+    GdkSurface *surface = surface_of(widget);
+    gboolean reports = surface && g_object_class_find_property(G_OBJECT_GET_CLASS(surface), "scale");
+    return reports ? g_object_ref(surface) : NULL;
 }
 
 void *eidetic_window_surface(void *window) { return gtk_native_get_surface(GTK_NATIVE(window)); }

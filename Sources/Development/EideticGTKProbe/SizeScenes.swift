@@ -18,8 +18,9 @@ extension Scenes {
         for image in [icon, roomy, later] { gtk_image_set_pixel_size(OpaquePointer(image), 32) }
         await stage.present()
         stage.add(later, width: 32, height: 32)
-        let scale = Int(gtk_widget_get_scale_factor(fit))
+        let scale = eidetic_widget_scale(fit)
         print("scale \(scale)")
+        func size(_ width: Double, _ height: Double) -> String { "\(Int(width * scale))x\(Int(height * scale))" }
         func decodedSize(of widget: UnsafeMutablePointer<GtkWidget>?, requested given: PixelSize? = nil) async throws
             -> String
         {
@@ -32,8 +33,7 @@ extension Scenes {
             decodedSize(of: later), decodedSize(of: fit, requested: PixelSize(width: 50, height: 50)),
         ]
         let expected = [
-            "\(100 * scale)x\(50 * scale)", "\(200 * scale)x\(100 * scale)", "\(32 * scale)x\(16 * scale)",
-            "\(100 * scale)x\(50 * scale)", "\(32 * scale)x\(16 * scale)", "50x25",
+            size(100, 50), size(200, 100), size(32, 16), size(100, 50), size(32, 16), "50x25",
         ]
         stage.expect(sizes, is: expected)
         // An image of more pixels occupies no more room.
