@@ -20,7 +20,7 @@ extension Scenes {
         stage.add(later, width: 32, height: 32)
         let scale = eidetic_widget_scale(fit)
         print("scale \(scale)")
-        func size(_ width: Double, _ height: Double) -> String { "\(Int(width * scale))x\(Int(height * scale))" }
+        func size(width: Double, height: Double) -> String { "\(Int(width * scale))x\(Int(height * scale))" }
         func decodedSize(of widget: UnsafeMutablePointer<GtkWidget>?, requested given: PixelSize? = nil) async throws
             -> String
         {
@@ -33,7 +33,8 @@ extension Scenes {
             decodedSize(of: later), decodedSize(of: fit, requested: PixelSize(width: 50, height: 50)),
         ]
         let expected = [
-            size(100, 50), size(200, 100), size(32, 16), size(100, 50), size(32, 16), "50x25",
+            size(width: 100, height: 50), size(width: 200, height: 100), size(width: 32, height: 16),
+            size(width: 100, height: 50), size(width: 32, height: 16), "50x25",
         ]
         stage.expect(sizes, is: expected)
         // An image of more pixels occupies no more room.

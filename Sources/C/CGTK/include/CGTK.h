@@ -70,7 +70,7 @@ void eidetic_widget_set_child(void *parent, void *child);
 gulong eidetic_connect(void *object, const char *signal, GCallback handler, void *data, GClosureNotify destroy);
 void eidetic_disconnect(void *object, gulong handler);
 
-/// Returns the number of pixels of the screen for one pixel of the toolkit, which GTK 4.12 and later tell as a fraction.
+/// Returns the number of pixels of the screen for one pixel of the toolkit, a fraction from GTK 4.12 on.
 double eidetic_widget_scale(GtkWidget *widget);
 /// Returns the surface that reports changes of this fraction with a reference; `NULL` before GTK 4.12, or without one.
 void *eidetic_scaled_surface(GtkWidget *widget);
