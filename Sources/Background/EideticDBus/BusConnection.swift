@@ -18,6 +18,8 @@ package final class BusConnection {
         /// The bus of the user's session, from `DBUS_SESSION_BUS_ADDRESS`.
         case session
         case address(String)
+        /// The bus at an address, of which only messages of others are received.
+        case monitor(String)
     }
 
     /// The closure that waits for a reply.
@@ -34,6 +36,7 @@ package final class BusConnection {
         case .system: result = sd_bus_open_system(&opened)
         case .session: result = sd_bus_open_user(&opened)
         case .address(let address): result = Self.open(address, into: &opened)
+        case .monitor(let address): result = Self.open(address, asMonitor: true, into: &opened)
         }
         guard result >= 0, let opened else { throw BusError(result, doing: "cannot connect to the bus") }
         bus = opened
@@ -56,10 +59,15 @@ package final class BusConnection {
         sd_bus_close_unref(bus)
     }
 
-    private static func open(_ address: String, into bus: inout OpaquePointer?) -> Int32 {
+    private static func open(
+        _ address: String,
+        asMonitor isMonitor: Bool = false,
+        into bus: inout OpaquePointer?
+    ) -> Int32 {
         var result = sd_bus_new(&bus)
         if result >= 0 { result = sd_bus_set_address(bus, address) }
         if result >= 0 { result = sd_bus_set_bus_client(bus, 1) }
+        if result >= 0, isMonitor { result = sd_bus_set_monitor(bus, 1) }
         if result >= 0 { result = sd_bus_start(bus) }
         if result < 0 { bus = sd_bus_unref(bus) }
         return result
@@ -202,6 +210,23 @@ package final class BusConnection {
         call("AddMatch", on: .bus, with: [.string(rule)]) { result in
             if case .failure(let error) = result {
                 Log.write(.warning, category: .background, message: "no signals for \(rule): \(error)")
+            }
+        }
+    }
+
+    /// Receives copies of the messages of others that a rule selects, and nothing else.
+    ///
+    /// - SeeAlso: D-Bus Specification, org.freedesktop.DBus.Monitoring.BecomeMonitor
+    package func becomeMonitor(of rules: [String]) {
+        let target = BusTarget(
+            service: BusTarget.bus.service,
+            path: BusTarget.bus.path,
+            interface: "org.freedesktop.DBus.Monitoring"
+        )
+        let list = BusValue.array(signature: "s", rules.map { .string($0) })
+        call("BecomeMonitor", on: target, with: [list, .uint32(0)]) { result in
+            if case .failure(let error) = result {
+                Log.write(.warning, category: .background, message: "calls of a bus are not seen: \(error)")
             }
         }
     }

@@ -1,4 +1,7 @@
-#include "CGTK.h"
+#define _GNU_SOURCE
+#include "tiles.h"
+
+#include <dlfcn.h>
 
 #if __has_include(<gtk/gtk.h>)
 
@@ -44,6 +47,30 @@ void eidetic_set_boolean(void *object, const char *property, gboolean value) {
     g_object_set(object, property, value, NULL);
 }
 
+static GdkSurface *surface_of(GtkWidget *widget) {
+    GtkNative *native = gtk_widget_get_native(widget);
+    return native ? gtk_native_get_surface(native) : NULL;
+}
+
+double eidetic_widget_scale(GtkWidget *widget) {
+    // Looked up, because this is compiled with GTK 4.8 too.
+    static double (*surface_scale)(GdkSurface *);
+    static gboolean is_looked_up;
+    if (!is_looked_up) {
+        surface_scale = (double (*)(GdkSurface *))dlsym(RTLD_DEFAULT, "gdk_surface_get_scale");
+        is_looked_up = TRUE;
+    }
+    GdkSurface *surface = surface_scale ? surface_of(widget) : NULL;
+    double scale = surface ? surface_scale(surface) : 0;
+    return scale > 0 ? scale : gtk_widget_get_scale_factor(widget);
+}
+
+void *eidetic_scaled_surface(GtkWidget *widget) {
+    GdkSurface *surface = surface_of(widget);
+    gboolean reports = surface && g_object_class_find_property(G_OBJECT_GET_CLASS(surface), "scale");
+    return reports ? g_object_ref(surface) : NULL;
+}
+
 void *eidetic_window_surface(void *window) { return gtk_native_get_surface(GTK_NATIVE(window)); }
 
 gboolean eidetic_window_is_visible(void *window) {
@@ -63,8 +90,10 @@ GdkPaintable *eidetic_texture_new(int width, int height, size_t stride, gboolean
                                   void *owner, GDestroyNotify release) {
     GBytes *bytes = g_bytes_new_with_free_func(pixels, stride * (size_t)height, release, owner);
     GdkMemoryFormat format = straight ? GDK_MEMORY_R8G8B8A8 : GDK_MEMORY_R8G8B8A8_PREMULTIPLIED;
-    GdkTexture *texture = gdk_memory_texture_new(width, height, format, bytes, stride);
+    GdkPaintable *texture = MAX(width, height) > eidetic_texture_limit
+                                ? eidetic_tiles_new(width, height, stride, format, bytes)
+                                : GDK_PAINTABLE(gdk_memory_texture_new(width, height, format, bytes, stride));
     g_bytes_unref(bytes);
-    return GDK_PAINTABLE(texture);
+    return texture;
 }
 #endif

@@ -49,7 +49,6 @@ static int become_program(const struct eidetic_launch *launch, int *report) {
     signal(SIGPIPE, SIG_DFL);
     if (is_file_limit_raised) setrlimit(RLIMIT_NOFILE, &original_file_limit);
     setsid();
-    if (launch->is_subreaper) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     // Above the descriptors that are about to be replaced.
     int socket = launch->socket >= 0 ? fcntl(launch->socket, F_DUPFD, 16) : -1;
     int output = launch->output >= 0 ? fcntl(launch->output, F_DUPFD, 16) : -1;
@@ -138,6 +137,11 @@ void eidetic_collect_child(int identifier) {
 }
 
 int eidetic_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+int eidetic_is_subreaper(void) {
+    int is_subreaper = 0;
+    return prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0) == 0 && is_subreaper;
+}
 
 int eidetic_set_priority(int identifier, int priority) { return setpriority(PRIO_PROCESS, (id_t)identifier, priority); }
 

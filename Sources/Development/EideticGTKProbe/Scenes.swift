@@ -44,6 +44,7 @@ enum Scenes {
         "small-requests": smallRequests,
         "snapshots": snapshots,
         "transition": transition,
+        "very-wide": veryWide,
     ]
 }
 #endif

@@ -18,8 +18,9 @@ extension Scenes {
         for image in [icon, roomy, later] { gtk_image_set_pixel_size(OpaquePointer(image), 32) }
         await stage.present()
         stage.add(later, width: 32, height: 32)
-        let scale = Int(gtk_widget_get_scale_factor(fit))
+        let scale = eidetic_widget_scale(fit)
         print("scale \(scale)")
+        func size(width: Double, height: Double) -> String { "\(Int(width * scale))x\(Int(height * scale))" }
         func decodedSize(of widget: UnsafeMutablePointer<GtkWidget>?, requested given: PixelSize? = nil) async throws
             -> String
         {
@@ -32,8 +33,8 @@ extension Scenes {
             decodedSize(of: later), decodedSize(of: fit, requested: PixelSize(width: 50, height: 50)),
         ]
         let expected = [
-            "\(100 * scale)x\(50 * scale)", "\(200 * scale)x\(100 * scale)", "\(32 * scale)x\(16 * scale)",
-            "\(100 * scale)x\(50 * scale)", "\(32 * scale)x\(16 * scale)", "50x25",
+            size(width: 100, height: 50), size(width: 200, height: 100), size(width: 32, height: 16),
+            size(width: 100, height: 50), size(width: 32, height: 16), "50x25",
         ]
         stage.expect(sizes, is: expected)
         // An image of more pixels occupies no more room.
@@ -65,6 +66,44 @@ extension Scenes {
         await stage.wait(for: "the image of another scale") { isDecoded(url) }
         await stage.waitForFrames(3)
         stage.expect(!isDecoded(other), otherwise: "the image with a given size is decoded again")
+    }
+
+    /// Shows images that are longer than a surface of the renderer may be, in two colours each.
+    static func veryWide(_ stage: Stage) async throws {
+        func image(width: Int, height: Int, first: Colour, second: Colour) throws -> Image {
+            let size = PixelSize(width: width, height: height)
+            let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, bytesPerRow in
+                for y in 0..<height {
+                    for x in 0..<width {
+                        let colour = (width > height ? 2 * x < width : 2 * y < height) ? first : second
+                        let bytes = [colour.red, colour.green, colour.blue, 255]
+                        for channel in 0..<4 { pixels[y * bytesPerRow + 4 * x + channel] = bytes[channel] }
+                    }
+                }
+            }
+            return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
+        }
+        let images = [
+            try image(width: 40_000, height: 20, first: .red, second: .blue),
+            try image(width: 20, height: 40_000, first: .green, second: .yellow),
+        ]
+        let slow = try stage.serveSlow()
+        var views: [ImageWidget] = []
+        for image in images {
+            let widget = stage.add(gtk_picture_new())
+            gtk_picture_set_content_fit(OpaquePointer(widget), GTK_CONTENT_FIT_FILL)
+            let view = ImageWidget(widget, pipeline: stage.pipeline)
+            view.setImage(ImageRequest(slow), presentation: .init(placeholder: image))
+            views.append(view)
+        }
+        await stage.present()
+        await stage.waitForFrames(2)
+        let shown = try await stage.screenshot()
+        for position in 0..<100 where !(48...51).contains(position) {
+            stage.expect(shown[position, 50], looksLike: position < 50 ? .red : .blue, "column \(position)")
+            stage.expect(shown[150, position], looksLike: position < 50 ? .green : .yellow, "row \(position)")
+        }
+        for view in views { view.cancel() }
     }
 
     /// Loads before the layout into widgets that are given more room than they request.

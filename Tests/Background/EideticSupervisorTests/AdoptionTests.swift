@@ -121,6 +121,38 @@ struct StateRecoveryTests {
         await daemon.finish()
     }
 
+    @Test(
+        "B08 accepted requests outlive a supervisor that is killed before any write or message of its takeover",
+        arguments: ["rename", "sendmsg"],
+        1...5
+    )
+    func killedDuringTakeover(call: String, count: Int) async throws {
+        let isTraced = try await Subprocess.run("strace", arguments: ["-o", "/dev/null", "true"]).status == .exited(0)
+        guard isTraced else { return print("skipped: strace is not installed, or may not trace") }
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one", ["--wait", "didBecomeActive"])
+        await daemon.expectOutput("one didBecomeActive")
+        let process = try #require(try daemon.status(of: "one")?.process)
+        try daemon.perform(.wake(identifier: "one", kind: .push))
+        try daemon.perform(.launch(identifier: "one", url: "x:1", inBackground: false))
+        await daemon.kill()
+        // It may end before it is ready.
+        let fault = "inject=\(call):signal=KILL:when=\(count)"
+        try? await daemon.start(launcher: ["strace", "-D", "-qq", "-o", "/dev/null", "-e", fault])
+        let second = daemon.process.identifier
+        kill(process, SIGUSR1)
+        // It is killed at this call, or makes fewer.
+        try await eventually("the end of the supervisor, or of its work") {
+            let isCarriedOut = ["one wake push", "one openURL x:1\n"].allSatisfy(daemon.output.contains)
+            return isCarriedOut || ProcessHandle(identifier: second) == nil
+        }
+        await daemon.kill()
+        try await daemon.start()
+        await daemon.expectOutput("one wake push")
+        await daemon.expectOutput("one openURL x:1\n")
+        await daemon.finish()
+    }
+
     @Test("B08 a launch that waits for the end is carried out by the next supervisor", arguments: [nil, "x:1"])
     func waitingLaunch(url: String?) async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)

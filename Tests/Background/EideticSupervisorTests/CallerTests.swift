@@ -29,6 +29,20 @@ struct CallerTests {
         await daemon.expectState(.suspended, of: "one")
     }
 
+    /// Starts a bus; returns the variable with its address.
+    private func startBus() async throws -> (Subprocess, String) {
+        let bus = try Subprocess("dbus-daemon", arguments: ["--session", "--nofork", "--print-address"])
+        try await eventually("a bus") { bus.outputSoFar.hasSuffix("\n") }
+        return (bus, "DBUS_SESSION_BUS_ADDRESS=" + bus.outputSoFar.split(separator: "\n")[0])
+    }
+
+    /// Starts a display; returns the variable with its name.
+    private func startDisplay() async throws -> (Subprocess, String) {
+        let server = try Subprocess("Xvfb", arguments: ["-displayfd", "1", "-nolisten", "tcp"])
+        try await eventually("a display") { server.outputSoFar.hasSuffix("\n") }
+        return (server, "DISPLAY=:" + server.outputSoFar.filter(\.isNumber))
+    }
+
     private func isInstalled(_ programs: String...) -> Bool {
         let missing = programs.filter { Subprocess.executablePath(for: $0) == nil }
         if !missing.isEmpty { print("skipped: not installed: \(missing.joined(separator: ", "))") }
@@ -38,9 +52,7 @@ struct CallerTests {
     @Test("B05 what was copied in a suspended application can be pasted", arguments: ControlGroups.kinds)
     func clipboard(kind: FreezerKind) async throws {
         guard isInstalled("Xvfb", "xclip") else { return }
-        let server = try Subprocess("Xvfb", arguments: ["-displayfd", "1", "-nolisten", "tcp"])
-        try await eventually("a display") { server.outputSoFar.hasSuffix("\n") }
-        let display = "DISPLAY=:" + server.outputSoFar.filter(\.isNumber)
+        let (server, display) = try await startDisplay()
         let daemon = try await Daemon(kind, Self.limits)
         let text = try daemon.directory.write(Array("photograph".utf8), to: "text")
         try await suspend(["xclip", "-quiet", "-i", text], environment: ["PATH=/usr/bin:/bin", display], on: daemon) {
@@ -69,9 +81,7 @@ struct CallerTests {
     @Test("B05 a method call to a suspended application is answered", arguments: ControlGroups.kinds)
     func methodCalls(kind: FreezerKind) async throws {
         guard isInstalled("dbus-daemon", "dbus-send", "gdbus") else { return }
-        let bus = try Subprocess("dbus-daemon", arguments: ["--session", "--nofork", "--print-address"])
-        try await eventually("a bus") { bus.outputSoFar.hasSuffix("\n") }
-        let address = "DBUS_SESSION_BUS_ADDRESS=" + bus.outputSoFar.split(separator: "\n")[0]
+        let (bus, address) = try await startBus()
         let daemon = try await Daemon(kind, Self.limits)
         let fifo = daemon.directory.path(of: "commands")
         #expect(mkfifo(fifo, 0o600) == 0)
@@ -93,5 +103,57 @@ struct CallerTests {
         await daemon.finish()
         bus.kill()
         _ = await bus.waitUntilExit()
+    }
+
+    /// A GTK program with one instance, which writes a line for each activation.
+    private static let single = """
+        import gi, sys
+        gi.require_version("Gtk", "4.0")
+        from gi.repository import Gtk
+        application = Gtk.Application(application_id="org.example.Single")
+        def activate(application):
+            window = application.get_active_window() or Gtk.ApplicationWindow(application=application)
+            window.present()
+            with open(sys.argv[1], "a") as file: file.write("activated\\n")
+        application.connect("activate", activate)
+        sys.exit(application.run([]))
+        """
+
+    @Test(
+        "B05 the second start of a suspended program brings the first one to the foreground",
+        arguments: ControlGroups.kinds
+    )
+    func secondStart(kind: FreezerKind) async throws {
+        guard isInstalled("dbus-daemon", "Xvfb") else { return }
+        guard try await Subprocess.run("/usr/bin/python3", arguments: ["-c", "import gi"]).status == .exited(0) else {
+            return print("skipped: not installed: python3-gi")
+        }
+        let (bus, address) = try await startBus()
+        let (server, display) = try await startDisplay()
+        let daemon = try await Daemon(kind, Self.limits)
+        let (script, output) = (daemon.directory.path(of: "single.py"), daemon.directory.path(of: "output"))
+        try daemon.directory.write(Array(Self.single.utf8), to: "single.py")
+        let words = ["/usr/bin/python3", script, output]
+        let variables = ["PATH=/usr/bin:/bin", "GTK_A11Y=none", "GSK_RENDERER=cairo", address, display]
+        func expectActivations(_ count: Int) async throws {
+            try await eventually("activations", is: count) {
+                (KernelFile.read(output) ?? "").split(separator: "\n").count
+            }
+        }
+        try await suspend(words, environment: variables, on: daemon) { try await expectActivations(1) }
+        for count in 2...4 {
+            let second = try await Subprocess.run("env", arguments: variables + words)
+            #expect(second.status == .exited(0), "\(second.errorText)")
+            await daemon.expectState(.active, of: "one")
+            try await expectActivations(count)
+            try daemon.perform(.background(identifier: "one"))
+            await daemon.expectState(.suspended, of: "one")
+        }
+        await daemon.expectLine(.log(identifier: "one", count: 20)) { $0.contains("org.gtk.Application.Activate") }
+        await daemon.finish()
+        for process in [bus, server] {
+            process.kill()
+            _ = await process.waitUntilExit()
+        }
     }
 }

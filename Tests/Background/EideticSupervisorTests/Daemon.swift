@@ -89,11 +89,12 @@ final class Daemon {
     func start(
         _ further: [String] = [],
         afterEnd: Bool = false,
+        launcher: [String] = [],
         withoutCapabilities capabilities: [String] = []
     ) async throws {
         if afterEnd { await waitUntilEnded() }
         earlier.append(process)
-        var words = [Self.executable("eideticd")] + arguments + further
+        var words = launcher + [Self.executable("eideticd")] + arguments + further
         if !capabilities.isEmpty {
             words = ["setpriv", "--bounding-set", capabilities.map { "-\($0)" }.joined(separator: ",")] + words
         }

@@ -71,6 +71,34 @@ struct EscapeTests {
         await daemon.finish()
     }
 
+    @Test("B05 daemons of a suspended application stop, continue and are collected", arguments: ControlGroups.kinds)
+    func daemons(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.fast + ["--limit", "connection=100"])
+        let (fifo, open) = (daemon.directory.path(of: "fifo"), daemon.directory.path(of: "open"))
+        #expect(mkfifo(fifo, 0o600) == 0 && mkfifo(open, 0o600) == 0)
+        // Half of them with an environment of their own, in the session of the application.
+        let script = "for i in 1 2 3 4 5; do (setsid cat \(fifo) &); (env -i /bin/cat \(fifo) &); done"
+        try launchShell("\(script); exec cat <> \(open)", as: "one", in: daemon)
+        await daemon.expectState(.active, of: "one")
+        let first = try #require(try daemon.status(of: "one")?.process)
+        func orphans() -> [Int32] { daemon.children.filter { $0 != first } }
+        try await eventually("ten daemons", is: 10) {
+            orphans().filter { KernelFile.read("/proc/\($0)/comm") == "cat\n" }.count
+        }
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        if kind == .signals {
+            #expect(orphans().map { ProcessStatus(of: $0)?.state } == Array(repeating: "T", count: 10))
+        }
+        try daemon.perform(.foreground(identifier: "one"))
+        await daemon.expectState(.active, of: "one")
+        // Each of them reads the end of the file.
+        close(Glibc.open(fifo, O_WRONLY | O_CLOEXEC))
+        try await eventually("processes of the daemon", is: [first]) { daemon.children }
+        #expect(KernelFile.read("/proc/\(first)/task/\(first)/children") == "")
+        await daemon.finish()
+    }
+
     @Test("B16 a program that cannot be started keeps its saved state, and has not crashed")
     func missingProgram() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0])

@@ -16,7 +16,6 @@ final class ProcessTree {
         launch.arguments = ["-c", script]
         launch.environment = ["PATH=/usr/bin:/bin", "\(SignalFreezer.markName)=\(mark)"]
         var places = ProgramLaunch.Places()
-        places.isSubreaper = kind == .signals
         if kind == .group {
             let group = try GroupFreezer(path: try ControlGroups.parent().path + "/" + mark)
             places.group = group.descriptor

@@ -21,7 +21,7 @@ private final class BareSupervision {
         program.environment = ["EIDETIC_SUPERVISOR=3", "\(SignalFreezer.markName)=\(mark)"]
         let (own, inherited) = try PacketSocket.makePair()
         var places = ProgramLaunch.Places()
-        (places.socket, places.isSubreaper) = (inherited.rawValue, kind == .signals)
+        places.socket = inherited.rawValue
         if kind == .group {
             let group = try GroupFreezer(path: "\(try ControlGroups.parent().path)/\(mark)")
             places.group = group.descriptor

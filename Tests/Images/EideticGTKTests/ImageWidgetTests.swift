@@ -53,7 +53,30 @@ struct ImageWidgetTests {
     @Test("L01 the image is decoded to the widget's size multiplied by its scale factor", arguments: [1, 2])
     func sizes(scale: Int) async throws {
         let lines = try await Scene.play("sizes", environment: ["GDK_SCALE": "\(scale)"])
-        #expect(lines.contains("scale \(scale)"))
+        #expect(lines.contains("scale \(scale).0"))
+    }
+
+    @Test("L01 the image is decoded to the widget's size multiplied by a fraction that GTK tells")
+    func fractionalScale() async throws {
+        // GTK 4.12 and later have this function; here it is one of a library that is loaded before.
+        let directory = try TemporaryDirectory(named: "scale")
+        let library = directory.path(of: "scale.so")
+        let source = try directory.write(
+            Array("double gdk_surface_get_scale(void *surface) { return surface ? 1.5 : 0; }".utf8),
+            to: "scale.c"
+        )
+        guard let compiler = ["cc", "clang"].first(where: { Subprocess.executablePath(for: $0) != nil }) else {
+            return print("skipped: no compiler of C")
+        }
+        let result = try await Subprocess.run(compiler, arguments: ["-shared", "-fPIC", "-o", library, source])
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let lines = try await Scene.play("sizes", environment: ["LD_PRELOAD": library])
+        #expect(lines.contains("scale 1.5"))
+    }
+
+    @Test("L01 an image that is longer than a surface may be is drawn whole", arguments: ["cairo", nil])
+    func veryWide(renderer: String?) async throws {
+        try await Scene.play("very-wide", environment: ["GSK_RENDERER": renderer])
     }
 
     @Test("L01 a widget with more room than it requests gets an image of the size of its room")

@@ -133,7 +133,8 @@ public final class Application: Sendable {
     /// with open tasks. If the application was not started, the process exits as soon as pending cache writes are
     /// complete.
     public func waitUntilTerminated() async -> Never {
-        if !isStarted { finish() }
+        // One that another thread starts at the same moment is not ended.
+        if startToFinish() { terminate() }
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
 
@@ -141,16 +142,18 @@ public final class Application: Sendable {
     ///
     /// Its background tasks, those of the stores of the process among them, then have the grace period.
     package func finish() {
+        _ = startToFinish()
+        terminate()
+    }
+
+    /// Starts the application for its end; returns `false` if it was started before.
+    private func startToFinish() -> Bool {
         var configuration = Configuration()
         configuration.followsTerminal = false
         configuration.usesLoginManager = false
         configuration.monitorsMemory = false
-        // Refused for an application that was started.
-        try? start(configuration)
-        terminate()
+        return (try? start(configuration)) != nil
     }
-
-    private var isStarted: Bool { currentState.withLock { $0.isStarted } }
 
     /// Posts a change of state, and returns whether it is one.
     @discardableResult

@@ -37,8 +37,10 @@ extension SupervisedApplication {
             process.cancelSuspension()
             log("adopted: process \(process.handle.identifier), which does not connect")
             components.adoption.end()
-            take(AdoptedProcess(found.state == .suspended ? .background : found.state ?? .active))
-            perform(components.adoption.resumption(of: found.intention, in: view))
+            recordOnce {
+                take(AdoptedProcess(found.state == .suspended ? .background : found.state ?? .active))
+                perform(components.adoption.resumption(of: found.intention, in: view))
+            }
         } else {
             process.freezer.thaw()
             log("process \(process.handle.identifier) found, expected to connect")
@@ -55,10 +57,12 @@ extension SupervisedApplication {
         components.adoption.end()
         process.suspensions.resume(at: Clock.now)
         log("adopted: suspended, process \(process.handle.identifier)")
-        take(AdoptedProcess(.suspended))
-        process.conversation.presentation = found.intention.presentation
-        watchSuspended()
-        perform(components.adoption.resumption(of: found.intention, in: view))
+        recordOnce {
+            take(AdoptedProcess(.suspended))
+            process.conversation.presentation = found.intention.presentation
+            watchSuspended()
+            perform(components.adoption.resumption(of: found.intention, in: view))
+        }
     }
 
     /// Makes the current process known to the state machine.
@@ -84,7 +88,7 @@ extension SupervisedApplication {
             components.work.resumes = components.adoption.record?.assertions.contains(.continued) ?? false
             for wake in running.wakes { components.wakes.adopt(wake, at: context.clock.now) }
         }
-        perform(components.adoption.connect(running: running, presentation: presentation, in: view))
+        recordOnce { perform(components.adoption.connect(running: running, presentation: presentation, in: view)) }
     }
 
     // MARK: Requests that wait

@@ -14,6 +14,7 @@ extension SupervisedApplication {
             do throws(SystemError) { try process?.page.setPhase(phase, deadline: deadline) } catch {
                 log("cannot write the shared page: \(error)")
             }
+            if phase == .background { context.desktop?.monitorActivations(of: self) }
         case .expireTasks(let deadline):
             send(.expire(deadline: deadline))
             perform(components.taskNames.request(in: view))
@@ -93,6 +94,17 @@ extension SupervisedApplication {
         process?.callers.watch(with: context.poller) { [unowned self] source in
             perform(components.thaws.request(from: source, in: view))
         }
+    }
+
+    /// Brings the application to the foreground for a call of another program, which it may have read already.
+    ///
+    /// One that runs, and knows the supervisor, tells it of its windows.
+    func activate(by method: String) {
+        guard lifecycle.isInBackground else { return }
+        guard lifecycle.state == .suspended || lifecycle.reachedState == .suspending || components.plain.isRunning
+        else { return }
+        log("brought to the foreground by a call of \(method)")
+        request(.enterForeground)
     }
 
     // MARK: Ends

@@ -28,6 +28,7 @@ final class SupervisedApplication {
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []
     private var isHandlingEvent = false
+    private var isRecordHeld = false
     /// The event whose effects are being performed.
     private(set) var currentEvent: LifecycleEvent?
 
@@ -138,7 +139,15 @@ final class SupervisedApplication {
     func log(_ text: String) { context.log.append(text, for: identifier) }
 
     /// Writes the record if it has changed.
-    func saveRecord() { _ = files.save(ApplicationRecord(of: self)) }
+    func saveRecord() { if !isRecordHeld { _ = files.save(ApplicationRecord(of: self)) } }
+
+    /// Performs what the record shows as a whole, or not at all: a successor finds the earlier record until the end.
+    func recordOnce(_ body: () -> Void) {
+        isRecordHeld = true
+        body()
+        isRecordHeld = false
+        saveRecord()
+    }
 
     /// Records a refusal, for `eidetic app why` and the log.
     func refuse(because reason: String) {

@@ -30,6 +30,10 @@ package struct ShortThaws: ApplicationComponent {
     /// The longest time of one, and the least time from one to the next.
     package static let length = Duration.milliseconds(15)
     package static let pause = Duration.seconds(1)
+    /// The time between two looks at a display that waits for the next one, and the number of unread bytes at which the
+    /// application continues instead: the queue holds less than 300 messages, however short they are.
+    private static let lookInterval = Duration.milliseconds(100)
+    private static let fullCount = 4_096
     /// The time to the next attempt to suspend the application again, and the time and the number of all attempts.
     private static let retryPause = Duration.milliseconds(2)
     private static let attemptTime = Duration.milliseconds(200)
@@ -40,24 +44,28 @@ package struct ShortThaws: ApplicationComponent {
     private var attempts = 0
     private var firstAttempt: Duration?
     private var next: Duration = .zero
+    private var nextLook: Duration?
     /// The sources for which the next one waits.
     private var waiting: Set<Source> = []
     private var counts: [Source: Int] = [:]
 
     package init() {}
 
-    package var deadline: Duration? { end ?? (waiting.isEmpty ? nil : next) }
+    package var deadline: Duration? { end ?? (waiting.isEmpty ? nil : min(next, nextLook ?? next)) }
 
     /// Lets the application run for something that it has not read, now or a second after the last time.
     package mutating func request(from source: Source, in view: ApplicationView) -> [ApplicationEffect] {
         guard view.lifecycle.state == .suspended, end == nil else { return [] }
         waiting.insert(source)
-        return view.now >= next ? begin(at: view.now) : []
+        if view.now >= next { return begin(at: view.now) }
+        if source == .display { nextLook = view.now + Self.lookInterval }
+        return []
     }
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
         for source in waiting { counts[source, default: 0] += 1 }
         waiting = []
+        nextLook = nil
         attempts = 0
         firstAttempt = nil
         end = now + Self.length
@@ -102,7 +110,7 @@ package struct ShortThaws: ApplicationComponent {
             self = ShortThaws()
             return []
         case .settled:
-            if view.lifecycle.state != .suspended { (end, waiting) = (nil, []) }
+            if view.lifecycle.state != .suspended { (end, waiting, nextLook) = (nil, [], nil) }
             return []
         case .deadline:
             if let end {
@@ -115,11 +123,22 @@ package struct ShortThaws: ApplicationComponent {
                 self.end = view.now + Self.retryPause
                 return [.endBriefThaw]
             }
-            guard !waiting.isEmpty, next <= view.now else { return [] }
+            guard !waiting.isEmpty else { return [] }
+            guard next <= view.now else { return look(in: view) }
             // It may have been read in the meantime.
             waiting.formIntersection(view.unreadSources())
             return waiting.isEmpty ? [] : begin(at: view.now)
         }
+    }
+
+    /// Continues the application before its display, whose events it cannot read in time, closes the connection.
+    private mutating func look(in view: ApplicationView) -> [ApplicationEffect] {
+        guard let time = nextLook, time <= view.now else { return [] }
+        nextLook = view.now + Self.lookInterval
+        let count = view.unreadCounts()[.display] ?? 0
+        guard count >= Self.fullCount, view.lifecycle.state == .suspended else { return [] }
+        let line = "continued in the background, as \(count) bytes of its display wait"
+        return [.log(line)] + continueInBackground(in: view)
     }
 
     /// The lines for `eidetic app why`.

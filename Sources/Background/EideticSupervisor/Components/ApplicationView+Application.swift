@@ -23,6 +23,7 @@ extension ApplicationView {
         programFile = { WakeCrashes.ProgramFile(at: executable) }
         hasBus = context.desktop?.session?.connection != nil
         unreadSources = { [unowned application] in application.process?.callers.unreadSources ?? [] }
+        unreadCounts = { [unowned application] in application.process?.callers.unreadCounts ?? [:] }
         playingProcesses = { [sound = context.sound] in sound.playingProcesses }
     }
 }

@@ -14,6 +14,8 @@ final class DesktopServices {
     var ownedNames: Set<String> = []
     var requestedNames: Set<String> = []
     var locationClient: String?
+    /// The monitors of the buses on which applications are called, by address.
+    private var monitors: [String: ActivationMonitor] = [:]
     /// The applications whose notifications wait for the answer of the server.
     let notificationsInterface: NotificationInterface
 
@@ -30,6 +32,8 @@ final class DesktopServices {
         session?.connected = { [unowned self] in self.didConnect($0) }
         session?.receive = { [unowned self] in self.receive($1, on: $0) }
         updateLocation()
+        // Those that were taken over before.
+        for application in applications { monitorActivations(of: application) }
     }
 
     private static func bus(_ address: String?, variable: String) -> BusConnection.Bus? {
@@ -40,13 +44,16 @@ final class DesktopServices {
         }
     }
 
-    var nextDeadline: Duration? { [session?.nextDeadline, system?.nextDeadline].compactMap(\.self).min() }
+    var nextDeadline: Duration? {
+        ([session?.nextDeadline, system?.nextDeadline] + monitors.values.map(\.nextDeadline)).compactMap(\.self).min()
+    }
 
     func handleDeadlines() {
         let now = Clock.now
         for link in [session, system].compactMap(\.self) {
             if let deadline = link.nextDeadline, deadline <= now { link.handleDeadlines() }
         }
+        for monitor in monitors.values { monitor.handleDeadlines(at: now) }
         updateNames()
     }
 
@@ -67,6 +74,23 @@ final class DesktopServices {
     private func receive(_ message: BusMessage, on bus: BusConnection) {
         if message.isCall { return answer(message, on: bus) }
         if let response = notificationsInterface.response(in: message) { respond(to: response) }
+    }
+
+    // MARK: Activations
+
+    private static let monitorLimit = 16
+
+    /// Brings an application to the foreground, from now on, when another program asks it to on the bus of its session.
+    func monitorActivations(of application: SupervisedApplication) {
+        guard let process = application.process, let address = ProcessStatus.sessionBus(of: process.handle.identifier)
+        else { return }
+        monitors = monitors.filter { !$1.hasEnded }
+        guard monitors[address] == nil, monitors.count < Self.monitorLimit else { return }
+        monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
+            [unowned self] process, method in
+            let called = applications.first { $0.process?.freezer.processes.contains(process) == true }
+            called?.activate(by: method)
+        }
     }
 
     // MARK: The location

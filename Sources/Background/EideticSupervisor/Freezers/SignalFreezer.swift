@@ -1,9 +1,11 @@
+import CSupervisor
 import Glibc
 
 /// A freezer that sends SIGSTOP to each process of the tree, for systems without a writable control group.
 ///
-/// Orphaned descendants stay below the application, which is their subreaper; after its end they are found by a
-/// variable in their environment.
+/// Orphaned descendants are found among the children of the processes above the application: by a variable in their
+/// environment, by their session, or because they were stopped before they lost their parent. The application itself
+/// does not become their parent, as it would not collect what it has not started.
 package final class SignalFreezer: Freezer {
     /// The name of the variable that marks the processes of an application.
     package static let markName = "EIDETIC_APPLICATION"
@@ -12,6 +14,8 @@ package final class SignalFreezer: Freezer {
     private let mark: String
     private let isForeign: (Int32) -> Bool
     private var isRequested: Bool
+    /// The start times of the processes that were stopped, by their numbers.
+    private var stopped: [Int32: UInt64] = [:]
 
     /// The time after which an attempt to stop the tree is continued later.
     private static let immediateTime: Duration = .milliseconds(50)
@@ -37,7 +41,10 @@ package final class SignalFreezer: Freezer {
         let end = Clock.now + Self.immediateTime
         for _ in 0..<50 where Clock.now < end {
             let tree = processStatuses
-            for status in tree where !isStopped(status.identifier) { signal(SIGSTOP, to: status) }
+            for status in tree where !isStopped(status.identifier) {
+                signal(SIGSTOP, to: status)
+                stopped[status.identifier] = status.startTime
+            }
             if tree.allSatisfy({ isStopped($0.identifier) }), Set(processes) == Set(tree.map(\.identifier)) {
                 return true
             }
@@ -62,6 +69,7 @@ package final class SignalFreezer: Freezer {
     package func thaw() {
         isRequested = false
         for status in processStatuses { signal(SIGCONT, to: status) }
+        stopped = [:]
     }
 
     /// Stops the tree first, so that no process escapes by a birth.
@@ -81,12 +89,10 @@ package final class SignalFreezer: Freezer {
     /// The root cannot leave its own tree.
     package func regainRoot(from found: [Int32]) -> Bool { true }
 
-    /// The processes below the root, and those with the mark if the root has ended.
+    /// The processes below the root and its orphans, and those with the mark if the root has ended.
     private var processStatuses: [ProcessStatus] {
-        guard !root.hasEnded else {
-            return ProcessStatus.all.filter { $0.hasLiveThread && isMarked($0) && !isForeign($0.identifier) }
-        }
-        var tree = [root.identifier]
+        if root.hasEnded { return orphans(among: ProcessStatus.all) }
+        var tree = [root.identifier] + orphans(among: strangers).map(\.identifier)
         var next = 0
         while next < tree.count {
             tree += Self.children(of: tree[next]).filter { !isForeign($0) }
@@ -97,6 +103,28 @@ package final class SignalFreezer: Freezer {
                 && (status.identifier != root.identifier || status.startTime == root.startTime)
         }
     }
+
+    /// The children of the processes above the root, to which the kernel gives orphans.
+    private var strangers: [ProcessStatus] {
+        var strangers: [ProcessStatus] = []
+        var child = root.identifier
+        while let parent = ProcessStatus(of: child)?.parent, parent > 0 {
+            strangers += Self.children(of: parent).filter { $0 != child }.compactMap { ProcessStatus(of: $0) }
+            if parent == getpid(), eidetic_is_subreaper() != 0 { break }
+            child = parent
+        }
+        return strangers
+    }
+
+    private func orphans(among strangers: [ProcessStatus]) -> [ProcessStatus] {
+        strangers.filter { status in
+            status.identifier != root.identifier && !isForeign(status.identifier) && status.hasLiveThread
+                && (stopped[status.identifier] == status.startTime || isOfSession(status) || isMarked(status))
+        }
+    }
+
+    /// The session of a root that runs belongs to it alone if it leads it, as one that was launched does.
+    private func isOfSession(_ status: ProcessStatus) -> Bool { !root.hasEnded && status.session == root.identifier }
 
     /// The children of a process, each of which one of its threads has started or adopted.
     static func children(of identifier: Int32) -> [Int32] {

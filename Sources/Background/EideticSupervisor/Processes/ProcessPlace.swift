@@ -33,7 +33,6 @@ struct ProcessPlace {
         var places = ProgramLaunch.Places()
         places.socket = inherited.rawValue
         places.group = group?.descriptor ?? -1
-        places.isSubreaper = group == nil
         let (handle, report) = try ProgramLaunch(supervised(program)).begin(at: places)
         return (process(handle, identity: identity, group: group, page: page), own, report)
     }

@@ -8,6 +8,7 @@ package struct ProcessStatus: Sendable, Hashable {
     package let parent: Int32
     /// The process group.
     package let group: Int32
+    package let session: Int32
     /// The group in the foreground of the process's terminal; `nil` without a terminal.
     package let terminalGroup: Int32?
     /// One letter, such as "R", "S", "D", "T" (stopped), "Z" (ended, not yet collected).
@@ -35,10 +36,11 @@ package struct ProcessStatus: Sendable, Hashable {
         guard let identifier = Int32(line[..<open].filter { $0 != " " }) else { return nil }
         let fields = line[line.index(after: close)...].split(whereSeparator: \.isWhitespace)
         guard fields.count >= 20, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
-        guard let group = Int32(fields[2]), let terminal = Int32(fields[4]), let front = Int32(fields[5]) else {
-            return nil
-        }
+        guard let group = Int32(fields[2]), let session = Int32(fields[3]), let terminal = Int32(fields[4]),
+            let front = Int32(fields[5])
+        else { return nil }
         self.group = group
+        self.session = session
         terminalGroup = terminal == 0 || front <= 0 ? nil : front
         guard let user = UInt64(fields[11]), let system = UInt64(fields[12]), let start = UInt64(fields[19]) else {
             return nil

@@ -22,8 +22,6 @@ package struct ProgramLaunch {
         package var socket: Int32 = -1
         /// The file for both outputs; -1 for those of this process.
         package var output: Int32 = -1
-        /// A Boolean value indicating whether orphaned descendants become children of the program.
-        package var isSubreaper = false
     }
 
     /// Starts a process that executes the program when its report permits that, without waiting for it; throws with the
@@ -41,8 +39,7 @@ package struct ProgramLaunch {
                     directory: directory,
                     group: places.group,
                     socket: places.socket,
-                    output: places.output,
-                    is_subreaper: places.isSubreaper ? 1 : 0
+                    output: places.output
                 )
                 return eidetic_launch(&launch, &descriptor, &report)
             }

@@ -70,6 +70,11 @@ void eidetic_widget_set_child(void *parent, void *child);
 gulong eidetic_connect(void *object, const char *signal, GCallback handler, void *data, GClosureNotify destroy);
 void eidetic_disconnect(void *object, gulong handler);
 
+/// Returns the number of pixels of the screen for one pixel of the toolkit, a fraction from GTK 4.12 on.
+double eidetic_widget_scale(GtkWidget *widget);
+/// Returns the surface that reports changes of this fraction with a reference; `NULL` before GTK 4.12, or without one.
+void *eidetic_scaled_surface(GtkWidget *widget);
+
 /// Returns the surface of a window without a reference; `NULL` if it has none.
 void *eidetic_window_surface(void *window);
 

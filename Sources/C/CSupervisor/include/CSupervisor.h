@@ -18,8 +18,6 @@ struct eidetic_launch {
     int socket;
     /// The file for the standard output and the standard error; -1 for those of this process.
     int output;
-    /// A Boolean value indicating whether orphaned descendants become children of the program.
-    int is_subreaper;
 };
 
 /// Starts a program in a session of its own, with `clone3(CLONE_INTO_CGROUP | CLONE_PIDFD)`, and returns its process
@@ -60,6 +58,9 @@ void eidetic_release_code(void);
 
 /// Makes this process the parent of orphaned descendants.
 int eidetic_become_subreaper(void);
+
+/// Returns whether this process is the parent of orphaned descendants.
+int eidetic_is_subreaper(void);
 
 /// Opens a descriptor that becomes readable for SIGTERM, SIGINT, SIGHUP or SIGCHLD, which it blocks; ignores SIGPIPE.
 ///

@@ -174,7 +174,7 @@ extension WidgetSlot {
     }
 
     /// The number of the image's pixels for one pixel of the toolkit.
-    private var scale: Double { (image?.scale ?? 1) * Double(state?.scaleFactor ?? 1) }
+    private var scale: Double { (image?.scale ?? 1) * (state?.scaleFactor ?? 1) }
 
     private var covers: Bool { state?.contentMode == .fill }
 

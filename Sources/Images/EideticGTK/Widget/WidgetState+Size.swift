@@ -4,7 +4,7 @@ import EideticCore
 
 extension WidgetState {
     /// The number of pixels of the screen for one pixel of the toolkit.
-    var scaleFactor: Int { widget.map { Int(gtk_widget_get_scale_factor($0)) } ?? 1 }
+    var scaleFactor: Double { widget.map { eidetic_widget_scale($0) } ?? 1 }
 
     /// The content mode with which the widget fits an image into its area.
     var contentMode: ContentMode {
@@ -44,7 +44,9 @@ extension WidgetState {
     }
 
     private func pixelSize(width: Int, height: Int) -> PixelSize {
-        PixelSize(width: width * scaleFactor, height: height * scaleFactor)
+        let scale = scaleFactor
+        func pixels(_ length: Int) -> Int { Int((Double(length) * scale).rounded(.up)) }
+        return PixelSize(width: pixels(width), height: pixels(height))
     }
 
     /// The largest monitor's size, in pixels of the toolkit.

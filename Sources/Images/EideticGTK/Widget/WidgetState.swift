@@ -13,6 +13,8 @@ final class WidgetState {
     private(set) var widget: UnsafeMutablePointer<GtkWidget>?
     let kind: EideticWidgetKind
     private var slots: [ImageWidget.Part: WidgetSlot] = [:]
+    /// The surface that is observed, and the handler of changes of its scale.
+    private var observed: (surface: ObjectReference, handler: Signal.HandlerID)?
     private var tickCallback: UInt32 = 0
     private var lastFrameTime: Int?
     /// A Boolean value indicating whether the scrolled windows around the widget hide all of it.
@@ -44,9 +46,10 @@ final class WidgetState {
         }
         if let widget {
             Signal.connect(UnsafeMutableRawPointer(widget), signal: "notify::scale-factor") { [unowned self] _ in
-                for slot in slots.values { slot.scaleChanged() }
+                scaleChanged()
             }
         }
+        if isMapped { observeSurface() }
         MotionSetting.shared.add(self)
     }
 
@@ -83,6 +86,7 @@ final class WidgetState {
 
     private func widgetDestroyed() {
         stopTick()
+        endObservation()
         widget = nil
         let ended = slots.values
         slots = [:]
@@ -219,15 +223,32 @@ extension WidgetState {
         gtk_widget_remove_tick_callback(widget, identifier)
     }
 
+    /// Decodes images again for changes of the scale that leave its whole number as it is.
+    private func observeSurface() {
+        endObservation()
+        guard let surface = widget.flatMap({ eidetic_scaled_surface($0) }) else { return }
+        let handler = Signal.connect(surface, signal: "notify::scale") { [weak self] _ in self?.scaleChanged() }
+        observed = (ObjectReference(adopting: OpaquePointer(surface)), handler)
+    }
+
+    private func endObservation() {
+        if let observed { Signal.disconnect(observed.surface.rawPointer, handler: observed.handler) }
+        observed = nil
+    }
+
+    private func scaleChanged() { for slot in slots.values { slot.scaleChanged() } }
+
     /// Stops all motion after the widget was unmapped.
     private func didUnmap() {
         stopTick()
+        endObservation()
         for slot in slots.values { slot.didUnmap() }
     }
 
     private func didMap() {
         isScrolledOut = false
         hiddenFrameCount = 0
+        observeSurface()
         for slot in slots.values {
             observeScrolling(for: slot)
             slot.didMap()

@@ -111,6 +111,35 @@ struct ProcessPartTests {
         #expect(effects.events == [.resumeInBackground] && thaws.deadline == nil)
     }
 
+    @Test("B05 an application continues before the queue of its display is full, and not for unread bytes of a bus")
+    func crowdedDisplay() {
+        let suspended = ApplicationView.running(.suspended)
+        func view(after time: Duration, unread: [ShortThaws.Source: Int]) -> ApplicationView {
+            var view = suspended.at(start + time)
+            view.unreadCounts = { unread }
+            view.unreadSources = { Set(unread.keys) }
+            return view
+        }
+        var thaws = ShortThaws()
+        _ = thaws.request(from: .bus, in: suspended.at(start))
+        _ = thaws.end(.verified, in: suspended.at(start + .milliseconds(15)))
+        // Until a second after the last one, the display is looked at.
+        _ = thaws.request(from: .bus, in: suspended.at(start + .milliseconds(20)))
+        #expect(thaws.deadline == start + ShortThaws.pause)
+        _ = thaws.request(from: .display, in: suspended.at(start + .milliseconds(20)))
+        #expect(thaws.deadline == start + .milliseconds(120))
+        var effects = thaws.handle(
+            .deadline,
+            in: view(after: .milliseconds(120), unread: [.display: 4_095, .bus: 9_999])
+        )
+        #expect(effects.isEmpty && thaws.deadline == start + .milliseconds(220))
+        effects = thaws.handle(.deadline, in: view(after: .milliseconds(220), unread: [.display: 4_096]))
+        #expect(effects.events == [.resumeInBackground] && effects.lines.count == 1)
+        // Or else a short one follows.
+        effects = thaws.handle(.deadline, in: view(after: .seconds(1), unread: [.display: 1]))
+        #expect(effects.names == ["thawBriefly"])
+    }
+
     // MARK: Records
 
     @Test("B16 the record and the schedule are written when they have changed, and read by the next supervisor")
