@@ -38,7 +38,7 @@ struct CacheTests {
     @Test("L16 the beginning of a download that was interrupted is listed as such")
     func parts() async throws {
         _ = try await storeImage(for: "http://a/b.png")
-        let key = DiskCache.partKey(of: "http://a/c.png")
+        let key = EntryKey.part(of: "http://a/c.png")
         let cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         try await cache.insert([1, 2, 3], for: key)
         let list: [Entry] = try await runCache("list", "--json").lines()

@@ -33,7 +33,7 @@ extension FileSystem {
             do throws(SystemError) {
                 let file = try openUnnamed(beside: path, mode: mode)
                 try fill(file)
-                return try name(file, path, keepsExisting: keepsExisting)
+                return try move(file, to: path, keepsExisting: keepsExisting)
             } catch  where error.isUnnamedFileUnsupported {
                 // It gets a temporary name.
             }
@@ -57,10 +57,10 @@ extension FileSystem {
         return FileDescriptor(adopting: try perform(.open, path: path) { eidetic_open_unnamed(directory, mode) })
     }
 
-    /// Gives a file without a name this one.
-    private func name(
+    /// Moves a file without a name to a path.
+    private func move(
         _ file: borrowing FileDescriptor,
-        _ path: String,
+        to path: String,
         keepsExisting: Bool
     ) throws(SystemError) {
         do throws(SystemError) {

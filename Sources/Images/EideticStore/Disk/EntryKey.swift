@@ -6,5 +6,10 @@ package enum EntryKey {
     /// Returns the key of the part of a body whose download was interrupted, an entry besides that of the resource.
     ///
     /// A line break cannot be in a URL, and is followed by a word in the keys of secrets and variants.
-    package static func part(of key: String) -> String { "\(key)\npart" }
+    package static func part(of key: String) -> String { key + partSuffix }
+
+    /// Returns `true` if a key is that of a part.
+    package static func isPart(_ key: String) -> Bool { key.hasSuffix(partSuffix) }
+
+    private static let partSuffix = "\npart"
 }

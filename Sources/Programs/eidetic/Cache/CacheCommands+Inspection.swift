@@ -88,7 +88,7 @@ extension CacheCommands {
             ("stored", .string(TimeFormat.date(for: entry.metadata.storageTime))),
             ("expires", .optional(entry.metadata.expirationTime.map(TimeFormat.date))),
             ("expired", .bool(entry.isExpired)),
-            ("part", .bool(DiskCache.isPart(entry.key))),
+            ("part", .bool(EntryKey.isPart(entry.key))),
         ])
     }
 
@@ -96,7 +96,7 @@ extension CacheCommands {
         let columns = [
             TimeFormat.date(for: entry.metadata.storageTime), Columns.right(entry.size.description, width: 9),
             TerminalText.sanitized(shownKey(entry.key)) + (entry.isExpired ? "  (expired)" : "")
-                + (DiskCache.isPart(entry.key) ? "  (the beginning of a download that was interrupted)" : ""),
+                + (EntryKey.isPart(entry.key) ? "  (the beginning of a download that was interrupted)" : ""),
         ]
         return columns.joined(separator: "  ")
     }

@@ -6,9 +6,10 @@ struct JPEGXLFacts {
     private(set) var bits = 8
     /// "RGB", "grey" or "CMYK"; `nil` for other colours.
     private(set) var color: String? = "RGB"
-    /// The code points of the primaries and of the transfer characteristics (ITU-T H.273); `nil` for those of a profile,
-    /// and for a curve that is a power.
-    private(set) var primaries: Int? = 1, transfer: Int? = 13
+    /// The code point of the primaries (ITU-T H.273); `nil` for those of a profile.
+    private(set) var primaries: Int? = 1
+    /// The code point of the transfer characteristics (ITU-T H.273); `nil` for those of a profile, and for a power.
+    private(set) var transfer: Int? = 13
 
     private let bytes: ArraySlice<UInt8>
     private var position = 16
@@ -91,7 +92,8 @@ struct JPEGXLFacts {
         let hasProfile = readFlag()
         let space = readCode()
         color = [0: "RGB", 1: "grey"][space]
-        (primaries, transfer) = (nil, nil)
+        primaries = nil
+        transfer = nil
         guard !hasProfile, space != 2 else { return }
         let white = readPoints(count: 1)
         if space != 1 {
