@@ -93,6 +93,40 @@ struct CurrentMetadataTests {
         #expect(exif.prefix(50).elementsEqual(expected.bytes))
     }
 
+    @Test(
+        "F05 the position is removed from XMP under any name: of makers, and without a prefix",
+        arguments: [
+            "<a:b xmlns:drone-dji='http://www.dji.com/drone-dji/1.0/' drone-dji:GpsLatitude='+48.1'/>",
+            "<a:b xmlns:drone-dji='http://www.dji.com/drone-dji/1.0/' drone-dji:GpsLongtitude='+48.1'/>",
+            "<a:b><drone-dji:AbsoluteAltitude>+48.1</drone-dji:AbsoluteAltitude></a:b>",
+            "<a:b><GPSLatitude xmlns='http://ns.adobe.com/exif/1.0/'>48.1</GPSLatitude></a:b>",
+            "<a:b><Camera:Latitude>48.1</Camera:Latitude></a:b>", "<a:b><gpsPosition>48.1</gpsPosition></a:b>",
+        ]
+    )
+    func positionNames(properties: String) throws {
+        let packet = "<x:a xmlns:x='adobe:ns:meta/'><x:kept>yes</x:kept>\(properties)</x:a>"
+        let rest = try #require(ImageMetadata(xmp: Array(packet.utf8)).withoutPosition.xmp)
+        let text = String(decoding: rest, as: UTF8.self)
+        #expect(!text.contains("48.1") && text.contains("<x:kept>yes</x:kept>"), "\(text)")
+    }
+
+    @Test("F05 every directory of a position is removed, and one that covers others ends nothing")
+    func positionDirectories() throws {
+        var two = ExifWriter(isLittle: true)
+        two.addDirectory([(0x8825, 4, 1, 56), (0x8825, 4, 1, 56), (0x010f, 2, 4, 0x43_61_6d)], next: 0)
+        two.addDirectory([(0, 1, 4, 0x0302), (2, 2, Self.place.count, 86)], next: 0)
+        two.bytes += Self.place
+        let rest = try #require(ImageMetadata(exif: two.bytes).withoutPosition.exif)
+        #expect(!contains(rest, Self.place) && !contains(rest, [0x25, 0x88]))
+        // The values of the position cover the block behind its header.
+        var covering = ExifWriter(isLittle: true)
+        covering.addDirectory([(0x8825, 4, 1, 40)], next: 0)
+        covering.bytes += [UInt8](repeating: 0, count: 40 - covering.bytes.count)
+        covering.addDirectory([(0, 1, 195, 8)], next: 0)
+        covering.bytes += [UInt8](repeating: 0, count: 200 - covering.bytes.count)
+        #expect(ImageMetadata(exif: covering.bytes).withoutPosition.exif == nil)
+    }
+
     @Test("F05 a packet that is no XML, and a block that is none, stay as they are") func damaged() throws {
         for text in [
             "<a", "<x:a xmlns:x='http://ns.adobe.com/hdr-gain-map/1.0/'><x:b>", "no tag", "<", "<a b=\"", "a<>",

@@ -73,13 +73,17 @@ struct ExifBlock {
         guard let first = firstDirectory, let count = number(at: first, count: 2), count <= 1_024,
             let link = linkOffset(of: first), start + link <= bytes.count
         else { return false }
-        guard let entry = entry(of: Tag.position, in: first) else { return true }
-        guard start + link + 4 <= bytes.count else { return false }
-        if let position = number(at: entry + 8, count: 4) { clearDirectory(position) }
-        // What follows the entry moves up.
-        let rest = Array(bytes[(start + entry + 12)..<(start + link + 4)])
-        bytes.replaceSubrange((start + entry)..<(start + link + 4), with: rest + [UInt8](repeating: 0, count: 12))
-        write(count - 1, at: first, count: 2)
+        for left in (0..<count).reversed() {
+            guard let entry = entry(of: Tag.position, in: first) else { break }
+            if let position = number(at: entry + 8, count: 4) { clearDirectory(position) }
+            // Values at the end of the block are cut off, and a directory may overlap with another one.
+            let end = start + link + 4
+            guard end <= bytes.count, start + entry + 12 <= end else { return false }
+            // What follows the entry moves up.
+            let rest = Array(bytes[(start + entry + 12)..<end])
+            bytes.replaceSubrange((start + entry)..<end, with: rest + [UInt8](repeating: 0, count: 12))
+            write(left, at: first, count: 2)
+        }
         return true
     }
 

@@ -52,14 +52,21 @@ struct XMPPacket {
     }
 
     private func isStale(_ name: String) -> Bool {
-        let parts = name.split(separator: ":", maxSplits: 1)
-        guard parts.count == 2 else { return false }
-        let property = String(parts[1])
-        if removesPosition, property.hasPrefix("GPS") { return true }
-        guard let namespace = namespaces[String(parts[0])] else { return false }
+        let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
+        guard let property = parts.last else { return false }
+        if removesPosition, Self.isPosition(property) { return true }
+        guard parts.count == 2, let namespace = namespaces[parts[0]] else { return false }
         return Self.foreignNamespaces.contains { namespace.hasPrefix($0) }
             || Self.staleProperties[namespace]?.contains(property) == true
     }
+
+    /// Returns `true` for the properties of EXIF and those of makers, such as "GpsLongtitude" of drones.
+    private static func isPosition(_ property: String) -> Bool {
+        let name = property.lowercased()
+        return name.hasPrefix("gps") || positionWords.contains { name.contains($0) }
+    }
+
+    private static let positionWords = ["latitude", "longitude", "longtitude", "altitude"]
 
     /// Returns the packet without stale parts; `nil` if one of them may have no end.
     private func filtered() -> [UInt8]? {

@@ -23,7 +23,8 @@ struct ColourFacts {
     ///   ISOBMFF, 2.3; ISO 21496-1.
     init(of bytes: [UInt8], format: ImageFormat) {
         reader = ByteReader(bytes: bytes[...])
-        if format != .svg { dynamicRange = "standard" }
+        // Drawings have none, and the header of JPEG XL states it.
+        if format != .svg, format != .jpegxl { dynamicRange = "standard" }
         switch format {
         case .jpeg: readJPEG()
         case .png: readPNG()
@@ -45,6 +46,7 @@ struct ColourFacts {
         guard let facts = JPEGXLFacts(reader.bytes[box("jxlc", in: all) ?? part ?? all]) else { return }
         bits = facts.bits
         color = facts.color
+        if !facts.hasProfile { dynamicRange = "standard" }
         if let primaries = facts.primaries ?? facts.transfer.map({ _ in 0 }) {
             readCodePoints(primaries: primaries, transfer: facts.transfer ?? 0)
         }

@@ -6,6 +6,8 @@ struct JPEGXLFacts {
     private(set) var bits = 8
     /// "RGB", "grey" or "CMYK"; `nil` for other colours.
     private(set) var color: String? = "RGB"
+    /// A Boolean value indicating whether a profile states the colours.
+    private(set) var hasProfile = false
     /// The code point of the primaries (ITU-T H.273); `nil` for those of a profile.
     private(set) var primaries: Int? = 1
     /// The code point of the transfer characteristics (ITU-T H.273); `nil` for those of a profile, and for a power.
@@ -89,7 +91,7 @@ struct JPEGXLFacts {
     }
 
     private mutating func readColours() {
-        let hasProfile = readFlag()
+        hasProfile = readFlag()
         let space = readCode()
         color = [0: "RGB", 1: "grey"][space]
         primaries = nil

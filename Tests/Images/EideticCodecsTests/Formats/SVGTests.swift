@@ -101,6 +101,17 @@ struct SVGTests {
         #expect(try ImageDecoder.decode(bytes).size == PixelSize(width: 2, height: 2))
     }
 
+    @Test(
+        "F07 style sheets whose blocks, comments and references have no end are read in one pass",
+        .timeLimit(.minutes(2)),
+        arguments: ["@media", "@media}", "@media{", "/*", "@supports /*", "var("]
+    )
+    func endlessStyles(part: String) throws {
+        let style = "a{fill:var(--x)}" + String(repeating: part, count: 100_000)
+        let bytes = document(attributes: "width='2' height='2'", content: "<style>\(style)</style><rect/>")
+        #expect(try ImageDecoder.decode(bytes).size == PixelSize(width: 2, height: 2))
+    }
+
     @Test("F04 an SVG is sharp at any size, even larger than its own")
     func sharp() throws {
         var options = DecodeOptions()

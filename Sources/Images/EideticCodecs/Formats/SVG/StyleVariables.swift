@@ -62,10 +62,23 @@ struct StyleVariables {
         var conditional: [ArraySlice<UInt8>] = []
         var rest = text[...]
         var position = rest.startIndex
+        // What is known to have no end is not searched for it again, so that the time is linear.
+        var commentLimit = text.endIndex
+        var blockStart = text.startIndex
         while let start = text[position...].firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "@") }) {
-            let isComment = text[start...].starts(with: "/*".utf8)
-            let isRule = text[start...].starts(with: "@media".utf8) || text[start...].starts(with: "@supports".utf8)
-            let end = isComment ? endOfComment(from: start) : isRule ? endOfBlock(from: start) : nil
+            let isComment = start < commentLimit && text[start...].starts(with: "/*".utf8)
+            let isRule =
+                start >= blockStart
+                && (text[start...].starts(with: "@media".utf8) || text[start...].starts(with: "@supports".utf8))
+            var end: Int?
+            if isComment {
+                end = endOfComment(from: start)
+                if end == nil { commentLimit = start }
+            } else if isRule {
+                let block = block(from: start)
+                end = block.isClosed ? block.end : nil
+                if end == nil { blockStart = block.end }
+            }
             position = end ?? start + 1
             guard let end else { continue }
             parts.append(rest[..<start])
@@ -84,17 +97,17 @@ struct StyleVariables {
         return nil
     }
 
-    /// Returns the end of a rule, behind its closing brace.
-    private func endOfBlock(from start: Int) -> Int? {
+    /// Returns the end of a rule, behind its closing brace; or the end of the text in which it has none.
+    private func block(from start: Int) -> (end: Int, isClosed: Bool) {
         var depth = 0
         for index in start..<text.endIndex {
             if text[index] == UInt8(ascii: "{") { depth += 1 }
             if text[index] == UInt8(ascii: "}") {
                 depth -= 1
-                if depth <= 0 { return depth == 0 ? index + 1 : nil }
+                if depth <= 0 { return (index + 1, depth == 0) }
             }
         }
-        return nil
+        return (text.endIndex, false)
     }
 
     /// Finds "--name: value" up to the end of a declaration.
@@ -121,7 +134,12 @@ struct StyleVariables {
         var rest = text
         while let start = rest.firstIndex(of: Self.reference[0]) {
             let candidate = rest[start...]
-            guard candidate.starts(with: Self.reference), let end = Self.end(of: candidate) else {
+            let isReference = candidate.starts(with: Self.reference)
+            let end = isReference ? Self.end(of: candidate) : nil
+            // The end of a reference without one is searched for in thousands of bytes.
+            if isReference { referencesLeft -= end == nil ? 100 : 1 }
+            guard referencesLeft > 0 else { return false }
+            guard let end else {
                 result += rest[...start]
                 rest = rest[(start + 1)...]
                 continue
@@ -131,8 +149,7 @@ struct StyleVariables {
             let content = candidate[(start + Self.reference.count)..<(end - 1)].drop(while: Self.isSpace)
             let name = content.prefix(while: Self.isName)
             let fallback = content[name.endIndex...].drop(while: Self.isSpace)
-            referencesLeft -= 1
-            guard depth < Self.maximumDepth, referencesLeft > 0, result.count <= limit else { return false }
+            guard depth < Self.maximumDepth, result.count <= limit else { return false }
             let value = values[name] ?? (fallback.first == UInt8(ascii: ",") ? fallback.dropFirst() : [])
             guard append(value, to: &result, depth: depth + 1) else { return false }
         }
