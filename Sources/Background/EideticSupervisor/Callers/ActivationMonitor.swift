@@ -20,10 +20,10 @@ final class ActivationMonitor {
         "org.mpris.MediaPlayer2": ["Raise"],
     ]
 
-    init(of address: String, poller: Poller, receive: @escaping (_ process: Int32, _ method: String) -> Void) {
+    init(of address: LocalBusAddress, poller: Poller, receive: @escaping (_ process: Int32, _ method: String) -> Void) {
         self.receive = receive
         copies = BusLink(to: .monitor(address), poller: poller, reconnects: false)
-        questions = BusLink(to: .address(address), poller: poller, reconnects: false)
+        questions = BusLink(to: .local(address), poller: poller, reconnects: false)
         copies.connected = { bus in
             let rules = Self.methods.flatMap { interface, members in
                 members.map { "type='method_call',interface='\(interface)',member='\($0)'" }
@@ -56,12 +56,11 @@ final class ActivationMonitor {
 }
 
 extension ProcessStatus {
-    /// Returns the address of the message bus of a process's session, from its environment; `nil` if it has none.
-    static func sessionBus(of identifier: Int32) -> String? {
-        if let list = environmentValue(of: "DBUS_SESSION_BUS_ADDRESS", in: identifier) {
-            // Without the identifier of the server.
-            return list.split(separator: ";").first?.split(separator: ",").first.map(String.init)
-        }
-        return environmentValue(of: "XDG_RUNTIME_DIR", in: identifier).map { "unix:path=\($0)/bus" }
+    /// Returns the address of the message bus of a process's session, from its environment; `nil` if it has none on this
+    /// machine.
+    static func sessionBus(of identifier: Int32) -> LocalBusAddress? {
+        let list = environmentValue(of: "DBUS_SESSION_BUS_ADDRESS", in: identifier)
+        let standard = environmentValue(of: "XDG_RUNTIME_DIR", in: identifier).map { "unix:path=\($0)/bus" }
+        return (list ?? standard).flatMap { LocalBusAddress(in: $0) }
     }
 }

@@ -15,7 +15,7 @@ final class DesktopServices {
     var requestedNames: Set<String> = []
     var locationClient: String?
     /// The monitors of the buses on which applications are called, by address.
-    private var monitors: [String: ActivationMonitor] = [:]
+    private var monitors: [LocalBusAddress: ActivationMonitor] = [:]
     /// The applications whose notifications wait for the answer of the server.
     let notificationsInterface: NotificationInterface
 
@@ -82,13 +82,19 @@ final class DesktopServices {
 
     /// Brings an application to the foreground, from now on, when another program asks it to on the bus of its session.
     func monitorActivations(of application: SupervisedApplication) {
-        guard let process = application.process, let address = ProcessStatus.sessionBus(of: process.handle.identifier)
+        guard supervisor.context.configuration.busAddress != "none", let process = application.process,
+            let address = ProcessStatus.sessionBus(of: process.handle.identifier)
         else { return }
         monitors = monitors.filter { !$1.hasEnded }
         guard monitors[address] == nil, monitors.count < Self.monitorLimit else { return }
         monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
             [unowned self] process, method in
-            let called = applications.first { $0.process?.freezer.processes.contains(process) == true }
+            // Only those that use the bus: that of an application may say of another one what it likes.
+            let called = applications.first {
+                guard let own = $0.process else { return false }
+                return own.freezer.processes.contains(process)
+                    && ProcessStatus.sessionBus(of: own.handle.identifier) == address
+            }
             called?.activate(by: method)
         }
     }
