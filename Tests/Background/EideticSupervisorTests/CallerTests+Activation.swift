@@ -52,6 +52,28 @@ final class SilentBus {
 
 // Calls that ask an application to show itself.
 extension CallerTests {
+    private static let service = "org.freedesktop.Notifications"
+
+    /// The words of a call to the notification server, which answers it.
+    private func call(_ method: String) -> [String] {
+        let options = ["--session", "--print-reply", "--reply-timeout=20000", "--dest=\(Self.service)"]
+        return ["dbus-send"] + options + ["/org/example", "org.freedesktop.Application.\(method)"]
+    }
+
+    /// A program of the shell that begins a notification server on a bus, and then follows.
+    private func shell(_ address: String, on daemon: Daemon, then rest: String) -> [String] {
+        let fifo = daemon.directory.path(of: "commands")
+        mkfifo(fifo, 0o600)
+        let address = address.dropFirst("DBUS_SESSION_BUS_ADDRESS=".count)
+        return ["/bin/sh", "-c", "'\(Daemon.probe)' wake notification-server '\(address)' '\(fifo)' & \(rest)"]
+    }
+
+    private func waitForService(on address: String) async throws {
+        let wait = ["gdbus", "wait", "--session", "--timeout", "30", Self.service]
+        let result = try await Subprocess.run("env", arguments: [address] + wait)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+    }
+
     @Test("B05 of the buses of an application only one on this machine is monitored, and no program is executed")
     func foreignAddresses() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.limits)
@@ -99,5 +121,55 @@ extension CallerTests {
         _ = try daemon.list()
         #expect(bus.connectionCount == 0)
         await daemon.finish()
+    }
+
+    @Test("B05 an application in the background does not show itself by a call of its own")
+    func ownCall() async throws {
+        guard isInstalled("dbus-daemon", "dbus-send", "gdbus") else { return }
+        let (bus, address) = try await startBus()
+        let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "connection=100", "--limit", "idle=60000"])
+        let begin = daemon.directory.path(of: "begin")
+        #expect(mkfifo(begin, 0o600) == 0)
+        let own = call("Activate").joined(separator: " ")
+        let words = shell(address, on: daemon, then: "read line < '\(begin)'; \(own); echo called; exec sleep 1000")
+        var program = ProgramDescription(executable: words[0])
+        program.arguments = Array(words.dropFirst())
+        program.environment = ["PATH=/usr/bin:/bin", address]
+        try daemon.perform(.install(identifier: "one", program: program))
+        _ = try daemon.request(.launch(identifier: "one", url: nil, inBackground: true))
+        await daemon.expectState(.background, of: "one")
+        try await waitForService(on: address)
+        // Monitored from then on.
+        await daemon.expectLine(.log(identifier: "one", count: 20)) { $0.contains("does not connect") }
+        try KernelFile.write("begin\n", to: begin)
+        await daemon.expectOutput("called\n")
+        let answer = try await Subprocess.run("env", arguments: [address] + call("Open"))
+        #expect(!answer.outputText.contains("timed out"))
+        await daemon.expectState(.active, of: "one")
+        let lines = try daemon.lines(.log(identifier: "one", count: 20))
+        #expect(lines.contains { $0.contains("Application.Open") }, "\(lines)")
+        #expect(!lines.contains { $0.contains("Application.Activate") }, "\(lines)")
+        await daemon.finish()
+        bus.kill()
+        _ = await bus.waitUntilExit()
+    }
+
+    @Test("B05 a call continues an application that tells of its windows in the background", arguments: ControlGroups.kinds)
+    func callWithoutWindow(kind: FreezerKind) async throws {
+        guard isInstalled("dbus-daemon", "dbus-send", "gdbus") else { return }
+        let (bus, address) = try await startBus()
+        let daemon = try await Daemon(kind, Self.limits)
+        let words = shell(address, on: daemon, then: "exec '\(Daemon.probe)' supervised --name one")
+        try await suspend(words, environment: ["PATH=/usr/bin:/bin", address], on: daemon) {
+            await daemon.expectOutput("one didBecomeActive")
+            try await waitForService(on: address)
+        }
+        _ = try await Subprocess.run("env", arguments: [address] + call("ActivateAction"))
+        await daemon.expectLine(.log(identifier: "one", count: 20)) { $0.contains("Application.ActivateAction") }
+        await daemon.expectState(.suspended, of: "one")
+        #expect(daemon.output.ranges(of: "one didBecomeActive").count == 1)
+        await daemon.finish()
+        bus.kill()
+        _ = await bus.waitUntilExit()
     }
 }

@@ -5,9 +5,16 @@ import EideticDBus
 ///
 /// The bus shows a call whenever the program reads it, also in a short continuation.
 final class ActivationMonitor {
-    /// Called with the process that is called, and the method.
-    private let receive: (_ process: Int32, _ method: String) -> Void
-    /// The connection that receives copies of the calls, and the one that asks for the processes of their destinations.
+    /// A call, by processes.
+    struct Call {
+        /// The process that calls; `nil` if it has left the bus, as a second start does soon.
+        let sender: Int32?
+        let destination: Int32
+        let method: String
+    }
+
+    private let receive: (Call) -> Void
+    /// The connection that receives copies of the calls, and the one that asks for their processes.
     private let copies: BusLink
     private let questions: BusLink
 
@@ -20,7 +27,7 @@ final class ActivationMonitor {
         "org.mpris.MediaPlayer2": ["Raise"],
     ]
 
-    init(of address: LocalBusAddress, poller: Poller, receive: @escaping (_ process: Int32, _ method: String) -> Void) {
+    init(of address: LocalBusAddress, poller: Poller, receive: @escaping (Call) -> Void) {
         self.receive = receive
         copies = BusLink(to: .monitor(address), poller: poller, reconnects: false)
         questions = BusLink(to: .local(address), poller: poller, reconnects: false)
@@ -47,11 +54,21 @@ final class ActivationMonitor {
     private func handle(_ call: BusMessage) {
         guard Self.methods[call.interface]?.contains(call.member) == true, let bus = questions.connection
         else { return }
-        bus.call("GetConnectionUnixProcessID", on: .bus, with: [.string(call.destination)]) { [weak self] result in
-            guard case .success(let values) = result, let process = values.first?.number else { return }
-            self?.receive(Int32(clamping: process), "\(call.interface).\(call.member)")
+        let method = "\(call.interface).\(call.member)"
+        var sender: Int32?
+        // The first one may leave the bus at once. Answers come in the order of the questions.
+        askForProcess(of: call.sender, on: bus) { sender = $0 }
+        askForProcess(of: call.destination, on: bus) { [weak self] process in
+            guard let process else { return }
+            self?.receive(Call(sender: sender, destination: process, method: method))
         }
         questions.process()
+    }
+
+    private func askForProcess(of name: String, on bus: BusConnection, reply: @escaping (Int32?) -> Void) {
+        bus.call("GetConnectionUnixProcessID", on: .bus, with: [.string(name)]) { result in
+            reply((try? result.get())?.first?.number.map { Int32(clamping: $0) })
+        }
     }
 }
 

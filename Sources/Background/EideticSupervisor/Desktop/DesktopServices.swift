@@ -80,7 +80,7 @@ final class DesktopServices {
 
     private static let monitorLimit = 16
 
-    /// Brings an application to the foreground, from now on, when another program asks it to on the bus of its session.
+    /// Continues an application, from now on, when another program asks it to show itself on the bus of its session.
     func monitorActivations(of application: SupervisedApplication) {
         guard supervisor.context.configuration.busAddress != "none", let process = application.process,
             let address = ProcessStatus.sessionBus(of: process.handle.identifier)
@@ -88,14 +88,21 @@ final class DesktopServices {
         monitors = monitors.filter { !$1.hasEnded }
         guard monitors[address] == nil, monitors.count < Self.monitorLimit else { return }
         monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
-            [unowned self] process, method in
+            [unowned self] call in pass(call, on: address)
+        }
+    }
+
+    /// Passes a call to its application, unless that is the one that calls.
+    private func pass(_ call: ActivationMonitor.Call, on address: LocalBusAddress) {
+        for application in applications {
             // Only those that use the bus: that of an application may say of another one what it likes.
-            let called = applications.first {
-                guard let own = $0.process else { return false }
-                return own.freezer.processes.contains(process)
-                    && ProcessStatus.sessionBus(of: own.handle.identifier) == address
-            }
-            called?.activate(by: method)
+            guard let process = application.process,
+                ProcessStatus.sessionBus(of: process.handle.identifier) == address
+            else { continue }
+            let tree = process.freezer.processes
+            guard tree.contains(call.destination) else { continue }
+            if let sender = call.sender, tree.contains(sender) { return }
+            return application.activate(by: call.method)
         }
     }
 
