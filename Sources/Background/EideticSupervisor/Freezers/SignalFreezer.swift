@@ -120,7 +120,18 @@ package final class SignalFreezer: Freezer {
         strangers.filter { status in
             status.identifier != root.identifier && !isForeign(status.identifier) && status.hasLiveThread
                 && (stopped[status.identifier] == status.startTime || isOfSession(status) || isMarked(status))
+                && !isBelowForeign(status)
         }
+    }
+
+    /// What another application has started belongs to it, although it may have inherited the mark.
+    private func isBelowForeign(_ status: ProcessStatus) -> Bool {
+        var parent = status.parent
+        while parent > 1 {
+            if isForeign(parent) { return true }
+            parent = ProcessStatus(of: parent)?.parent ?? 0
+        }
+        return false
     }
 
     /// The session of a root that runs belongs to it alone if it leads it, as one that was launched does.
