@@ -36,14 +36,15 @@ package struct LocalBusAddress: Sendable, Hashable {
         var bytes: [UInt8] = []
         var rest = text.utf8
         while let byte = rest.popFirst() {
-            let code = byte == UInt8(ascii: "%") ? UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) : nil
+            let digits = byte == UInt8(ascii: "%") ? String(decoding: rest.prefix(2), as: UTF8.self) : ""
+            let code = UInt8(digits, radix: 16)
             if code != nil { rest = rest.dropFirst(2) }
             bytes.append(code ?? byte)
         }
         return bytes
     }
 
-    /// Connects to the bus; returns the descriptor, or a negative error number, also if the bus belongs to another user.
+    /// Connects to the bus; returns the descriptor, or a negative error number, also for the bus of another user.
     ///
     /// Nothing is sent.
     func connect() -> Int32 {

@@ -81,7 +81,8 @@ extension CallerTests {
         try daemon.directory.write(Array("#!/bin/sh\ntouch '\(output)'\n".utf8), to: "program")
         chmod(program, 0o700)
         let bus = try SilentBus()
-        let addresses = "unixexec:path=\(program);tcp:host=localhost,port=1;unix:abstract=\(bus.name),guid=1"
+        let name = bus.name.split(separator: "-").joined(separator: "%2d")
+        let addresses = "unixexec:path=\(program);tcp:host=localhost,port=1;unix:abstract=\(name),guid=1"
         let variables = ["PATH=/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS=\(addresses)"]
         try await suspend(["sleep", "1000"], environment: variables, on: daemon)
         try await eventually("a connection", limit: .seconds(20)) { bus.connectionCount > 0 }
@@ -123,6 +124,40 @@ extension CallerTests {
         await daemon.finish()
     }
 
+    @Test("B05 the bus of an application is left when no application has it any more")
+    func unusedBus() async throws {
+        let bus = try SilentBus()
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.limits)
+        try await suspend(["sleep", "1000"], environment: ["PATH=/usr/bin:/bin", bus.variable], on: daemon)
+        try await eventually("connections", is: 2, limit: .seconds(20)) { bus.connectionCount }
+        #expect(bus.closedCount == 0)
+        try daemon.perform(.quit(identifier: "one", force: true))
+        await daemon.expectState(.notRunning, of: "one")
+        try await eventually("closed connections", is: 2, limit: .seconds(20)) { bus.closedCount }
+        await daemon.finish()
+    }
+
+    @Test("B05 a bus that is not there yet when an application is suspended is monitored when it is")
+    func lateBus() async throws {
+        guard isInstalled("dbus-daemon", "dbus-send", "gdbus") else { return }
+        let (bus, address) = try await startBus()
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.limits)
+        let place = try #require(address.split(separator: "=", maxSplits: 2).last?.split(separator: ",").first)
+        try #require(place.hasPrefix("/"))
+        let late = daemon.directory.path(of: "late")
+        let words = shell(address, on: daemon, then: "exec sleep 1000")
+        let variables = ["PATH=/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(late)"]
+        try await suspend(words, environment: variables, on: daemon) { try await waitForService(on: address) }
+        #expect(symlink(String(place), late) == 0)
+        try await eventually("the application is shown", limit: .seconds(30)) {
+            _ = try await Subprocess.run("env", arguments: [address] + call("Activate"))
+            return try daemon.status(of: "one")?.state == .active
+        }
+        await daemon.finish()
+        bus.kill()
+        _ = await bus.waitUntilExit()
+    }
+
     @Test("B05 an application in the background does not show itself by a call of its own")
     func ownCall() async throws {
         guard isInstalled("dbus-daemon", "dbus-send", "gdbus") else { return }
@@ -154,7 +189,7 @@ extension CallerTests {
         _ = await bus.waitUntilExit()
     }
 
-    @Test("B05 a call continues an application that tells of its windows in the background", arguments: ControlGroups.kinds)
+    @Test("B05 a call does not show an application that tells of its windows", arguments: ControlGroups.kinds)
     func callWithoutWindow(kind: FreezerKind) async throws {
         guard isInstalled("dbus-daemon", "dbus-send", "gdbus") else { return }
         let (bus, address) = try await startBus()

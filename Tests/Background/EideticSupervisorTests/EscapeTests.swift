@@ -179,8 +179,8 @@ struct EscapeTests {
         kill(supervisor, SIGKILL)
         try await expectStop(false, of: child)
         await daemon.expectState(.suspended, of: "one")
-        await daemon.finish()
         kill(child, SIGKILL)
+        await daemon.finish()
     }
 
     @Test("B16 a program that cannot be started keeps its saved state, and has not crashed")

@@ -14,7 +14,7 @@ extension SupervisedApplication {
             do throws(SystemError) { try process?.page.setPhase(phase, deadline: deadline) } catch {
                 log("cannot write the shared page: \(error)")
             }
-            if phase == .background { context.desktop?.monitorActivations(of: self) }
+            if phase == .background { process?.findSessionBus() }
         case .expireTasks(let deadline):
             send(.expire(deadline: deadline))
             perform(components.taskNames.request(in: view))

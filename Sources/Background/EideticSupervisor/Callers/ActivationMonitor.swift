@@ -29,8 +29,8 @@ final class ActivationMonitor {
 
     init(of address: LocalBusAddress, poller: Poller, receive: @escaping (Call) -> Void) {
         self.receive = receive
-        copies = BusLink(to: .monitor(address), poller: poller, reconnects: false)
-        questions = BusLink(to: .local(address), poller: poller, reconnects: false)
+        copies = BusLink(to: .monitor(address), poller: poller)
+        questions = BusLink(to: .local(address), poller: poller)
         copies.connected = { bus in
             let rules = Self.methods.flatMap { interface, members in
                 members.map { "type='method_call',interface='\(interface)',member='\($0)'" }
@@ -41,9 +41,6 @@ final class ActivationMonitor {
     }
 
     private var links: [BusLink] { [copies, questions] }
-
-    /// A Boolean value indicating whether the bus has closed a connection.
-    var hasEnded: Bool { links.contains(where: \.hasEnded) }
 
     var nextDeadline: Duration? { links.compactMap(\.nextDeadline).min() }
 
@@ -73,8 +70,8 @@ final class ActivationMonitor {
 }
 
 extension ProcessStatus {
-    /// Returns the address of the message bus of a process's session, from its environment; `nil` if it has none on this
-    /// machine.
+    /// Returns the address of the message bus of a process's session, from its environment; `nil` if it has none on
+    /// this machine.
     static func sessionBus(of identifier: Int32) -> LocalBusAddress? {
         let list = environmentValue(of: "DBUS_SESSION_BUS_ADDRESS", in: identifier)
         let standard = environmentValue(of: "XDG_RUNTIME_DIR", in: identifier).map { "unix:path=\($0)/bus" }

@@ -33,7 +33,7 @@ final class DesktopServices {
         session?.receive = { [unowned self] in self.receive($1, on: $0) }
         updateLocation()
         // Those that were taken over before.
-        for application in applications { monitorActivations(of: application) }
+        for application in applications { application.process?.findSessionBus() }
     }
 
     private static func bus(_ address: String?, variable: String) -> BusConnection.Bus? {
@@ -49,6 +49,7 @@ final class DesktopServices {
     }
 
     func handleDeadlines() {
+        updateMonitors()
         let now = Clock.now
         for link in [session, system].compactMap(\.self) {
             if let deadline = link.nextDeadline, deadline <= now { link.handleDeadlines() }
@@ -80,25 +81,23 @@ final class DesktopServices {
 
     private static let monitorLimit = 16
 
-    /// Continues an application, from now on, when another program asks it to show itself on the bus of its session.
-    func monitorActivations(of application: SupervisedApplication) {
-        guard supervisor.context.configuration.busAddress != "none", let process = application.process,
-            let address = ProcessStatus.sessionBus(of: process.handle.identifier)
-        else { return }
-        monitors = monitors.filter { !$1.hasEnded }
-        guard monitors[address] == nil, monitors.count < Self.monitorLimit else { return }
-        monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
-            [unowned self] call in pass(call, on: address)
+    /// Monitors the buses that applications have, and no others.
+    private func updateMonitors() {
+        guard supervisor.context.configuration.busAddress != "none" else { return }
+        let addresses = Set(applications.compactMap { $0.process?.sessionBus })
+        monitors = monitors.filter { addresses.contains($0.key) }
+        for address in addresses where monitors[address] == nil && monitors.count < Self.monitorLimit {
+            monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
+                [unowned self] call in pass(call, on: address)
+            }
         }
     }
 
-    /// Passes a call to its application, unless that is the one that calls.
+    /// Passes a call that asks an application to show itself to that application, unless that is the one that calls.
     private func pass(_ call: ActivationMonitor.Call, on address: LocalBusAddress) {
         for application in applications {
             // Only those that use the bus: that of an application may say of another one what it likes.
-            guard let process = application.process,
-                ProcessStatus.sessionBus(of: process.handle.identifier) == address
-            else { continue }
+            guard let process = application.process, process.sessionBus == address else { continue }
             let tree = process.freezer.processes
             guard tree.contains(call.destination) else { continue }
             if let sender = call.sender, tree.contains(sender) { return }

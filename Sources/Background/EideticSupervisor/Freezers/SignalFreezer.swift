@@ -131,7 +131,7 @@ package final class SignalFreezer: Freezer {
         }
     }
 
-    /// What another application has started belongs to it, although it may have inherited the mark.
+    /// Returns whether another application has started a process, which may have inherited the mark.
     private func isBelowForeign(_ status: ProcessStatus) -> Bool {
         var parent = status.parent
         while parent > 1 {
@@ -141,8 +141,8 @@ package final class SignalFreezer: Freezer {
         return false
     }
 
-    /// A Boolean value indicating whether a session of the root's number is its own: until the root is collected, no other
-    /// process has the number.
+    /// A Boolean value indicating whether a session of the root's number is its own: until the root is collected, no
+    /// other process has the number.
     private var hasSession: Bool { ProcessStatus(of: root.identifier)?.startTime == root.startTime }
 
     /// The children of a process, each of which one of its threads has started or adopted.
