@@ -18,8 +18,10 @@ package final class BusConnection {
         /// The bus of the user's session, from `DBUS_SESSION_BUS_ADDRESS`.
         case session
         case address(String)
-        /// The bus at an address, of which only messages of others are received.
-        case monitor(String)
+        /// The bus of this user at an address of somebody else.
+        case local(LocalBusAddress)
+        /// The bus of this user at an address of somebody else, of which only messages of others are received.
+        case monitor(LocalBusAddress)
     }
 
     /// The closure that waits for a reply.
@@ -36,6 +38,7 @@ package final class BusConnection {
         case .system: result = sd_bus_open_system(&opened)
         case .session: result = sd_bus_open_user(&opened)
         case .address(let address): result = Self.open(address, into: &opened)
+        case .local(let address): result = Self.open(address, asMonitor: false, into: &opened)
         case .monitor(let address): result = Self.open(address, asMonitor: true, into: &opened)
         }
         guard result >= 0, let opened else { throw BusError(result, doing: "cannot connect to the bus") }
@@ -59,15 +62,30 @@ package final class BusConnection {
         sd_bus_close_unref(bus)
     }
 
-    private static func open(
-        _ address: String,
-        asMonitor isMonitor: Bool = false,
-        into bus: inout OpaquePointer?
-    ) -> Int32 {
+    private static func open(_ address: String, into bus: inout OpaquePointer?) -> Int32 {
         var result = sd_bus_new(&bus)
         if result >= 0 { result = sd_bus_set_address(bus, address) }
-        if result >= 0 { result = sd_bus_set_bus_client(bus, 1) }
+        return start(&bus, after: result)
+    }
+
+    private static func open(
+        _ address: LocalBusAddress,
+        asMonitor isMonitor: Bool,
+        into bus: inout OpaquePointer?
+    ) -> Int32 {
+        let socket = address.connect()
+        guard socket >= 0 else { return socket }
+        var result = sd_bus_new(&bus)
+        if result >= 0 { result = sd_bus_set_fd(bus, socket, socket) }
+        // From here on it belongs to the bus.
+        if result < 0 { close(socket) }
         if result >= 0, isMonitor { result = sd_bus_set_monitor(bus, 1) }
+        return start(&bus, after: result)
+    }
+
+    private static func start(_ bus: inout OpaquePointer?, after preparation: Int32) -> Int32 {
+        var result = preparation
+        if result >= 0 { result = sd_bus_set_bus_client(bus, 1) }
         if result >= 0 { result = sd_bus_start(bus) }
         if result < 0 { bus = sd_bus_unref(bus) }
         return result

@@ -9,10 +9,10 @@ import Testing
 /// Suspended programs, and others that talk to them.
 @Suite("Suspended applications and their callers", .serialized, .timeLimit(.minutes(3)))
 struct CallerTests {
-    private static let limits = ["--limit", "connection=100", "--limit", "idle=10"]
+    static let limits = ["--limit", "connection=100", "--limit", "idle=10"]
 
     /// Launches a program that does not know the supervisor, and suspends it.
-    private func suspend(
+    func suspend(
         _ words: [String],
         environment: [String],
         on daemon: Daemon,
@@ -30,7 +30,7 @@ struct CallerTests {
     }
 
     /// Starts a bus; returns the variable with its address.
-    private func startBus() async throws -> (Subprocess, String) {
+    func startBus() async throws -> (Subprocess, String) {
         let bus = try Subprocess("dbus-daemon", arguments: ["--session", "--nofork", "--print-address"])
         try await eventually("a bus") { bus.outputSoFar.hasSuffix("\n") }
         return (bus, "DBUS_SESSION_BUS_ADDRESS=" + bus.outputSoFar.split(separator: "\n")[0])
@@ -43,7 +43,7 @@ struct CallerTests {
         return (server, "DISPLAY=:" + server.outputSoFar.filter(\.isNumber))
     }
 
-    private func isInstalled(_ programs: String...) -> Bool {
+    func isInstalled(_ programs: String...) -> Bool {
         let missing = programs.filter { Subprocess.executablePath(for: $0) == nil }
         if !missing.isEmpty { print("skipped: not installed: \(missing.joined(separator: ", "))") }
         return missing.isEmpty

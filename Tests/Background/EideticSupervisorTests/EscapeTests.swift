@@ -99,6 +99,90 @@ struct EscapeTests {
         await daemon.finish()
     }
 
+    /// Launches a shell with a daemon that has a session and an environment of its own, and a shell as its parent.
+    private func launchWithDaemon(on daemon: Daemon) async throws -> (parent: Int32, child: Int32) {
+        let (fifo, open) = (daemon.directory.path(of: "fifo"), daemon.directory.path(of: "open"))
+        #expect(mkfifo(fifo, 0o600) == 0 && mkfifo(open, 0o600) == 0)
+        let script = "sh -c 'setsid env -i /bin/cat \(fifo) & wait' & exec cat <> \(open)"
+        try launchShell(script, as: "one", in: daemon)
+        await daemon.expectState(.active, of: "one")
+        var found: ProcessStatus?
+        try await eventually("a daemon") {
+            let first = try daemon.status(of: "one")?.process
+            let all = ProcessStatus.all
+            found = all.first { status in
+                let parent = all.first { $0.identifier == status.parent }
+                return first != nil && parent?.parent == first && status.session == status.identifier
+                    && KernelFile.read("/proc/\(status.identifier)/comm") == "cat\n"
+            }
+            return found != nil
+        }
+        let status = try #require(found)
+        return (status.parent, status.identifier)
+    }
+
+    private func expectStop(_ isStopped: Bool, of process: Int32) async throws {
+        try await eventually("stopped: \(isStopped)", limit: .seconds(20)) {
+            ProcessStatus(of: process).map { $0.state == "T" } == isStopped
+        }
+    }
+
+    @Test("B05 a daemon without a mark stops and ends with its application, if it was once seen below it")
+    func unmarkedDaemon() async throws {
+        let daemon = try await Daemon(.signals, Self.fast + ["--limit", "connection=100"])
+        let (parent, child) = try await launchWithDaemon(on: daemon)
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        try await expectStop(true, of: child)
+        try daemon.perform(.foreground(identifier: "one"))
+        await daemon.expectState(.active, of: "one")
+        try await expectStop(false, of: child)
+        kill(parent, SIGKILL)
+        try await eventually("an orphan") { daemon.children.contains(child) }
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        try await expectStop(true, of: child)
+        try daemon.perform(.quit(identifier: "one", force: true))
+        await daemon.expectState(.notRunning, of: "one")
+        try await eventually("children", is: [], limit: .seconds(20)) { daemon.children }
+        await daemon.finish()
+    }
+
+    @Test("B05 what has cleared its environment in the session of an application ends with it")
+    func unmarkedChild() async throws {
+        let daemon = try await Daemon(.signals, Self.fast + ["--limit", "connection=100"])
+        let (fifo, open) = (daemon.directory.path(of: "fifo"), daemon.directory.path(of: "open"))
+        #expect(mkfifo(fifo, 0o600) == 0 && mkfifo(open, 0o600) == 0)
+        try launchShell("(env -i /bin/cat \(fifo) &); exec cat <> \(open)", as: "one", in: daemon)
+        await daemon.expectState(.active, of: "one")
+        let first = try #require(try daemon.status(of: "one")?.process)
+        try await eventually("programs") {
+            daemon.children.count == 2
+                && daemon.children.allSatisfy { KernelFile.read("/proc/\($0)/comm") == "cat\n" }
+        }
+        kill(first, SIGKILL)
+        await daemon.expectState(.notRunning, of: "one")
+        try await eventually("children", is: [], limit: .seconds(20)) { daemon.children }
+        await daemon.finish()
+    }
+
+    @Test("B08 a stopped orphan that the next supervisor does not know continues")
+    func unknownOrphan() async throws {
+        let daemon = try await Daemon(.signals, Self.fast + ["--limit", "connection=100", "--keeper"])
+        let (parent, child) = try await launchWithDaemon(on: daemon)
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        try await expectStop(true, of: child)
+        let supervisor = try #require(daemon.children.first)
+        kill(parent, SIGKILL)
+        try await eventually("an orphan") { ProcessStatus(of: child)?.parent == supervisor }
+        kill(supervisor, SIGKILL)
+        try await expectStop(false, of: child)
+        await daemon.expectState(.suspended, of: "one")
+        kill(child, SIGKILL)
+        await daemon.finish()
+    }
+
     @Test("B16 a program that cannot be started keeps its saved state, and has not crashed")
     func missingProgram() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0])

@@ -43,6 +43,47 @@ struct FreezerTests {
         }
     }
 
+    @Test("B05 an orphan that is an application of its own is not killed with the one that has started it")
+    func foreignOrphan() async throws {
+        guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
+        let tree = try ProcessTree(.group, script: "(setsid sh -c 'sleep 1000; exit' &); sleep 1000; exit")
+        let group = try #require(tree.freezer as? GroupFreezer)
+        try await tree.waitForProcesses(4)
+        let root = tree.handle.identifier
+        let statuses = tree.freezer.processes.compactMap { ProcessStatus(of: $0) }
+        let orphan = try #require(statuses.first { $0.session == $0.identifier && $0.identifier != root }).identifier
+        let child = try #require(statuses.first { $0.parent == orphan }).identifier
+        // All of them have left the group.
+        let place = "\(try ControlGroups.parent().path)/cgroup.procs"
+        for status in statuses { try KernelFile.write("\(status.identifier)", to: place) }
+        let mark = try #require(ProcessStatus.environmentValue(of: SignalFreezer.markName, in: root))
+        group.setRoot(tree.handle, mark: mark, isForeign: { $0 == orphan })
+        let handles = [orphan, child].map { ProcessHandle(identifier: $0) }
+        defer { for handle in handles { handle?.signal(SIGKILL) } }
+        group.kill()
+        await tree.handle.waitForEnd()
+        #expect(handles.allSatisfy { $0?.hasEnded == false })
+    }
+
+    @Test("B05 what has ended an application leaves the tree of another one alone")
+    func foreignTree() async throws {
+        let tree = try ProcessTree(.signals, script: "(setsid sh -c 'sleep 1000; exit' &); exec sleep 1000")
+        try await tree.waitForProcesses(3)
+        let statuses = tree.freezer.processes.compactMap { ProcessStatus(of: $0) }
+        let root = tree.handle.identifier
+        let orphan = try #require(statuses.first { $0.session == $0.identifier && $0.identifier != root }).identifier
+        let child = try #require(statuses.first { $0.parent == orphan }).identifier
+        let mark = try #require(ProcessStatus.environmentValue(of: SignalFreezer.markName, in: root))
+        let freezer = SignalFreezer(root: tree.handle, mark: mark, isForeign: { $0 == orphan })
+        let handles = [orphan, child].map { ProcessHandle(identifier: $0) }
+        defer { for handle in handles { handle?.signal(SIGKILL) } }
+        tree.handle.signal(SIGKILL)
+        await tree.handle.waitForEnd()
+        #expect(freezer.processes == [])
+        freezer.kill()
+        #expect(handles.allSatisfy { $0?.hasEnded == false })
+    }
+
     @Test("descendants are found after the end of the first process", arguments: ControlGroups.kinds)
     func orphans(kind: FreezerKind) async throws {
         let tree = try ProcessTree(kind, script: "setsid sh -c 'while :; do :; done' & exit 7")

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticDBus
 import EideticLifecycle
 import EideticSupervision
 import Glibc
@@ -48,6 +49,8 @@ final class RunningProcess {
     var isBackgroundLaunch = false
     /// The connections by which others reach it, while it is suspended.
     var callers = Callers()
+    /// The message bus of its session on this machine; `nil` until it was in the background, or if it has none.
+    private(set) var sessionBus: LocalBusAddress?
     /// The memory of the control groups that limit this process alone; `nil` if there are none.
     private var memory: ApplicationMemory?
     /// The watchdog of a service manager, which the process has brought along.
@@ -97,6 +100,8 @@ final class RunningProcess {
         // The reason of its end is then that of the kill.
         return reasons.kill.map { .killed($0) } ?? .failed
     }
+
+    func findSessionBus() { sessionBus = sessionBus ?? ProcessStatus.sessionBus(of: handle.identifier) }
 
     /// Collects the process if it has ended, after its last messages; returns `nil` while it runs, or if it was
     /// collected before.

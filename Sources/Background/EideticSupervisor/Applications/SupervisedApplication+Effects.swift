@@ -14,7 +14,7 @@ extension SupervisedApplication {
             do throws(SystemError) { try process?.page.setPhase(phase, deadline: deadline) } catch {
                 log("cannot write the shared page: \(error)")
             }
-            if phase == .background { context.desktop?.monitorActivations(of: self) }
+            if phase == .background { process?.findSessionBus() }
         case .expireTasks(let deadline):
             send(.expire(deadline: deadline))
             perform(components.taskNames.request(in: view))
@@ -96,15 +96,18 @@ extension SupervisedApplication {
         }
     }
 
-    /// Brings the application to the foreground for a call of another program, which it may have read already.
+    /// Continues the application for a call of another program, which it may have read already.
     ///
-    /// One that runs, and knows the supervisor, tells it of its windows.
+    /// One that knows the supervisor tells it if a window is shown; another one is in the foreground from now on.
     func activate(by method: String) {
         guard lifecycle.isInBackground else { return }
-        guard lifecycle.state == .suspended || lifecycle.reachedState == .suspending || components.plain.isRunning
-        else { return }
-        log("brought to the foreground by a call of \(method)")
-        request(.enterForeground)
+        if components.plain.isRunning {
+            log("brought to the foreground by a call of \(method)")
+            request(.enterForeground)
+        } else if lifecycle.state == .suspended || lifecycle.reachedState == .suspending {
+            log("continued in the background for a call of \(method)")
+            request(.resumeInBackground)
+        }
     }
 
     // MARK: Ends

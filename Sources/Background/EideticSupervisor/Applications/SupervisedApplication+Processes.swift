@@ -98,11 +98,11 @@ extension SupervisedApplication {
         guard ended.end == nil, ended.handle.hasEnded else { return }
         // Before it is collected: the kernel knows until then whether it had started its program.
         readStart(of: ended)
+        // The whole tree ends with its first process, whose session is known until then.
+        ended.freezer.kill()
         guard let end = ended.takeEnd() else { return }
         context.firstProcesses.remove(ended.handle.identifier)
         if process === ended, let answer = ended.launchAnswer { perform(components.launches.complete(answer)) }
-        // The whole tree ends with its first process.
-        ended.freezer.kill()
         components.leftovers.add(ended)
         if process === ended {
             if let intention = components.adoption.record?.intention { keepRequests(of: intention) }

@@ -5,9 +5,16 @@ import EideticDBus
 ///
 /// The bus shows a call whenever the program reads it, also in a short continuation.
 final class ActivationMonitor {
-    /// Called with the process that is called, and the method.
-    private let receive: (_ process: Int32, _ method: String) -> Void
-    /// The connection that receives copies of the calls, and the one that asks for the processes of their destinations.
+    /// A call, by processes.
+    struct Call {
+        /// The process that calls; `nil` if it has left the bus, as a second start does soon.
+        let sender: Int32?
+        let destination: Int32
+        let method: String
+    }
+
+    private let receive: (Call) -> Void
+    /// The connection that receives copies of the calls, and the one that asks for their processes.
     private let copies: BusLink
     private let questions: BusLink
 
@@ -20,10 +27,10 @@ final class ActivationMonitor {
         "org.mpris.MediaPlayer2": ["Raise"],
     ]
 
-    init(of address: String, poller: Poller, receive: @escaping (_ process: Int32, _ method: String) -> Void) {
+    init(of address: LocalBusAddress, poller: Poller, receive: @escaping (Call) -> Void) {
         self.receive = receive
-        copies = BusLink(to: .monitor(address), poller: poller, reconnects: false)
-        questions = BusLink(to: .address(address), poller: poller, reconnects: false)
+        copies = BusLink(to: .monitor(address), poller: poller)
+        questions = BusLink(to: .local(address), poller: poller)
         copies.connected = { bus in
             let rules = Self.methods.flatMap { interface, members in
                 members.map { "type='method_call',interface='\(interface)',member='\($0)'" }
@@ -35,9 +42,6 @@ final class ActivationMonitor {
 
     private var links: [BusLink] { [copies, questions] }
 
-    /// A Boolean value indicating whether the bus has closed a connection.
-    var hasEnded: Bool { links.contains(where: \.hasEnded) }
-
     var nextDeadline: Duration? { links.compactMap(\.nextDeadline).min() }
 
     func handleDeadlines(at now: Duration) {
@@ -47,21 +51,30 @@ final class ActivationMonitor {
     private func handle(_ call: BusMessage) {
         guard Self.methods[call.interface]?.contains(call.member) == true, let bus = questions.connection
         else { return }
-        bus.call("GetConnectionUnixProcessID", on: .bus, with: [.string(call.destination)]) { [weak self] result in
-            guard case .success(let values) = result, let process = values.first?.number else { return }
-            self?.receive(Int32(clamping: process), "\(call.interface).\(call.member)")
+        let method = "\(call.interface).\(call.member)"
+        var sender: Int32?
+        // The first one may leave the bus at once. Answers come in the order of the questions.
+        askForProcess(of: call.sender, on: bus) { sender = $0 }
+        askForProcess(of: call.destination, on: bus) { [weak self] process in
+            guard let process else { return }
+            self?.receive(Call(sender: sender, destination: process, method: method))
         }
         questions.process()
+    }
+
+    private func askForProcess(of name: String, on bus: BusConnection, reply: @escaping (Int32?) -> Void) {
+        bus.call("GetConnectionUnixProcessID", on: .bus, with: [.string(name)]) { result in
+            reply((try? result.get())?.first?.number.map { Int32(clamping: $0) })
+        }
     }
 }
 
 extension ProcessStatus {
-    /// Returns the address of the message bus of a process's session, from its environment; `nil` if it has none.
-    static func sessionBus(of identifier: Int32) -> String? {
-        if let list = environmentValue(of: "DBUS_SESSION_BUS_ADDRESS", in: identifier) {
-            // Without the identifier of the server.
-            return list.split(separator: ";").first?.split(separator: ",").first.map(String.init)
-        }
-        return environmentValue(of: "XDG_RUNTIME_DIR", in: identifier).map { "unix:path=\($0)/bus" }
+    /// Returns the address of the message bus of a process's session, from its environment; `nil` if it has none on
+    /// this machine.
+    static func sessionBus(of identifier: Int32) -> LocalBusAddress? {
+        let list = environmentValue(of: "DBUS_SESSION_BUS_ADDRESS", in: identifier)
+        let standard = environmentValue(of: "XDG_RUNTIME_DIR", in: identifier).map { "unix:path=\($0)/bus" }
+        return (list ?? standard).flatMap { LocalBusAddress(in: $0) }
     }
 }

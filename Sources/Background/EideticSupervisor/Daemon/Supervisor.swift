@@ -208,7 +208,16 @@ package final class Supervisor {
         recoverUnknownGroups()
         // What signals have stopped runs on alone; the rest was found by its groups.
         Release.run(for: Set(lost.filter { applications[$0]?.process == nil }), of: context)
+        continueUnknownOrphans()
         for application in Array(applications.values) { application.completeRestoration() }
+    }
+
+    /// Continues the stopped orphans of which only the earlier supervisor knew the application.
+    private func continueUnknownOrphans() {
+        let known = Set(applications.values.flatMap { $0.process?.freezer.processes ?? [] })
+        for orphan in context.orphans where !known.contains(orphan) && ProcessStatus(of: orphan)?.state == "T" {
+            ProcessHandle(identifier: orphan)?.signal(SIGCONT)
+        }
     }
 
     /// Restores an application from its record; returns `false` if the record cannot be used.

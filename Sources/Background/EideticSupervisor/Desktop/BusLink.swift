@@ -2,7 +2,7 @@ import EideticDBus
 import EideticCore
 import Glibc
 
-/// A connection to a message bus, which is made again when it is lost if that is wanted.
+/// A connection to a message bus that is made again when it is lost.
 final class BusLink {
     /// Called when a connection was made, before anything else is sent.
     var connected: (BusConnection) -> Void = { _ in }
@@ -14,7 +14,6 @@ final class BusLink {
     private(set) var failure = "not connected yet"
 
     private let bus: BusConnection.Bus
-    private let reconnects: Bool
     private let poller: Poller
     private var watch: Poller.Watch?
     private var nextAttempt: Duration? = .zero
@@ -25,14 +24,10 @@ final class BusLink {
     /// The time after which is tried again what the bus did not take.
     private static let writePause: Duration = .milliseconds(5)
 
-    init(to bus: BusConnection.Bus, poller: Poller, reconnects: Bool = true) {
-        self.bus = bus
-        self.poller = poller
-        self.reconnects = reconnects
-    }
+    init(to bus: BusConnection.Bus, poller: Poller) { (self.bus, self.poller) = (bus, poller) }
 
-    /// A Boolean value indicating whether the connection was lost, and is not made again.
-    var hasEnded: Bool { connection == nil && nextAttempt == nil }
+    // While the descriptor is open.
+    deinit { watch = nil }
 
     /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
     var nextDeadline: Duration? {
@@ -70,7 +65,7 @@ final class BusLink {
         failure = reason
         watch = nil
         connection = nil
-        nextAttempt = reconnects ? Clock.now + pause : nil
+        nextAttempt = Clock.now + pause
         pause = min(pause * 2, Self.longestPause)
     }
 }

@@ -15,7 +15,7 @@ final class DesktopServices {
     var requestedNames: Set<String> = []
     var locationClient: String?
     /// The monitors of the buses on which applications are called, by address.
-    private var monitors: [String: ActivationMonitor] = [:]
+    private var monitors: [LocalBusAddress: ActivationMonitor] = [:]
     /// The applications whose notifications wait for the answer of the server.
     let notificationsInterface: NotificationInterface
 
@@ -33,7 +33,7 @@ final class DesktopServices {
         session?.receive = { [unowned self] in self.receive($1, on: $0) }
         updateLocation()
         // Those that were taken over before.
-        for application in applications { monitorActivations(of: application) }
+        for application in applications { application.process?.findSessionBus() }
     }
 
     private static func bus(_ address: String?, variable: String) -> BusConnection.Bus? {
@@ -49,6 +49,7 @@ final class DesktopServices {
     }
 
     func handleDeadlines() {
+        updateMonitors()
         let now = Clock.now
         for link in [session, system].compactMap(\.self) {
             if let deadline = link.nextDeadline, deadline <= now { link.handleDeadlines() }
@@ -80,16 +81,27 @@ final class DesktopServices {
 
     private static let monitorLimit = 16
 
-    /// Brings an application to the foreground, from now on, when another program asks it to on the bus of its session.
-    func monitorActivations(of application: SupervisedApplication) {
-        guard let process = application.process, let address = ProcessStatus.sessionBus(of: process.handle.identifier)
-        else { return }
-        monitors = monitors.filter { !$1.hasEnded }
-        guard monitors[address] == nil, monitors.count < Self.monitorLimit else { return }
-        monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
-            [unowned self] process, method in
-            let called = applications.first { $0.process?.freezer.processes.contains(process) == true }
-            called?.activate(by: method)
+    /// Monitors the buses that applications have, and no others.
+    private func updateMonitors() {
+        guard supervisor.context.configuration.busAddress != "none" else { return }
+        let addresses = Set(applications.compactMap { $0.process?.sessionBus })
+        monitors = monitors.filter { addresses.contains($0.key) }
+        for address in addresses where monitors[address] == nil && monitors.count < Self.monitorLimit {
+            monitors[address] = ActivationMonitor(of: address, poller: supervisor.poller) {
+                [unowned self] call in pass(call, on: address)
+            }
+        }
+    }
+
+    /// Passes a call that asks an application to show itself to that application, unless that is the one that calls.
+    private func pass(_ call: ActivationMonitor.Call, on address: LocalBusAddress) {
+        for application in applications {
+            // Only those that use the bus: that of an application may say of another one what it likes.
+            guard let process = application.process, process.sessionBus == address else { continue }
+            let tree = process.freezer.processes
+            guard tree.contains(call.destination) else { continue }
+            if let sender = call.sender, tree.contains(sender) { return }
+            return application.activate(by: call.method)
         }
     }
 

@@ -123,7 +123,7 @@ package final class GroupFreezer: Freezer {
         for orphan in strayOrphans(notIn: Set(found)) { ProcessHandle(identifier: orphan)?.signal(SIGKILL) }
         killGroup()
         guard let root, !root.hasEnded else { return }
-        if !found.contains(root.identifier) { SignalFreezer(root: root, mark: mark).kill() }
+        if !found.contains(root.identifier) { SignalFreezer(root: root, mark: mark, isForeign: isForeign).kill() }
         root.signal(SIGKILL)
     }
 

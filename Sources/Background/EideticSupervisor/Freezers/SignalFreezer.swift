@@ -4,8 +4,8 @@ import Glibc
 /// A freezer that sends SIGSTOP to each process of the tree, for systems without a writable control group.
 ///
 /// Orphaned descendants are found among the children of the processes above the application: by a variable in their
-/// environment, by their session, or because they were stopped before they lost their parent. The application itself
-/// does not become their parent, as it would not collect what it has not started.
+/// environment, by their session, or because they were seen before they lost their parent. The application itself does
+/// not become their parent, as it would not collect what it has not started.
 package final class SignalFreezer: Freezer {
     /// The name of the variable that marks the processes of an application.
     package static let markName = "EIDETIC_APPLICATION"
@@ -14,8 +14,8 @@ package final class SignalFreezer: Freezer {
     private let mark: String
     private let isForeign: (Int32) -> Bool
     private var isRequested: Bool
-    /// The start times of the processes that were stopped, by their numbers.
-    private var stopped: [Int32: UInt64] = [:]
+    /// The start times of the processes of the tree that were seen and have not ended, by their numbers.
+    private var seen: [Int32: UInt64] = [:]
 
     /// The time after which an attempt to stop the tree is continued later.
     private static let immediateTime: Duration = .milliseconds(50)
@@ -41,10 +41,7 @@ package final class SignalFreezer: Freezer {
         let end = Clock.now + Self.immediateTime
         for _ in 0..<50 where Clock.now < end {
             let tree = processStatuses
-            for status in tree where !isStopped(status.identifier) {
-                signal(SIGSTOP, to: status)
-                stopped[status.identifier] = status.startTime
-            }
+            for status in tree where !isStopped(status.identifier) { signal(SIGSTOP, to: status) }
             if tree.allSatisfy({ isStopped($0.identifier) }), Set(processes) == Set(tree.map(\.identifier)) {
                 return true
             }
@@ -69,7 +66,6 @@ package final class SignalFreezer: Freezer {
     package func thaw() {
         isRequested = false
         for status in processStatuses { signal(SIGCONT, to: status) }
-        stopped = [:]
     }
 
     /// Stops the tree first, so that no process escapes by a birth.
@@ -89,19 +85,28 @@ package final class SignalFreezer: Freezer {
     /// The root cannot leave its own tree.
     package func regainRoot(from found: [Int32]) -> Bool { true }
 
-    /// The processes below the root and its orphans, and those with the mark if the root has ended.
+    /// The processes below the root and its orphans.
     private var processStatuses: [ProcessStatus] {
-        if root.hasEnded { return orphans(among: ProcessStatus.all) }
-        var tree = [root.identifier] + orphans(among: strangers).map(\.identifier)
-        var next = 0
+        let hasEnded = root.hasEnded
+        var tree = hasEnded ? [] : [root.identifier]
+        tree += orphans(among: hasEnded ? ProcessStatus.all : strangers).map(\.identifier)
+        var (found, next) = (Set(tree), 0)
         while next < tree.count {
-            tree += Self.children(of: tree[next]).filter { !isForeign($0) }
+            tree += Self.children(of: tree[next]).filter { !isForeign($0) && found.insert($0).inserted }
             next += 1
         }
-        return tree.compactMap { ProcessStatus(of: $0) }.filter { status in
+        let statuses = tree.compactMap { ProcessStatus(of: $0) }.filter { status in
             status.hasLiveThread
                 && (status.identifier != root.identifier || status.startTime == root.startTime)
         }
+        remember(statuses)
+        return statuses
+    }
+
+    /// Adds processes to those that were seen, from which ended ones are removed.
+    private func remember(_ statuses: [ProcessStatus]) {
+        seen = seen.filter { ProcessStatus(of: $0)?.startTime == $1 }
+        for status in statuses { seen[status.identifier] = status.startTime }
     }
 
     /// The children of the processes above the root, to which the kernel gives orphans.
@@ -117,14 +122,28 @@ package final class SignalFreezer: Freezer {
     }
 
     private func orphans(among strangers: [ProcessStatus]) -> [ProcessStatus] {
-        strangers.filter { status in
+        let hasSession = hasSession
+        return strangers.filter { status in
             status.identifier != root.identifier && !isForeign(status.identifier) && status.hasLiveThread
-                && (stopped[status.identifier] == status.startTime || isOfSession(status) || isMarked(status))
+                && (seen[status.identifier] == status.startTime || hasSession && status.session == root.identifier
+                    || isMarked(status))
+                && !isBelowForeign(status)
         }
     }
 
-    /// The session of a root that runs belongs to it alone if it leads it, as one that was launched does.
-    private func isOfSession(_ status: ProcessStatus) -> Bool { !root.hasEnded && status.session == root.identifier }
+    /// Returns whether another application has started a process, which may have inherited the mark.
+    private func isBelowForeign(_ status: ProcessStatus) -> Bool {
+        var parent = status.parent
+        while parent > 1 {
+            if isForeign(parent) { return true }
+            parent = ProcessStatus(of: parent)?.parent ?? 0
+        }
+        return false
+    }
+
+    /// A Boolean value indicating whether a session of the root's number is its own: until the root is collected, no
+    /// other process has the number.
+    private var hasSession: Bool { ProcessStatus(of: root.identifier)?.startTime == root.startTime }
 
     /// The children of a process, each of which one of its threads has started or adopted.
     static func children(of identifier: Int32) -> [Int32] {

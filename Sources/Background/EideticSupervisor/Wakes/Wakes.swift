@@ -209,9 +209,9 @@ package struct Wakes: ApplicationComponent {
         }
     }
 
-    /// Learns when the user uses the application.
+    /// Learns when the user uses the application; nobody tells of a program that does not know the supervisor.
     private mutating func recordUse(in view: ApplicationView) {
-        let isInUse = view.lifecycle.reachedState == .active
+        let isInUse = view.lifecycle.reachedState == .active && !view.isPlain
         guard isInUse != record.schedule.isInUse else { return }
         let now = view.scheduleTime()
         if isInUse { record.schedule.recordUse(at: now) } else { record.schedule.recordEndOfUse(at: now) }

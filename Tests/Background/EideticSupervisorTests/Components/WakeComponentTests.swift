@@ -36,6 +36,17 @@ struct WakeComponentTests {
         #expect(!wakes.isActive(.location))
     }
 
+    @Test("B14 a program that does not tell of its windows is not recorded as used")
+    func plainUse() {
+        var (wakes, active) = (wakes(), view(.running(.active)))
+        active.isPlain = true
+        _ = wakes.handle(.settled, in: active)
+        #expect(!wakes.record.schedule.isInUse)
+        active.isPlain = false
+        _ = wakes.handle(.settled, in: active)
+        #expect(wakes.record.schedule.isInUse)
+    }
+
     @Test("B14 a planned wake that is refused comes again after an hour, and without a program as well")
     func refused() throws {
         for hasProgram in [true, false] {
