@@ -47,11 +47,15 @@ package struct ShortThaws: ApplicationComponent {
     private var nextLook: Duration?
     /// The sources for which the next one waits.
     private var waiting: Set<Source> = []
+    /// The time of a further one, once, for answers to a bus for which the last one was too short.
+    private var repetition: Duration?
     private var counts: [Source: Int] = [:]
 
     package init() {}
 
-    package var deadline: Duration? { end ?? (waiting.isEmpty ? nil : min(next, nextLook ?? next)) }
+    package var deadline: Duration? {
+        end ?? (waiting.isEmpty ? repetition : min(next, nextLook ?? next))
+    }
 
     /// Lets the application run for something that it has not read, now or a second after the last time.
     package mutating func request(from source: Source, in view: ApplicationView) -> [ApplicationEffect] {
@@ -64,6 +68,7 @@ package struct ShortThaws: ApplicationComponent {
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
         for source in waiting { counts[source, default: 0] += 1 }
+        repetition = waiting.contains(.bus) ? now + Self.pause : nil
         waiting = []
         nextLook = nil
         attempts = 0
@@ -110,7 +115,12 @@ package struct ShortThaws: ApplicationComponent {
             self = ShortThaws()
             return []
         case .settled:
-            if view.lifecycle.state != .suspended { (end, waiting, nextLook) = (nil, [], nil) }
+            if view.lifecycle.state != .suspended {
+                end = nil
+                waiting = []
+                nextLook = nil
+                repetition = nil
+            }
             return []
         case .deadline:
             if let end {
@@ -123,11 +133,12 @@ package struct ShortThaws: ApplicationComponent {
                 self.end = view.now + Self.retryPause
                 return [.endBriefThaw]
             }
-            guard !waiting.isEmpty else { return [] }
+            let isRepetition = repetition.map { $0 <= view.now } ?? false
+            guard !waiting.isEmpty || isRepetition else { return [] }
             guard next <= view.now else { return look(in: view) }
             // It may have been read in the meantime.
             waiting.formIntersection(view.unreadSources())
-            return waiting.isEmpty ? [] : begin(at: view.now)
+            return waiting.isEmpty && !isRepetition ? [] : begin(at: view.now)
         }
     }
 

@@ -101,7 +101,7 @@ struct ProcessPartTests {
         effects = thaws.end(.pending, in: view)
         #expect(effects.isEmpty && thaws.deadline == start + .milliseconds(2))
         effects = thaws.end(.verified, in: view)
-        #expect(effects.names == ["watchCallers"] && thaws.deadline == nil)
+        #expect(effects.names == ["watchCallers"] && thaws.deadline == start + ShortThaws.pause)
         effects = thaws.end(.openTasks(2), in: view)
         #expect(effects.events == [.resumeInBackground, .openTaskCountChanged(2, process: identity)])
         view = view.at(start + .seconds(5))
@@ -109,6 +109,25 @@ struct ProcessPartTests {
         _ = thaws.end(.pending, in: view)
         effects = thaws.end(.pending, in: view.at(start + .milliseconds(5_200)))
         #expect(effects.events == [.resumeInBackground] && thaws.deadline == nil)
+    }
+
+    @Test("B05 callers on a bus get a second short thaw, in which a slow machine answers, and no third one")
+    func repeatedThaw() {
+        let suspended = ApplicationView.running(.suspended)
+        var thaws = ShortThaws()
+        func end(at time: Duration) {
+            let end = thaws.handle(.deadline, in: suspended.at(time + ShortThaws.length))
+            #expect(end.names == ["endBriefThaw"])
+            _ = thaws.end(.verified, in: suspended.at(time + ShortThaws.length))
+        }
+        #expect(thaws.request(from: .bus, in: suspended.at(start)).names == ["thawBriefly"])
+        end(at: start)
+        let second = start + ShortThaws.pause
+        #expect(thaws.deadline == second)
+        #expect(thaws.handle(.deadline, in: suspended.at(second - .milliseconds(1))).isEmpty)
+        #expect(thaws.handle(.deadline, in: suspended.at(second)).names == ["thawBriefly"])
+        end(at: second)
+        #expect(thaws.deadline == nil)
     }
 
     @Test("B05 an application continues before the queue of its display is full, and not for unread bytes of a bus")
