@@ -107,6 +107,21 @@ struct FileSystemTests {
         #expect(try FileSystem().entryNames(in: directory.path).isEmpty)
     }
 
+    @Test("C18 a slash before a combining mark ends a directory")
+    func combinedSlash() throws {
+        let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
+        let opened = try FileSystem().open(directory.path, flags: O_RDONLY | O_DIRECTORY), name = "\u{301}x.png"
+        // The directory before it can have no file, neither without a name nor with one.
+        try [UInt8(4)].withUnsafeBytes {
+            try files.replaceContents(of: "/proc/self/fd/\(opened.rawValue)/\(name)", with: $0)
+        }
+        #expect(try FileSystem().entryNames(in: directory.path) == [name])
+        #expect(plan.count(of: .open) == 1)
+        let deep = directory.path(of: "one/\(name)/\(name)")
+        try files.makeDirectories(deep)
+        #expect(try files.status(of: deep).kind == .directory)
+    }
+
     @Test(
         "F07 a file larger than the limit is rejected: one byte below, at, and above the limit",
         arguments: [(2, false), (3, true), (4, true)]

@@ -54,7 +54,7 @@ extension FileSystem {
 
     /// Opens a new file without a name, in the directory of a path, by `open(2)` with `O_TMPFILE`.
     private func openUnnamed(beside path: String, mode: UInt32) throws(SystemError) -> FileDescriptor {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let directory = path.parentPath.map { "\($0)/" } ?? "."
         return FileDescriptor(adopting: try perform(.open, path: path) { eidetic_open_unnamed(directory, mode) })
     }
 
