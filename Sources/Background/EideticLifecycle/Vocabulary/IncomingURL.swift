@@ -32,7 +32,13 @@ package struct IncomingURL: Sendable, Hashable, CustomStringConvertible {
         let colon = visible.firstIndex(of: UInt8(ascii: ":")) ?? visible.startIndex
         // As in "https://user:password@host/path", with any number of slashes.
         let rest = visible[colon...].dropFirst().drop { slashes.contains($0) }
-        let sign = rest.prefix { !slashes.contains($0) }.lastIndex(of: UInt8(ascii: "@"))
+        let hasAuthority =
+            visible[colon...].count > rest.count + 1 || visible[..<colon].elementsEqual("http".utf8)
+            || visible[..<colon].elementsEqual("https".utf8)
+        let authority = rest.prefix { !slashes.contains($0) }
+        // The path of mailto: has an address.
+        let isAddress = !hasAuthority && !authority.contains(UInt8(ascii: ":"))
+        let sign = isAddress ? nil : authority.lastIndex(of: UInt8(ascii: "@"))
         let shown = Array(visible[..<rest.startIndex]) + (sign.map { rest[$0...].dropFirst() } ?? rest)
         return String(decoding: shown.prefix(Self.descriptionLength), as: UTF8.self)
     }
