@@ -83,7 +83,9 @@ extension RedisTier.Configuration {
 
     /// Returns a URL without its user and password, for messages.
     static func redacted(_ url: String) -> String {
-        guard let at = url.lastIndex(of: "@"), let scheme = url.firstIndex(of: ":"), scheme < at else { return url }
+        guard let at = url.utf8.lastIndex(of: UInt8(ascii: "@")),
+            let scheme = url.utf8.firstIndex(of: UInt8(ascii: ":")), scheme < at
+        else { return url }
         return "\(url[..<scheme])://…\(url[at...])"
     }
 

@@ -101,6 +101,18 @@ struct LifecyclePartTests {
         #expect(warnings == [true, false, true])
     }
 
+    @Test(
+        "B09 the description of a URL has no password, in any form that is loaded",
+        arguments: [
+            ("https://bob:SECRET@h/a?b#c", "https://h/a"), ("https:bob:SECRET@h/a", "https:h/a"),
+            (#"http:\/\bob:SECRET@h/a@b"#, #"http:\/\h/a@b"#), ("http://bob:SECRET@\u{301}h", "http://\u{301}h"),
+            ("http://h/\u{301}a@b", "http://h/\u{301}a@b"), ("eidetic:a", "eidetic:a"), ("", ""),
+        ]
+    )
+    func descriptions(text: String, expected: String) {
+        #expect(IncomingURL(text, id: 1).description == expected)
+    }
+
     @Test("B09 a URL is answered once, and those that have no answer are reported when the process ends")
     func urls() {
         var queue = URLQueue([IncomingURL("a:1", id: 1), IncomingURL("a:2", id: 2)])

@@ -48,6 +48,11 @@ struct ManifestTests {
         #expect(program.directory == "/tmp" && program.executable.hasPrefix("/"))
     }
 
+    @Test("B10 a value may begin with a combining mark")
+    func combiningMark() throws {
+        #expect(try Self.manifest(Self.head + "Exec=mail\nIcon=\u{301}x\n").identifier == "mail")
+    }
+
     @Test("B10 an entry without keys declares nothing, and a mode for every kind of wake but notifications")
     func nothing() throws {
         let manifest = try Self.manifest(Self.head + "Exec=mail\n")

@@ -59,6 +59,12 @@ struct ProcessTests {
         #expect(!same.signal(0))
     }
 
+    @Test("a process may have any name", arguments: ["a b", "a) (b", "\u{301}", "a)\u{301}"])
+    func names(name: String) {
+        let status = ProcessStatus(line: "7 (\(name)) S 1 7 7 0 -1 4194560 1 0 0 0 2 3 0 0 20 0 1 0 900 1 1 1\n")
+        #expect(status?.state == "S" && status?.parent == 1 && status?.group == 7)
+    }
+
     @Test("the status of a process is known to a supervisor that did not start it")
     func foreignStatus() async throws {
         let handle = try start("exec sleep 100")

@@ -56,31 +56,70 @@ struct FileSystemTests {
     }
 
     /// open(2), "O_TMPFILE"; NFS and FAT, for instance, answer EOPNOTSUPP, and without /proc linkat(2) says ENOENT.
+    ///
+    /// AppArmor denies links with EACCES, seccomp with ENOSYS or EPERM, and an owner without a number is EOVERFLOW.
     @Test(
         "C18 a file that is not complete has no name; where that cannot be, it has a temporary one",
-        arguments: [nil, (.open, EOPNOTSUPP), (.linkat, ENOENT)] as [(SystemCall, Int32)?],
+        arguments: [
+            nil, (.open, [EOPNOTSUPP]), (.open, [ENOSYS]), (.open, [EISDIR]), (.open, [EINVAL]),
+            (.linkat, [ENOENT, EACCES, ENOSYS, EOVERFLOW, EPERM, EXDEV, EMLINK, EROFS]),
+        ] as [(SystemCall, [Int32])?],
         [false, true]
     )
-    func unnamed(fault: (call: SystemCall, number: Int32)?, keepsExisting: Bool) throws {
-        let directory = try TemporaryDirectory(named: "files"), names = NameLog(directory.path)
-        let plan = FaultPlan(), files = FileSystem(observer: fault == nil ? names : plan)
-        let path = directory.path(of: "a"), bytes: [UInt8] = [4, 5]
-        func replace(by bytes: [UInt8]) throws {
-            if let fault { plan.fail(fault.call, with: fault.number) }
-            try bytes.withUnsafeBytes { try files.replaceContents(of: path, with: $0, keepsExisting: keepsExisting) }
+    func unnamed(fault: (call: SystemCall, numbers: [Int32])?, keepsExisting: Bool) throws {
+        for number in fault?.numbers ?? [0] {
+            let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan()
+            let names = NameLog(directory.path, plan: plan), files = FileSystem(observer: names)
+            let path = directory.path(of: "a"), bytes: [UInt8] = [4, 5]
+            func replace(by bytes: [UInt8]) throws {
+                plan.removeAllRules()
+                if let fault { plan.fail(fault.call, with: number) }
+                // What denies one form of a link denies the other.
+                if fault?.call == .linkat { plan.fail(.link, with: number) }
+                try bytes.withUnsafeBytes {
+                    try files.replaceContents(of: path, with: $0, keepsExisting: keepsExisting)
+                }
+            }
+            try replace(by: bytes)
+            #expect(try directory.contents(of: "a") == bytes)
+            #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
+            #expect(names.all.isEmpty == (fault == nil), "\(names.all)")
+            if keepsExisting {
+                let error = #expect(throws: SystemError.self) { try replace(by: [6]) }
+                #expect(error?.errorNumber == EEXIST)
+            } else {
+                try replace(by: [6])
+            }
+            #expect(try directory.contents(of: "a") == (keepsExisting ? bytes : [6]))
+            #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
+            #expect(names.all.subtracting(["a"]).isEmpty == (fault == nil), "\(names.all)")
         }
-        try replace(by: bytes)
-        #expect(try directory.contents(of: "a") == bytes)
-        #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
-        #expect(names.all.isEmpty)
-        if keepsExisting {
-            let error = #expect(throws: SystemError.self) { try replace(by: [6]) }
-            #expect(error?.errorNumber == EEXIST)
-        } else {
-            try replace(by: [6])
+    }
+
+    @Test("C18 a link that fails for lack of space, or of the disk, is an error", arguments: [ENOSPC, EDQUOT, EIO])
+    func failedLink(_ number: Int32) throws {
+        let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
+        plan.fail(.linkat, with: number)
+        let error = #expect(throws: SystemError.self) {
+            try [4].withUnsafeBytes { try files.replaceContents(of: directory.path(of: "a"), with: $0) }
         }
-        #expect(try directory.contents(of: "a") == (keepsExisting ? bytes : [6]))
-        #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
+        #expect(error?.call == .linkat && error?.errorNumber == number)
+        #expect(try FileSystem().entryNames(in: directory.path).isEmpty)
+    }
+
+    @Test("C18 a slash before a combining mark ends a directory")
+    func combinedSlash() throws {
+        let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
+        let opened = try FileSystem().open(directory.path, flags: O_RDONLY | O_DIRECTORY), name = "\u{301}x.png"
+        // The directory before it can have no file, neither without a name nor with one.
+        try [UInt8(4)].withUnsafeBytes {
+            try files.replaceContents(of: "/proc/self/fd/\(opened.rawValue)/\(name)", with: $0)
+        }
+        #expect(try FileSystem().entryNames(in: directory.path) == [name])
+        #expect(plan.count(of: .open) == 1)
+        let deep = directory.path(of: "one/\(name)/\(name)")
+        try files.makeDirectories(deep)
+        #expect(try files.status(of: deep).kind == .directory)
     }
 
     @Test(
@@ -148,19 +187,24 @@ struct FileSystemTests {
     }
 }
 
-/// The names of the files in a directory while one is written.
+/// The names of the files in a directory while one is written, and the calls that fail.
 private final class NameLog: SystemCallObserver {
     private let directory: String
+    private let plan: FaultPlan
     private let names = Guarded<Set<String>>([])
 
-    init(_ directory: String) { self.directory = directory }
+    init(_ directory: String, plan: FaultPlan) {
+        self.directory = directory
+        self.plan = plan
+    }
 
     var all: Set<String> { names.withLock { $0 } }
 
     func willPerform(_ call: SystemCall, path: String?) -> Int32? {
-        guard call == .write else { return nil }
-        let found = (try? FileSystem().entryNames(in: directory)) ?? []
-        names.withLock { $0.formUnion(found) }
-        return nil
+        if call == .write {
+            let found = (try? FileSystem().entryNames(in: directory)) ?? []
+            names.withLock { $0.formUnion(found) }
+        }
+        return plan.willPerform(call, path: path)
     }
 }

@@ -78,25 +78,57 @@ struct PartLimitTests {
         #expect(ranges == [nil, "bytes=70000-", nil])
     }
 
+    @Test("L24 each part in memory expires a day after its download, and is freed, also after the clock was set back")
+    func expiresByItself() async throws {
+        let body = Fixture.image(length: 70_000), time = ManualTime()
+        let origin = try ScriptedOrigin { _ in
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "100000"]
+            return [.head(200, headers: fields), .send(body), .close]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.time = time
+        let downloader = Downloader(configuration)
+        for number in 0..<2 {
+            _ = await failure { () async throws(EideticError) in
+                try await downloader.fetch(url: "\(origin.url)/\(number)")
+            }
+            time.set(now: Timestamp(seconds: time.now.seconds - 864_000))
+            time.advance(by: .seconds(40_000))
+        }
+        #expect(downloader.parts.memory.usage.count == 2)
+        time.advance(by: .seconds(6_400))
+        #expect(!downloader.parts.has(of: FetchRequest(origin.url + "/0")))
+        #expect(downloader.parts.memory.usage == (1, 70_000))
+        time.advance(by: .seconds(40_000))
+        #expect(!downloader.parts.has(of: FetchRequest(origin.url + "/other")))
+        #expect(downloader.parts.memory.usage == (0, 0))
+    }
+
     @Test("L24 a cancelled download whose hook hangs does not hold up the next one of its request")
     func hangingHook() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         let reached = Gate(), release = Gate(), calls = Counter()
         var configuration = Downloader.Configuration()
-        configuration.retryClock = ManualRetryClock()
+        let clock = ManualRetryClock()
+        configuration.retryClock = clock
         configuration.responseModifier = { response in
             if calls.next() == 0 {
                 reached.open()
-                await release.wait()
+                // A hook that hangs does not notice that it is cancelled.
+                await Task { await release.wait() }.value
             }
             return response
         }
-        let downloader = Downloader(configuration), request = FetchRequest(origin.url)
+        let downloader = Downloader(configuration), request = FetchRequest(origin.url + "/a")
         let first = Task { try await downloader.fetch(request) }
         await reached.wait()
         first.cancel()
         _ = await first.result
-        #expect(try await downloader.fetch(request).bytes == Fixture.image())
+        #expect(downloader.parts.has(of: request))
+        // The time is over for all of them together.
+        for _ in 0..<3 { #expect(try await downloader.fetch(request).bytes == Fixture.image()) }
+        #expect(clock.delays == [.seconds(2)])
+        #expect(!downloader.parts.has(of: request))
         release.open()
     }
 }

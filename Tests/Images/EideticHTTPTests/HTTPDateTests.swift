@@ -54,10 +54,20 @@ struct HTTPDateTests {
             "Sun, 06 Nov 1994 10:49:37 +0200", "Sun, 06 Nov 1994 03:19:37 -0530", "Sun, 06 Nov 1994 08:49:37 z",
             "Sunday, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994\t08:49:37 GMT", " Sun, 06 Nov 1994 08:49:37 GMT",
             "Sun, 06 November 1994 08:49:37 GMT", "\"Sun, 06 Nov 1994 08:49:37 GMT\"", "1994-11-06T08:49:37Z",
+            "1994 06 Nov 08:49:37 GMT", "1994 Nov 06 08:49:37 GMT", "08:49:37 1994 Sunday 06-Nov",
         ]
     )
     func readsAsBrowsers(_ text: String) {
         #expect(HTTPDate.parse(text, now: now)?.seconds == 784_111_777)
+    }
+
+    @Test("C20 a day after the year and before the name of the month is a day, also one that may be a month")
+    func readsDayAfterYear() {
+        for day in 1...30 {
+            let text = day < 10 ? "0\(day)" : "\(day)"
+            let expected = HTTPDate.parse("\(text) Nov 1994 08:49:37 GMT", now: now)
+            #expect(expected != nil && HTTPDate.parse("1994 \(text) Nov 08:49:37 GMT", now: now) == expected)
+        }
     }
 
     @Test("C20 a date without seconds is read, as in Chromium 156")
@@ -76,6 +86,7 @@ struct HTTPDateTests {
             "Sun, 06 Nov 199 08:49:37 GMT", "Sun, 06 Nov 19940 08:49:37 GMT", "Sun, 06 Nov 08:49:37 GMT",
             "Sun, 06 Nov Dec 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT UTC", "Sun, 06 Nov 1994 08:49:37 +00",
             "Sun, 06 Nov 1994 08:49:37 +0060", "Sun Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06--Nov-1994 08:49:37 GMT",
+            "1994 06 Nov Dec 08:49:37 GMT", "1994 06 Nov 06 08:49:37 GMT", "1994 11 06 Nov 08:49:37 GMT",
         ]
     )
     func refuses(_ text: String) {

@@ -235,7 +235,7 @@ struct OutputTests {
         let result = try await eidetic(words + ["{w}/{n}-{name}_{w}x{h}.{ext}", "a.png", "b.png"])
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(try names(in: "out/32") == ["1-a_32x24.webp", "2-b_32x24.webp"])
-        for template in ["{nam}.png", "../{name}", "/tmp/{name}", "{name", "a//b", ""] {
+        for template in ["{nam}.png", "../{name}", "/tmp/{name}", "{name", "a//b", "../\u{301}{name}", ""] {
             #expect(try await eidetic(words + [template, "a.png"]).status == .exited(2), "\(template)")
         }
         #expect(try await eidetic(["convert", "--out-template", "{name}", "a.png", "c.png"]).status == .exited(2))

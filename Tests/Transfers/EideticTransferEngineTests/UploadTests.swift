@@ -123,6 +123,70 @@ struct UploadTests {
         #expect(origin.requests.suffix(2).map { $0.headers["upload-offset"] } == ["10", "10"])
     }
 
+    /// The faults of an answer that has begun.
+    enum AnswerFault: String, CaseIterable {
+        case transferCoding = "Transfer-Encoding: gzip, chunked\r\n\r\n"
+        case lengths = "Content-Length: 1\r\nContent-Length: 2\r\n\r\n"
+        case headLength
+        case lineLength
+        case endInHead = "Server: a\r\n"
+        case endInBody = "Content-Length: 100\r\n\r\na"
+
+        var answer: [UInt8] {
+            let lines =
+                switch self {
+                case .headLength: String(repeating: "A: \(String(repeating: "b", count: 1_000))\r\n", count: 140)
+                case .lineLength: "A: " + String(repeating: "b", count: 300_000)
+                default: rawValue
+                }
+            return Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\(lines)".utf8)
+        }
+    }
+
+    /// RFC 9110, section 9.2.2: a request that is not idempotent is not repeated unless it has had no effect.
+    @Test(
+        "B14 an upload that is not idempotent is not sent again after an answer, and the failure has its status",
+        arguments: AnswerFault.allCases,
+        ["POST", "PUT"]
+    )
+    func answeredUploads(fault: AnswerFault, method: String) async throws {
+        let origin = try ScriptedOrigin { request in
+            request.connection == 1 ? [.send(fault.answer), .close] : [.response(200)]
+        }
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Body.bytes(1_000), to: "file")
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.add(TransferRequest(upload: path, to: origin.url, method: method))
+        let event = try #require(await fixture.log.waitForEvents(1).first)
+        if method == "PUT" {
+            #expect(try fixture.finished(event).response.status == 200)
+        } else {
+            guard case .failed(_, let message) = event.outcome else { throw UnexpectedOutcome(event: event) }
+            #expect(message.hasSuffix("; the server has answered with status 201"), "\(message)")
+        }
+        #expect(origin.connectionCount == (method == "PUT" ? 2 : 1))
+    }
+
+    @Test(
+        "B14 an upload that is not idempotent is not sent again after a redirect to its result",
+        arguments: [302, 303]
+    )
+    func redirectedUploads(status: Int) async throws {
+        let origin = try ScriptedOrigin { request in
+            if request.method == "GET" { return [.close] }
+            let fields = "Location: /result\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            let lines = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 \(status) Other\r\n"
+            return [.send(Array((lines + fields).utf8)), .close]
+        }
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Body.bytes(1_000), to: "file")
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.add(TransferRequest(upload: path, to: origin.url, method: "POST"))
+        let event = try #require(await fixture.log.waitForEvents(1).first)
+        guard case .failed("connectionLost", _) = event.outcome else { throw UnexpectedOutcome(event: event) }
+        #expect(origin.requests.filter { $0.method == "POST" }.count == 1)
+    }
+
     @Test("B14 an upload whose answer was lost is recognisable by its response", arguments: [true, false])
     func lostAnswersAreRecognisable(_ isLost: Bool) async throws {
         let origin = try ScriptedOrigin { request in

@@ -27,12 +27,19 @@ package struct IncomingURL: Sendable, Hashable, CustomStringConvertible {
     private static let descriptionLength = 200
 
     package var description: String {
-        let visible = text.prefix { $0 != "?" && $0 != "#" }
-        var parts = visible.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
-        // As in "https:", "", "user:password@host", "path".
-        if parts.count > 2, parts[1].isEmpty, let sign = parts[2].lastIndex(of: "@") {
-            parts[2] = String(parts[2][parts[2].index(after: sign)...])
-        }
-        return String(decoding: parts.joined(separator: "/").utf8.prefix(Self.descriptionLength), as: UTF8.self)
+        let visible = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let slashes = "/\\".utf8
+        let colon = visible.firstIndex(of: UInt8(ascii: ":")) ?? visible.startIndex
+        // As in "https://user:password@host/path", with any number of slashes.
+        let rest = visible[colon...].dropFirst().drop { slashes.contains($0) }
+        let hasAuthority =
+            visible[colon...].count > rest.count + 1 || visible[..<colon].elementsEqual("http".utf8)
+            || visible[..<colon].elementsEqual("https".utf8)
+        let authority = rest.prefix { !slashes.contains($0) }
+        // The path of mailto: has an address.
+        let isAddress = !hasAuthority && !authority.contains(UInt8(ascii: ":"))
+        let sign = isAddress ? nil : authority.lastIndex(of: UInt8(ascii: "@"))
+        let shown = Array(visible[..<rest.startIndex]) + (sign.map { rest[$0...].dropFirst() } ?? rest)
+        return String(decoding: shown.prefix(Self.descriptionLength), as: UTF8.self)
     }
 }

@@ -51,10 +51,12 @@ package struct DesktopEntry: Sendable, Hashable {
     }
 
     private mutating func add(_ text: Substring, number: Int) throws(ManifestError) {
-        guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { throw .invalidLine(line: number) }
+        guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign != text.startIndex else {
+            throw .invalidLine(line: number)
+        }
         let key = String(text[..<sign].trimmingBlanks)
         guard values.count < Self.keyLimit else { throw .tooMany("keys", limit: Self.keyLimit) }
-        let value = String(text[text.index(after: sign)...].trimmingBlanks)
+        let value = String(text[text.utf8.index(after: sign)...].trimmingBlanks)
         guard values.updateValue(value, forKey: key) == nil else { throw .duplicate(key, line: number) }
     }
 

@@ -40,7 +40,7 @@ final class ApplicationMemory {
 
     /// Returns a path and those above it, without the root.
     private static func ancestors(of path: String) -> [String] {
-        let names = path.split(separator: "/")
+        let names = path.pathParts.filter { !$0.isEmpty }
         return (0..<names.count).map { count in names.prefix(count + 1).map { "/\($0)" }.joined() }
     }
 

@@ -32,9 +32,12 @@ package struct ProcessStatus: Sendable, Hashable {
 
     /// Parses the line; the name of the program may contain spaces and parentheses.
     package init?(line: String) {
-        guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"), open < close else { return nil }
+        // A name may begin with a combining mark, of which the parenthesis is a `Character` with it.
+        guard let open = line.utf8.firstIndex(of: UInt8(ascii: "(")),
+            let close = line.utf8.lastIndex(of: UInt8(ascii: ")")), open < close
+        else { return nil }
         guard let identifier = Int32(line[..<open].filter { $0 != " " }) else { return nil }
-        let fields = line[line.index(after: close)...].split(whereSeparator: \.isWhitespace)
+        let fields = line[line.utf8.index(after: close)...].split(whereSeparator: \.isWhitespace)
         guard fields.count >= 20, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
         guard let group = Int32(fields[2]), let session = Int32(fields[3]), let terminal = Int32(fields[4]),
             let front = Int32(fields[5])

@@ -8,7 +8,7 @@ extension FileSystem {
         var missing: [String] = []
         var current = path
         while try !makeOrFindDirectory(current, mode: mode) {
-            guard let slash = current.lastIndex(of: "/"), slash > current.startIndex else {
+            guard let slash = current.lastSlash, slash > current.startIndex else {
                 throw SystemError(.mkdir, errorNumber: ENOENT, path: path)
             }
             missing.append(current)

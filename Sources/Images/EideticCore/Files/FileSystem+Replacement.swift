@@ -14,10 +14,11 @@ extension FileSystem {
 
     /// Replaces a file atomically, so that readers see all or nothing.
     ///
-    /// The file gets a name when it is complete, so that a process that is killed leaves nothing; where the file system
-    /// cannot do that, it is a temporary file beside the other, and renamed. Whatever has the name of the file is never
-    /// opened. With `keepsExisting` it stays, and the call fails with `EEXIST`. Without a modification time the file
-    /// has that of now.
+    /// The file gets a name when it is complete, so that a process that is killed while it writes leaves nothing; where
+    /// the file system cannot do that, it is a temporary file beside the other, and renamed. One that replaces another
+    /// is complete when it gets a temporary name, which stays if the process is killed before it is renamed. Whatever
+    /// has the name of the file is never opened. With `keepsExisting` it stays, and the call fails with `EEXIST`.
+    /// Without a modification time the file has that of now.
     package func replaceContents(
         of path: String,
         with bytes: UnsafeRawBufferPointer,
@@ -53,7 +54,7 @@ extension FileSystem {
 
     /// Opens a new file without a name, in the directory of a path, by `open(2)` with `O_TMPFILE`.
     private func openUnnamed(beside path: String, mode: UInt32) throws(SystemError) -> FileDescriptor {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let directory = path.parentPath.map { "\($0)/" } ?? "."
         return FileDescriptor(adopting: try perform(.open, path: path) { eidetic_open_unnamed(directory, mode) })
     }
 
@@ -87,8 +88,8 @@ extension FileSystem {
     private func move(_ path: String, toUnused target: String) throws(SystemError) {
         do throws(SystemError) {
             try link(path, to: target)
-        } catch  where [EPERM, EOPNOTSUPP, EMLINK].contains(error.errorNumber) {
-            // The file system has no hard links.
+        } catch  where error.isLinkDenied {
+            // The file system has no hard links, or this process may not make them.
             guard (try? linkStatus(of: target)) == nil else {
                 throw SystemError(.link, errorNumber: EEXIST, path: target)
             }
@@ -99,10 +100,14 @@ extension FileSystem {
 }
 
 extension SystemError {
-    /// A Boolean value indicating whether files without a name are unknown to the file system, or cannot be named
-    /// because there is no `/proc`.
+    /// A Boolean value indicating whether files without a name are unknown to the kernel or the file system, or cannot
+    /// be named.
     fileprivate var isUnnamedFileUnsupported: Bool {
-        call == .open && [EOPNOTSUPP, EISDIR, EINVAL].contains(errorNumber)
-            || call == .linkat && [ENOENT, EPERM, EOPNOTSUPP, EXDEV].contains(errorNumber)
+        call == .open && [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(errorNumber) || call == .linkat && isLinkDenied
     }
+
+    /// A Boolean value indicating whether a link was denied, while a file may be created and renamed.
+    ///
+    /// The reasons are many: no `/proc`, file systems without links, AppArmor, seccomp, and owners without a number.
+    fileprivate var isLinkDenied: Bool { ![EEXIST, ENOSPC, EDQUOT, EIO].contains(errorNumber) }
 }

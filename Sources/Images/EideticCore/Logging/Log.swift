@@ -67,7 +67,7 @@ package enum Log {
         guard level.rawValue <= highestLevel.load(ordering: .relaxed) else { return }
         let current = configuration.withLock { $0 }
         guard level <= current.levels[category] ?? .off else { return }
-        emit(message().printable.withoutPasswords, level: level, category: category, to: current.sink)
+        emit(message().withoutPasswords.printable, level: level, category: category, to: current.sink)
     }
 
     private struct Configuration {

@@ -13,21 +13,71 @@ extension String {
     ///
     /// - Complexity: O(*n*); a text without a user's name is not copied.
     package var withoutPasswords: String {
-        guard utf8.contains(UInt8(ascii: "@")), contains("://") else { return self }
-        var text = ""
-        var rest = self[...]
-        while let mark = rest.firstRange(of: "://") {
-            text += rest[..<mark.upperBound]
-            rest = rest[mark.upperBound...]
-            let authority = rest.prefix { !"/?#".contains($0) && !$0.isWhitespace }
-            guard let sign = authority.lastIndex(of: "@") else { continue }
+        var text: [UInt8] = []
+        var end = 0
+        for range in credentialRanges {
+            let credentials = utf8.dropFirst(range.lowerBound).prefix(range.count)
             // Without a colon the text may be a token.
-            let user = authority[..<sign].firstIndex(of: ":").map { "\(authority[..<$0]):" } ?? ""
-            text += "\(user)…"
-            rest = rest[sign...]
+            let user = credentials.firstIndex(of: UInt8(ascii: ":")).map { credentials[...$0].count } ?? 0
+            text += utf8.dropFirst(end).prefix(range.lowerBound + user - end)
+            text += "…".utf8
+            end = range.upperBound
         }
-        return text + rest
+        return end == 0 ? self : String(decoding: text + utf8.dropFirst(end), as: UTF8.self)
     }
+
+    /// The positions of user and password in each URL of the text, in bytes of UTF-8, without the `@` behind them.
+    ///
+    /// As in browsers, an authority may follow the scheme of the web after any number of slashes and backslashes, may
+    /// have tabs and line breaks, and ends at a slash, a backslash, `?` or `#`; in a text it ends at a space, too. Of
+    /// another scheme, which may be a word of the text or a mistake, it follows two slashes, or has a password.
+    ///
+    /// - Complexity: O(*n*).
+    /// - SeeAlso: URL Standard, section 4.4, "authority state".
+    package var credentialRanges: [Range<Int>] {
+        guard utf8.contains(UInt8(ascii: "@")) else { return [] }
+        let bytes = Array(utf8)
+        var ranges: [Range<Int>] = []
+        var position = 0
+        // The last `@` before `end`, which all authorities that begin before it have in common.
+        var (sign, end) = (0, 0)
+        while let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")) {
+            position = colon + 1
+            let start = bytes[position...].firstIndex { !$0.isSlash && !$0.isRemovedFromURL } ?? bytes.count
+            if start >= end {
+                let authority = bytes[start...].prefix { !$0.isSlash && !" ?#".utf8.contains($0) }
+                end = authority.endIndex
+                sign = authority.lastIndex(of: UInt8(ascii: "@")) ?? 0
+            }
+            guard start <= sign else { continue }
+            let isPassword = bytes[start..<sign].contains(UInt8(ascii: ":"))
+            guard Self.hasAuthority(bytes, after: colon, until: start, isPassword: isPassword) else { continue }
+            ranges.append(start..<sign)
+            position = sign
+        }
+        return ranges
+    }
+
+    /// Returns whether credentials at `start` are those of a URL whose scheme ends with a colon.
+    private static func hasAuthority(
+        _ bytes: [UInt8],
+        after colon: Int,
+        until start: Int,
+        isPassword: Bool
+    ) -> Bool {
+        let letters = bytes[..<colon].reversed().prefix { 65...90 ~= $0 || 97...122 ~= $0 }.reversed()
+        let scheme = String(decoding: letters, as: UTF8.self).lowercased()
+        let isWeb = ["http", "https", "ftp", "ws", "wss"].contains(scheme)
+        return isWeb || bytes[(colon + 1)..<start].elementsEqual("//".utf8) || isPassword && !scheme.isEmpty
+    }
+}
+
+extension UInt8 {
+    /// A Boolean value indicating whether the byte is a slash or a backslash.
+    fileprivate var isSlash: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "\\") }
+
+    /// A Boolean value indicating whether the byte has no meaning within a URL: a tab or a part of a line break.
+    fileprivate var isRemovedFromURL: Bool { self == 9 || self == 10 || self == 13 }
 }
 
 extension Substring {

@@ -34,7 +34,7 @@ package struct MemoryControlGroup {
 
     /// Returns a path and its ancestors: `/a/b`, `/a`, and the root, which is empty.
     private static func ancestors(of path: String) -> [String] {
-        let names = path.split(separator: "/")
+        let names = path.pathParts.filter { !$0.isEmpty }
         return (0...names.count).reversed().map { count in names.prefix(count).map { "/\($0)" }.joined() }
     }
 

@@ -12,6 +12,8 @@ package final class FileExchange {
     /// The time of the last byte in either direction, by the loop's clock.
     package internal(set) var lastActivity: Duration
     var failure: EideticError?
+    /// The status of the response as soon as its first line has arrived; `nil` before, and after provisional responses.
+    package var status: Int? { lineParser.head.status >= 200 ? lineParser.head.status : nil }
     private var lineParser = HeadLineParser()
     private let clock: () -> Duration
 
@@ -111,7 +113,7 @@ package final class FileExchange {
 
     /// Ends the exchange because of its head; returns `false`.
     private func refuseHead(_ fault: String) -> Bool {
-        fail(EideticError(.badResponse, message: "\(request.url): the response head \(fault)"))
+        fail(EideticError(.badResponse, message: "\(request.url): the response head \(fault)", httpStatus: status))
     }
 }
 

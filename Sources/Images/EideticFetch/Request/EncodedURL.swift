@@ -26,15 +26,16 @@ enum EncodedURL {
     ///
     /// - SeeAlso: URL Standard, section 4.4, "special authority ignore slashes state" and "authority state".
     static func withAuthority(_ url: String) -> String {
-        guard let colon = url.firstIndex(of: ":"), ["http", "https"].contains(url[..<colon].lowercased()) else {
-            return url
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")),
+            ["http", "https"].contains(url[..<colon].lowercased())
+        else { return url }
+        let rest = url.utf8[colon...].dropFirst().drop { $0 == UInt8(ascii: "/") }
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        guard let sign = authority.lastIndex(of: UInt8(ascii: "@")) else {
+            return "\(url[..<colon])://\(Substring(rest))"
         }
-        let rest = url[colon...].dropFirst().drop { $0 == "/" }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        let path = rest[authority.endIndex...]
-        guard let sign = authority.lastIndex(of: "@") else { return "\(url[..<colon])://\(rest)" }
-        let user = authority[..<sign].replacing("@", with: "%40")
-        return "\(url[..<colon])://\(user)\(authority[sign...])\(path)"
+        let user = Substring(authority[..<sign]).unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
+        return "\(url[..<colon])://\(user.map { String($0) }.joined(separator: "%40"))\(url[sign...])"
     }
 
     /// Returns a reference without a scheme that is the base's and has no authority behind it.

@@ -172,7 +172,7 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     var isIdempotent: Bool { Self.isIdempotent(method) }
 
     /// Returns whether a server does the same if it receives a request with this method twice.
-    static func isIdempotent(_ method: String) -> Bool { ["GET", "PUT", "DELETE", "OPTIONS"].contains(method) }
+    package static func isIdempotent(_ method: String) -> Bool { ["GET", "PUT", "DELETE", "OPTIONS"].contains(method) }
 
     /// The cache directives of the request.
     package var cacheControl: CacheControl { CacheControl(headers.fields) }

@@ -16,22 +16,24 @@ package struct PartOrigin: Sendable {
 /// waits for the part, and finds it. It does not wait for one that does not end, because a hook of it hangs.
 package final class PartialBodies: Sendable {
     private struct State {
-        /// The parts by their keys, and these and the times of their expiry in the order of their insertion.
+        /// The parts by their keys, and these and the uptimes of their expiry in the order of their insertion.
         var parts: [String: PartialBody] = [:]
         var keys: [String] = []
-        var expirations: [Timestamp] = []
+        var expirations: [Duration] = []
         var size = 0
         /// The number of removals of all parts.
         var generation: UInt64 = 0
-        /// The number of cancelled downloads that have not ended yet, by the keys of their parts.
-        var ending: [String: Int] = [:]
+        /// The number of announcements so far.
+        var announcementCount: UInt64 = 0
+        /// The numbers of the cancelled downloads that have not ended yet, by the keys of their parts.
+        var ending: [String: Set<UInt64>] = [:]
         var waiters: [String: [Waiter<Bool>]] = [:]
 
-        mutating func insert(_ part: PartialBody, for key: String, now: Timestamp) {
+        mutating func insert(_ part: PartialBody, for key: String, at uptime: Duration) {
             removePart(for: key)
             parts[key] = part
             keys.append(key)
-            expirations.append(now + PartialBodies.lifetime)
+            expirations.append(uptime + PartialBodies.lifetime)
             size += part.bytes.count
             while size > PartialBodies.sizeLimit { removePart(for: keys[0]) }
         }
@@ -43,8 +45,20 @@ package final class PartialBodies: Sendable {
             expirations.remove(at: index)
         }
 
-        mutating func removeExpired(now: Timestamp) {
-            while let expiration = expirations.first, expiration <= now { removePart(for: keys[0]) }
+        mutating func removeExpired(at uptime: Duration) {
+            while let expiration = expirations.first, expiration <= uptime { removePart(for: keys[0]) }
+        }
+
+        /// Removes announcements; returns those who waited for the last one.
+        mutating func end(_ announcements: Set<UInt64>, for key: String) -> [Waiter<Bool>] {
+            guard let rest = ending[key]?.subtracting(announcements) else { return [] }
+            ending[key] = rest.isEmpty ? nil : rest
+            return rest.isEmpty ? waiters.removeValue(forKey: key) ?? [] : []
+        }
+
+        mutating func remove(_ waiter: Waiter<Bool>, for key: String) {
+            waiters[key]?.removeAll { $0 === waiter }
+            if waiters[key]?.isEmpty == true { waiters[key] = nil }
         }
     }
 
@@ -55,7 +69,7 @@ package final class PartialBodies: Sendable {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - time: The clock by which parts expire.
+    ///   - time: The clock by whose uptime parts expire.
     ///   - clock: The clock by which waiting for a cancelled download ends.
     init(time: any TimeSource, clock: any RetryClock) {
         self.time = time
@@ -72,8 +86,16 @@ package final class PartialBodies: Sendable {
     /// The largest size of all parts in memory together, and of a single one.
     package static let sizeLimit = 32 << 20
 
+    /// Calls a function with the state of now, without parts that have expired.
+    private func withCurrentState<Value>(_ body: (inout State) -> Value) -> Value {
+        state.withLock { state in
+            state.removeExpired(at: time.uptime)
+            return body(&state)
+        }
+    }
+
     /// A Boolean value indicating whether no part is here or announced.
-    var isEmpty: Bool { state.withLock { $0.parts.isEmpty && $0.ending.isEmpty } }
+    var isEmpty: Bool { withCurrentState { $0.parts.isEmpty && $0.ending.isEmpty } }
 
     /// The number of parts, and their size in bytes.
     package var usage: (count: Int, bytes: Int) { state.withLock { ($0.parts.count, $0.size) } }
@@ -86,52 +108,58 @@ package final class PartialBodies: Sendable {
     /// One that is too small or too large is not kept, nor one of a download that began before all parts were removed.
     func insert(_ part: PartialBody, for key: String, since generation: UInt64) {
         guard (Self.minimumSize...Self.sizeLimit).contains(part.bytes.count) else { return }
-        state.withLock { state in
+        withCurrentState { state in
             guard state.generation == generation else { return }
-            state.insert(part, for: key, now: time.now)
+            state.insert(part, for: key, at: time.uptime)
         }
     }
 
     /// Inserts a part that a cache has, unless a longer one is here.
     func offer(_ part: PartialBody, for key: String) {
         guard (Self.minimumSize...Self.sizeLimit).contains(part.bytes.count) else { return }
-        state.withLock { state in
+        withCurrentState { state in
             guard state.parts[key]?.bytes.count ?? 0 < part.bytes.count else { return }
-            state.insert(part, for: key, now: time.now)
+            state.insert(part, for: key, at: time.uptime)
         }
     }
 
     /// Returns the part for a key, after the cancelled downloads of it have ended.
     ///
+    /// One that does not end in time is not waited for again.
+    ///
     /// - Parameters:
     ///   - key: The key.
     ///   - isRemoved: A Boolean value indicating whether the part is removed.
-    /// - Returns: The part; `nil` if there is none, a download does not end, or the task is cancelled.
+    /// - Returns: The part; `nil` if there is none, another download is cancelled meanwhile, or the task is.
     func part(for key: String, isRemoved: Bool) async -> PartialBody? {
         while true {
             let waiter = Waiter<Bool>()
-            let (part, isEnding) = state.withLock { state -> (PartialBody?, Bool) in
-                if state.ending[key] != nil {
+            let (part, ending) = withCurrentState { state -> (PartialBody?, Set<UInt64>?) in
+                if let ending = state.ending[key] {
                     state.waiters[key, default: []].append(waiter)
-                    return (nil, true)
+                    return (nil, ending)
                 }
-                state.removeExpired(now: time.now)
                 defer { if isRemoved { state.removePart(for: key) } }
-                return (state.parts[key], false)
+                return (state.parts[key], nil)
             }
-            guard isEnding else { return part }
+            guard let ending else { return part }
             let limit = Task { [clock] in
                 await clock.wait(for: Self.endLimit)
+                if !Task.isCancelled { end(ending, for: key) }
                 waiter.resume(returning: false)
             }
             let hasEnded = await waiter.value(ifCancelled: false)
             limit.cancel()
-            if !hasEnded { return nil }
+            if hasEnded { continue }
+            state.withLock { $0.remove(waiter, for: key) }
+            return nil
         }
     }
 
     /// Returns whether a part is here or announced.
-    func mayHavePart(for key: String) -> Bool { state.withLock { $0.parts[key] != nil || $0.ending[key] != nil } }
+    func mayHavePart(for key: String) -> Bool {
+        withCurrentState { $0.parts[key] != nil || $0.ending[key] != nil }
+    }
 
     /// Removes a part; returns `false` if it is not here any more, or has been replaced.
     func remove(_ part: PartialBody, for key: String) -> Bool {
@@ -153,17 +181,18 @@ package final class PartialBodies: Sendable {
         }
     }
 
-    /// Announces that a download has been cancelled, and is about to end.
-    func announceEnd(for key: String) { state.withLock { $0.ending[key, default: 0] += 1 } }
-
-    /// Ends an announcement.
-    func end(for key: String) {
-        let waiters = state.withLock { state -> [Waiter<Bool>] in
-            guard let count = state.ending[key] else { return [] }
-            state.ending[key] = count > 1 ? count - 1 : nil
-            return count > 1 ? [] : state.waiters.removeValue(forKey: key) ?? []
+    /// Announces that a download has been cancelled, and is about to end; returns the number of the announcement.
+    func announceEnd(for key: String) -> UInt64 {
+        state.withLock { state in
+            state.announcementCount += 1
+            state.ending[key, default: []].insert(state.announcementCount)
+            return state.announcementCount
         }
-        for waiter in waiters { waiter.resume(returning: true) }
+    }
+
+    /// Ends announcements.
+    func end(_ announcements: Set<UInt64>, for key: String) {
+        for waiter in state.withLock({ $0.end(announcements, for: key) }) { waiter.resume(returning: true) }
     }
 }
 
@@ -171,7 +200,7 @@ package final class PartialBodies: Sendable {
 package final class CancelledEnd: Sendable {
     private struct State {
         var hasEnded = false
-        var key: String?
+        var announcement: (key: String, number: UInt64)?
     }
 
     private let parts: PartialBodies
@@ -182,18 +211,17 @@ package final class CancelledEnd: Sendable {
     /// Announces the end of the download; has no effect after its end.
     func announce(for key: String) {
         state.withLock { [parts] state in
-            guard !state.hasEnded, state.key == nil else { return }
-            state.key = key
-            parts.announceEnd(for: key)
+            guard !state.hasEnded, state.announcement == nil else { return }
+            state.announcement = (key, parts.announceEnd(for: key))
         }
     }
 
     /// Ends the download; its part has been kept, if there is one.
     package func end() {
-        let key = state.withLock { state in
+        let announcement = state.withLock { state in
             state.hasEnded = true
-            return state.key
+            return state.announcement
         }
-        if let key { parts.end(for: key) }
+        if let announcement { parts.end([announcement.number], for: announcement.key) }
     }
 }

@@ -10,6 +10,8 @@ struct HTTPDateParts {
     /// The seconds by which the zone is ahead of UTC.
     private(set) var offset: Int?
     private var hasDayName = false
+    /// A Boolean value indicating whether the month is a number, which may be a day until a month's name follows.
+    private var isMonthNumber = false
 
     private static let months = [
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -67,7 +69,7 @@ struct HTTPDateParts {
     mutating func add(_ token: String) -> Bool {
         if let number = token.httpInteger { return add(number, digits: token.utf8.count) }
         if token.contains(":") { return Self.set(&time, to: Self.seconds(ofTime: token)) }
-        if let index = Self.index(of: token, in: Self.months) { return Self.set(&month, to: index + 1) }
+        if let index = Self.index(of: token, in: Self.months) { return add(month: index + 1) }
         if ["gmt", "utc", "ut", "z"].contains(token) { return Self.set(&offset, to: 0) }
         if token.hasPrefix("+") || token.hasPrefix("-") { return Self.set(&offset, to: Self.seconds(ofZone: token)) }
         guard !hasDayName, Self.index(of: token, in: Self.dayNames) != nil else { return false }
@@ -75,10 +77,17 @@ struct HTTPDateParts {
         return true
     }
 
+    /// Adds a month that has a name.
+    private mutating func add(month number: Int) -> Bool {
+        if isMonthNumber, day == nil { swap(&day, &month) }
+        return Self.set(&month, to: number)
+    }
+
     /// Adds a day, which comes before a year of two digits, or a year, or the number of a month that follows a year.
     private mutating func add(_ number: Int, digits: Int) -> Bool {
         if digits == 2, year != nil, month == nil, day == nil {
-            return Self.set(&month, to: (1...12).contains(number) ? number : nil)
+            isMonthNumber = true
+            return Self.set(&month, to: number)
         }
         if digits <= 2, day == nil { return Self.set(&day, to: number) }
         isYearShort = digits == 2

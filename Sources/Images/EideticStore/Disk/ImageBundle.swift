@@ -81,7 +81,7 @@ public struct ImageBundle: Sendable, Hashable {
     static func fileExtension(of key: String) -> String {
         let isURL = key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"\"<>\\^`{|}".utf8.contains($0) }
         let path = isURL ? key.prefix { $0 != "?" && $0 != "#" } : key[...]
-        let name = path.split(separator: "/").last ?? ""
+        let name = path.pathParts.last { !$0.isEmpty } ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "" }
         return String(name[name.index(after: dot)...])
     }

@@ -4,7 +4,7 @@ import EideticCore
 package enum TerminalText {
     /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences,
     /// and without the passwords of URLs.
-    package static func sanitized(_ text: String) -> String { text.printable.withoutPasswords }
+    package static func sanitized(_ text: String) -> String { text.withoutPasswords.printable }
 
     /// Returns a URL as text for people, safe for a terminal; a long `data:` URL without its data.
     package static func abbreviated(_ url: String) -> String {

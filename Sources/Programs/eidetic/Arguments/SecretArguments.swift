@@ -1,3 +1,4 @@
+import EideticCore
 import Glibc
 
 /// The words of the command line that other users must not read in `/proc/PID/cmdline`.
@@ -27,14 +28,11 @@ enum SecretArguments {
     /// Returns the offset of the first byte that is secret: of the value in `--user=…`, or after the scheme of a URL
     /// with a user.
     private static func secretStart(in word: String) -> Int? {
-        if let sign = word.firstIndex(of: "="), options.contains(String(word[..<sign])) {
+        if let sign = word.utf8.firstIndex(of: UInt8(ascii: "=")), options.contains(String(word[..<sign])) {
             return word[...sign].utf8.count
         }
         if word.hasPrefix("-H"), word != "-H" { return 2 }
-        guard let mark = word.firstRange(of: "://")?.upperBound,
-            word[mark...].prefix(while: { $0 != "/" && $0 != "?" && $0 != "#" }).contains("@")
-        else { return nil }
-        return word[..<mark].utf8.count
+        return word.credentialRanges.first?.lowerBound
     }
 
     /// The memory of the command line; `nil` if the system does not say where it is.

@@ -47,7 +47,7 @@ final class ConversionOutput: Sendable {
         if output == "-" { return true }
         if output.hasSuffix("/") { return false }
         if (try? FileSystem().status(of: output).kind) == .directory { return false }
-        let name = output.split(separator: "/").last ?? ""
+        let name = output.fileName
         return name.dropFirst().contains(".") && name != ".."
     }
 
@@ -90,7 +90,7 @@ final class ConversionOutput: Sendable {
         case .file: try FileContents.write(bytes, to: path, overwrites: overwrites)
         case .inputs: try Self.replace(path, with: bytes)
         case .directory:
-            let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+            let folder = path.parentPath ?? ""
             if !folder.isEmpty { try FileContents.makeDirectory(folder) }
             try FileContents.replace(path, with: bytes, overwrites: overwrites)
         }
@@ -108,7 +108,7 @@ final class ConversionOutput: Sendable {
 
     /// Returns the path of a frame's file: `a-2.png` of `a.png`.
     private static func numbered(_ path: String, number: Int) -> String {
-        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let start = path.fileName.startIndex
         guard let dot = path[start...].lastIndex(of: "."), dot > start else { return "\(path)-\(number)" }
         return "\(path[..<dot])-\(number)\(path[dot...])"
     }

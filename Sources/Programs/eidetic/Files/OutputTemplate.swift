@@ -25,7 +25,7 @@ struct OutputTemplate: Sendable {
 
     /// Creates a pattern; returns `nil` for one with unknown fields, or that leads out of its directory.
     init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text.pathParts
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else { return nil }
         let names = text.matches(of: /\{([^{}]*)\}/).map { String($0.1) }
         guard names.allSatisfy({ Self.fields[$0] != nil }),

@@ -114,7 +114,7 @@ final class ContactSheet: Sendable {
 
     /// Returns the format of a sheet's file: by its extension, PNG without one; `nil` for one that cannot be written.
     static func format(of file: String) -> ImageFormat? {
-        let name = file.split(separator: "/").last.map(String.init) ?? file
+        let name = String(file.fileName)
         guard name.dropFirst().contains(".") else { return .png }
         return ImageFormat(fileName: name).flatMap { ImageEncoder.supportedFormats.contains($0) ? $0 : nil }
     }

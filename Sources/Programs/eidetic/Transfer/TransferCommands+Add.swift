@@ -159,13 +159,11 @@ struct DownloadPlace {
             path = "\(directory)/\(Self.name(in: url))"
             return
         }
-        let slash = target.lastIndex(of: "/")
-        let parent = slash.map { $0 == target.startIndex ? "/" : String(target[..<$0]) } ?? "."
+        let parent = target.parentPath.map { $0.isEmpty ? "/" : $0 } ?? "."
         guard let directory = Self.directory(at: parent) else {
             throw EideticError(.notFound, message: "\(parent) is not a directory")
         }
-        let name = slash.map { target[target.index(after: $0)...] } ?? target[...]
-        path = "\(directory)/\(name)"
+        path = "\(directory)/\(target.fileName)"
     }
 
     private static func directory(at path: String) -> String? {

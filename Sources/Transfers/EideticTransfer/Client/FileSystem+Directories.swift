@@ -4,7 +4,7 @@ import Glibc
 extension FileSystem {
     /// Makes the names in the directory of a file safe after a loss of power.
     package func synchronizeDirectory(of path: String) throws(SystemError) {
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let directory = path.parentPath.map { "\($0)/" } ?? "."
         try synchronize(open(directory, flags: O_RDONLY | O_DIRECTORY))
     }
 

@@ -16,6 +16,8 @@ class RunningTransfer: FileExchangeDelegate {
     var application: TransferApplication { session.application }
     let connection: TransferQueue.Connection
     var exchange: FileExchange?
+    /// The status of the last exchange that has ended; `nil` if its response had none.
+    private(set) var lastStatus: Int?
     /// The body of the response.
     var sink: BodySink?
     /// The description of the body.
@@ -29,6 +31,8 @@ class RunningTransfer: FileExchangeDelegate {
     var hasProgress: Bool { false }
     /// A Boolean value indicating whether a later attempt continues what this one has transferred.
     var canContinue: Bool { sink?.length ?? 0 == 0 || part?.validator != nil }
+    /// The status of the answer that a request has had which must not be sent again; otherwise, `nil`.
+    var unrepeatableStatus: Int? { nil }
     /// The uptime at which the attempt was started.
     var startTime: Duration = .zero
     var pace = TransferPace()
@@ -152,11 +156,13 @@ class RunningTransfer: FileExchangeDelegate {
     func seek(to offset: Int) -> Bool { false }
 
     func finish(failure: EideticError?) {
+        lastStatus = exchange?.status
         exchange = nil
         do throws(EideticError) {
             switch followUp {
             case .redirect(let target): try follow(to: target)
-            case .retry(let delay, let error): engine.attemptFailed(self, with: error, retryAfter: delay)
+            case .retry(let delay, let error):
+                engine.attemptFailed(self, with: error, retryAfter: delay, retriesAnswer: true)
             case .next(let step): try step()
             case nil:
                 if let failure { throw failure }

@@ -19,7 +19,8 @@ final class RunningUpload: RunningTransfer {
     private var position = 0
     private var file: BodySink.File?
     private var conflictCount = 0
-    private var redirectsToGet = false
+    /// The status of the redirect to the result of an upload, which a `GET` asks for.
+    private var resultStatus: Int?
     private var hasAdvanced = false
 
     private static let version = "6"
@@ -27,6 +28,11 @@ final class RunningUpload: RunningTransfer {
     override var hasProgress: Bool { hasAdvanced }
 
     override var canContinue: Bool { position == 0 || location != nil }
+
+    override var unrepeatableStatus: Int? {
+        guard step != .probe, !FetchRequest.isIdempotent(added.request.method) else { return nil }
+        return resultStatus ?? exchange?.status ?? lastStatus
+    }
 
     override var progress: (completed: Int, total: Int?) { (position, added.uploadLength) }
 
@@ -69,7 +75,7 @@ final class RunningUpload: RunningTransfer {
         case .create where keepsMethod: try create()
         default:
             step = .create
-            redirectsToGet = true
+            resultStatus = status
             try send("GET", headers: fields)
         }
     }
@@ -103,7 +109,8 @@ final class RunningUpload: RunningTransfer {
     }
 
     override func receive(provisional response: FileResponse) {
-        guard response.status == 104, step == .create, !redirectsToGet, let reference = response.headers["Location"],
+        guard response.status == 104, step == .create, resultStatus == nil,
+            let reference = response.headers["Location"],
             let location = try? target.redirected(to: target.resolve(reference)?.text)
         else { return }
         restrictAddresses(after: response)

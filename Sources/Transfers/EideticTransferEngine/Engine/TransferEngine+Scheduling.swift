@@ -130,15 +130,24 @@ extension TransferEngine {
     }
 
     /// Decides when a transfer is attempted again, or that it has failed.
-    func attemptFailed(_ transfer: RunningTransfer, with error: EideticError, retryAfter: Duration?) {
+    func attemptFailed(
+        _ transfer: RunningTransfer,
+        with error: EideticError,
+        retryAfter: Duration?,
+        retriesAnswer: Bool = false
+    ) {
         guard running[transfer.number] === transfer else { return }
+        // A server that is unavailable has not acted on the request.
+        let status = retriesAnswer ? nil : transfer.unrepeatableStatus
         release(transfer)
         transfer.keepPart()
         updateKeptBytes(of: transfer)
         let number = transfer.number
         let attempts = transfer.hasProgress ? 0 : Int(store.rows[number]?.attempts ?? 0) + 1
-        guard FailureConsequences(of: error).isAttemptedLater, error.code != .badResponse || attempts < 8 else {
-            return end(number, with: .failed(code: error.code.description, message: error.message))
+        let isAttemptedLater = status == nil && FailureConsequences(of: error).isAttemptedLater
+        guard isAttemptedLater, error.code != .badResponse || attempts < 8 else {
+            let message = error.message + (status.map { "; the server has answered with status \($0)" } ?? "")
+            return end(number, with: .failed(code: error.code.description, message: message))
         }
         let backoff = configuration.backoff.delay(afterAttempts: attempts)
         let delay = max(retryAfter ?? .zero, backoff)

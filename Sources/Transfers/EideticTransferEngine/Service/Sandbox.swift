@@ -27,7 +27,7 @@ package enum Sandbox {
             guard let resolved = realpath(path, nil) else { return nil }
             defer { free(resolved) }
             let target = String(cString: resolved)
-            guard target != path, let slash = target.lastIndex(of: "/"), slash != target.startIndex else { return nil }
+            guard target != path, let slash = target.lastSlash, slash != target.startIndex else { return nil }
             let directory = String(target[..<slash])
             // The directory of all homes, or of all that is mounted, has more than configuration.
             guard directory.dropFirst().contains("/"), let status = try? files.status(of: directory),

@@ -39,7 +39,7 @@ struct ImageBundleTests {
         arguments: [
             ("http://a/b.png", ".png"), ("http://a/b.png?x=1.2", ".png"), ("http://a/b?x=c.png", ""),
             ("http://a/b.tar.gz#f.x", ".gz"), ("http://a.b/c", ""), ("key", ""), ("a b?c.png", ".png"),
-            ("http://a/.png", ""),
+            ("http://a/.png", ""), ("a.b/\u{301}c.png", ".png"), ("a.b/\u{301}c", ""),
         ]
     )
     func names(_ key: String, fileExtension: String) {

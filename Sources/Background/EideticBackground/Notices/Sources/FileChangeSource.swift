@@ -13,9 +13,8 @@ struct FileChangeSource: NoticeSource {
         let object: String
 
         init(path: String, name: Notice.Name, object: String) {
-            let cut = path.lastIndex(of: "/")
-            directory = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-            file = cut.map { String(path[path.index(after: $0)...]) } ?? path
+            directory = path.parentPath.map { $0.isEmpty ? "/" : $0 } ?? "."
+            file = String(path.fileName)
             self.name = name
             self.object = object
         }
