@@ -165,8 +165,21 @@ extension CallerTests {
         let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "connection=100", "--limit", "idle=60000"])
         let begin = daemon.directory.path(of: "begin")
         #expect(mkfifo(begin, 0o600) == 0)
-        let own = call("Activate").joined(separator: " ")
-        let words = shell(address, on: daemon, then: "read line < '\(begin)'; \(own); echo called; exec sleep 1000")
+        // It stays on the bus, so that the supervisor finds out who it is.
+        let script = """
+            import signal
+            from gi.repository import Gio
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            name = "org.freedesktop.Application"
+            try:
+                bus.call_sync("\(Self.service)", "/org/example", name, "Activate", None, None, 0, 20000)
+            except Exception:
+                pass
+            print("called", flush=True)
+            signal.pause()
+            """
+        let own = try daemon.directory.write(Array(script.utf8), to: "own.py")
+        let words = shell(address, on: daemon, then: "read line < '\(begin)'; exec /usr/bin/python3 '\(own)'")
         var program = ProgramDescription(executable: words[0])
         program.arguments = Array(words.dropFirst())
         program.environment = ["PATH=/usr/bin:/bin", address]

@@ -125,6 +125,12 @@ struct CurrentMetadataTests {
         covering.addDirectory([(0, 1, 195, 8)], next: 0)
         covering.bytes += [UInt8](repeating: 0, count: 200 - covering.bytes.count)
         #expect(ImageMetadata(exif: covering.bytes).withoutPosition.exif == nil)
+        // A thousand positions, of which each names the same values many times.
+        var shared = ExifWriter(isLittle: true)
+        shared.addDirectory([(Int, Int, Int, Int)](repeating: (0x8825, 4, 1, 12_302), count: 1_024), next: 0)
+        shared.addDirectory([(Int, Int, Int, Int)](repeating: (1, 1, 2_000_000, 30_000), count: 1_024), next: 0)
+        shared.bytes += [UInt8](repeating: 1, count: 2_100_000)
+        #expect(ImageMetadata(exif: shared.bytes).withoutPosition.exif == nil)
     }
 
     @Test("F05 a packet that is no XML, and a block that is none, stay as they are") func damaged() throws {

@@ -20,6 +20,8 @@ struct PasswordTests {
             ("http:x:http://bob:SECRET@h", "http:x:http://bob:…@h"), ("http:http:SECRET@h", "http:http:…@h"),
             ("http://h/a http:/bob:SECRET@h", "http://h/a http:/bob:…@h"),
             ("http://h:80\nhttps://bob:SECRET@h", "http://h:80\nhttps://bob:…@h"),
+            (#"http://bob:SEC\RET@h"#, "http://bob:…@h"), (#"redis://:SEC\RET@h"#, "redis://:…@h"),
+            (#"http:\\h\a:SECRET@c"#, #"http:\\h\a:…@c"#),
         ]
     )
     func redacts(_ text: String, expected: String) { #expect(text.withoutPasswords == expected) }
@@ -28,7 +30,7 @@ struct PasswordTests {
         "C18 a text without a password stays as it is",
         arguments: [
             "", "@", ":", "bob@example.org", "mailto:bob@example.org", "at 10:30: bob@example.org", "a: b:c@d",
-            "http://h/a@b", "http:h:80/a:b@c", "https://h?a:b@c", #"http:\\h\a:b@c"#, "file:///icon@2x.png",
+            "http://h/a@b", "http:h:80/a:b@c", "https://h?a:b@c", "https://h/did:plc:AAA@1x.png", "file:///icon@2x.png",
             "file:icon@2x.png", "http://h and bob@example.org", "data:image/png;base64,AAAA", "http://h#a:b@c",
         ]
     )

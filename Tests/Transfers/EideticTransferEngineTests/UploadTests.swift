@@ -211,6 +211,38 @@ struct UploadTests {
         #expect(head.isAnswerLost == isLost)
     }
 
+    @Test("B14 an upload with a location asks the server after an answer that is broken, and sends nothing again")
+    func brokenAnswerOfResumableUpload() async throws {
+        let origin = try ScriptedOrigin { request in
+            if request.method == "HEAD" {
+                let fields = "Upload-Offset: 100\r\nUpload-Complete: ?1\r\nConnection: close\r\n\r\n"
+                return [.send(Array("HTTP/1.1 204 No Content\r\n\(fields)".utf8)), .close]
+            }
+            let resumption = "HTTP/1.1 104 Resumption\r\nLocation: /upload/1\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+            return [.send(Array((resumption + "HTTP/1.1 200 OK\r\nServer: a\r\n").utf8)), .close]
+        }
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Body.bytes(100), to: "file")
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.add(TransferRequest(upload: path, to: origin.url + "/upload", method: "POST"))
+        let (response, _) = try fixture.finished(await fixture.log.waitForEvents(1)[0])
+        let methods = origin.requests.map(\.method)
+        #expect(response.status == 204 && methods == ["POST", "HEAD"], "\(methods)")
+    }
+
+    @Test("B14 an upload is sent again after an answer that says unavailable and is cut", arguments: [429, 503])
+    func unavailable(status: Int) async throws {
+        let origin = try ScriptedOrigin { request in
+            guard request.connection == 1 else { return [.response(200)] }
+            return [.send(Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 \(status) Busy\r\nServer: a\r\n".utf8)), .close]
+        }
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Body.bytes(100), to: "file")
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.add(TransferRequest(upload: path, to: origin.url, method: "POST"))
+        #expect(try fixture.finished(await fixture.log.waitForEvents(1)[0]).response.status == 200)
+    }
+
     @Test("B14 a file that cannot be read is refused when it is added")
     func missingFilesAreRefused() async throws {
         let fixture = try await ServiceFixture()

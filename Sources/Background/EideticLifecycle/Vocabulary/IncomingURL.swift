@@ -28,14 +28,15 @@ package struct IncomingURL: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         let visible = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let slashes = "/\\".utf8
+        let slashes = "/\\\t\r\n".utf8
         let colon = visible.firstIndex(of: UInt8(ascii: ":")) ?? visible.startIndex
         // As in "https://user:password@host/path", with any number of slashes.
         let rest = visible[colon...].dropFirst().drop { slashes.contains($0) }
         let hasAuthority =
             visible[colon...].count > rest.count + 1 || visible[..<colon].elementsEqual("http".utf8)
             || visible[..<colon].elementsEqual("https".utf8)
-        let authority = rest.prefix { !slashes.contains($0) }
+        // A password may have a backslash.
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") }
         // The path of mailto: has an address.
         let isAddress = !hasAuthority && !authority.contains(UInt8(ascii: ":"))
         let sign = isAddress ? nil : authority.lastIndex(of: UInt8(ascii: "@"))

@@ -96,20 +96,6 @@ extension SupervisedApplication {
         }
     }
 
-    /// Continues the application for a call of another program, which it may have read already.
-    ///
-    /// One that knows the supervisor tells it if a window is shown; another one is in the foreground from now on.
-    func activate(by method: String) {
-        guard lifecycle.isInBackground else { return }
-        if components.plain.isRunning {
-            log("brought to the foreground by a call of \(method)")
-            request(.enterForeground)
-        } else if lifecycle.state == .suspended || lifecycle.reachedState == .suspending {
-            log("continued in the background for a call of \(method)")
-            request(.resumeInBackground)
-        }
-    }
-
     // MARK: Ends
 
     func kill(for reason: KillReason) {

@@ -101,7 +101,21 @@ final class DesktopServices {
             let tree = process.freezer.processes
             guard tree.contains(call.destination) else { continue }
             if let sender = call.sender, tree.contains(sender) { return }
-            return application.activate(by: call.method)
+            return activate(application, by: call.method)
+        }
+    }
+
+    /// Continues an application for a call of another program, which it may have read already.
+    ///
+    /// One that knows the supervisor tells it if a window is shown; another one is in the foreground from now on.
+    private func activate(_ application: SupervisedApplication, by method: String) {
+        guard application.lifecycle.isInBackground else { return }
+        if application.components.plain.isRunning {
+            application.log("brought to the foreground by a call of \(method)")
+            application.request(.enterForeground)
+        } else if application.lifecycle.state == .suspended || application.lifecycle.reachedState == .suspending {
+            application.log("continued in the background for a call of \(method)")
+            application.request(.resumeInBackground)
         }
     }
 

@@ -62,7 +62,8 @@ struct ExifBlock {
         if let place = value(of: Tag.thumbnail, in: second), let length = value(of: Tag.thumbnailLength, in: second) {
             clear(place, count: length)
         }
-        clearDirectory(second)
+        var budget = 4 * bytes.count
+        clearDirectory(second, within: &budget)
         write(0, at: link, count: 4)
     }
 
@@ -73,9 +74,12 @@ struct ExifBlock {
         guard let first = firstDirectory, let count = number(at: first, count: 2), count <= 1_024,
             let link = linkOffset(of: first), start + link <= bytes.count
         else { return false }
+        // Entries that share their values would take the time of each.
+        var budget = 4 * bytes.count
         for left in (0..<count).reversed() {
             guard let entry = entry(of: Tag.position, in: first) else { break }
-            if let position = number(at: entry + 8, count: 4) { clearDirectory(position) }
+            if let position = number(at: entry + 8, count: 4) { clearDirectory(position, within: &budget) }
+            guard budget > 0 else { return false }
             // Values at the end of the block are cut off, and a directory may overlap with another one.
             let end = start + link + 4
             guard end <= bytes.count, start + entry + 12 <= end else { return false }
@@ -117,7 +121,7 @@ struct ExifBlock {
     }
 
     /// Sets a directory and the values that it refers to to zero.
-    private mutating func clearDirectory(_ directory: Int) {
+    private mutating func clearDirectory(_ directory: Int, within budget: inout Int) {
         let count = entries(of: directory).count
         for index in 0..<count {
             let entry = directory + 2 + 12 * index
@@ -125,6 +129,8 @@ struct ExifBlock {
                 let valueCount = number(at: entry + 4, count: 4), let place = number(at: entry + 8, count: 4),
                 valueCount < bytes.count, valueCount * size > 4
             else { continue }
+            budget -= min(valueCount * size, bytes.count)
+            guard budget > 0 else { return }
             clear(place, count: valueCount * size)
         }
         clear(directory, count: 2 + 12 * count + 4)

@@ -15,7 +15,7 @@ extension String {
     package var withoutPasswords: String {
         var text: [UInt8] = []
         var end = 0
-        for range in credentialRanges {
+        for range in credentialRanges() {
             let credentials = utf8.dropFirst(range.lowerBound).prefix(range.count)
             // Without a colon the text may be a token.
             let user = credentials.firstIndex(of: UInt8(ascii: ":")).map { credentials[...$0].count } ?? 0
@@ -26,15 +26,18 @@ extension String {
         return end == 0 ? self : String(decoding: text + utf8.dropFirst(end), as: UTF8.self)
     }
 
-    /// The positions of user and password in each URL of the text, in bytes of UTF-8, without the `@` behind them.
+    /// Finds user and password of each URL of the text.
     ///
     /// As in browsers, an authority may follow the scheme of the web after any number of slashes and backslashes, may
-    /// have tabs and line breaks, and ends at a slash, a backslash, `?` or `#`; in a text it ends at a space, too. Of
-    /// another scheme, which may be a word of the text or a mistake, it follows two slashes, or has a password.
+    /// have tabs and line breaks, and ends at a slash, `?` or `#`; in a text it ends at a space, too. At a backslash it
+    /// goes on, since a password may have one. Of another scheme, which may be a word of the text or a mistake, it
+    /// follows two slashes, or has a password and begins a word.
     ///
+    /// - Parameter endsAtSpace: `false` for a text that is one URL.
+    /// - Returns: Their positions in bytes of UTF-8, without the `@` behind them.
     /// - Complexity: O(*n*).
     /// - SeeAlso: URL Standard, section 4.4, "authority state".
-    package var credentialRanges: [Range<Int>] {
+    package func credentialRanges(endsAtSpace: Bool = true) -> [Range<Int>] {
         guard utf8.contains(UInt8(ascii: "@")) else { return [] }
         let bytes = Array(utf8)
         var ranges: [Range<Int>] = []
@@ -45,7 +48,8 @@ extension String {
             position = colon + 1
             let start = bytes[position...].firstIndex { !$0.isSlash && !$0.isRemovedFromURL } ?? bytes.count
             if start >= end {
-                let authority = bytes[start...].prefix { !$0.isSlash && !" ?#".utf8.contains($0) }
+                let ends = endsAtSpace ? "/?# ".utf8 : "/?#".utf8
+                let authority = bytes[start...].prefix { !ends.contains($0) }
                 end = authority.endIndex
                 sign = authority.lastIndex(of: UInt8(ascii: "@")) ?? 0
             }
@@ -67,8 +71,10 @@ extension String {
     ) -> Bool {
         let letters = bytes[..<colon].reversed().prefix { 65...90 ~= $0 || 97...122 ~= $0 }.reversed()
         let scheme = String(decoding: letters, as: UTF8.self).lowercased()
+        let beginsWord = bytes[..<(colon - letters.count)].last.map { " \t\r\n\"'(<=".utf8.contains($0) } ?? true
         let isWeb = ["http", "https", "ftp", "ws", "wss"].contains(scheme)
-        return isWeb || bytes[(colon + 1)..<start].elementsEqual("//".utf8) || isPassword && !scheme.isEmpty
+        let isNamed = isWeb || bytes[(colon + 1)..<start].elementsEqual("//".utf8)
+        return isNamed || isPassword && !scheme.isEmpty && beginsWord
     }
 }
 

@@ -88,6 +88,7 @@ class RunningTransfer: FileExchangeDelegate {
         request.requiresPublicAddress = requiresPublicAddress
         request.cookieJar = configuration.usesCookies ? application.index : nil
         followUp = nil
+        lastStatus = nil
         discardedBytes = 0
         exchange = try engine.loop.start(request, delegate: self)
     }

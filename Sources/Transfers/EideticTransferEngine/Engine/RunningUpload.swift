@@ -30,8 +30,12 @@ final class RunningUpload: RunningTransfer {
     override var canContinue: Bool { position == 0 || location != nil }
 
     override var unrepeatableStatus: Int? {
-        guard step != .probe, !FetchRequest.isIdempotent(added.request.method) else { return nil }
-        return resultStatus ?? exchange?.status ?? lastStatus
+        // An upload with a location is continued from what the server has, and a step that follows is another request.
+        guard step == .create, location == nil, followUp == nil, !FetchRequest.isIdempotent(added.request.method)
+        else { return nil }
+        let status = resultStatus ?? exchange?.status ?? lastStatus
+        // A server that is unavailable has not acted on the request.
+        return status == 429 || status == 503 ? nil : status
     }
 
     override var progress: (completed: Int, total: Int?) { (position, added.uploadLength) }
