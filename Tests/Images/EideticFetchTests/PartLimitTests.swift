@@ -59,13 +59,17 @@ struct PartLimitTests {
         #expect(downloader.parts.memory.usage == (0, 0))
     }
 
+    /// A server that closes each connection within the body.
+    private static func cutOrigin() throws -> ScriptedOrigin {
+        try ScriptedOrigin { _ in
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "100000"]
+            return [.head(200, headers: fields), .send(Fixture.image(length: 70_000)), .close]
+        }
+    }
+
     @Test("L24 a part in memory expires after a day")
     func expires() async throws {
-        let body = Fixture.image(length: 70_000), time = ManualTime()
-        let origin = try ScriptedOrigin { _ in
-            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "100000"]
-            return [.head(200, headers: fields), .send(body), .close]
-        }
+        let time = ManualTime(), origin = try Self.cutOrigin()
         var configuration = Downloader.Configuration()
         configuration.time = time
         let downloader = Downloader(configuration)
@@ -80,11 +84,7 @@ struct PartLimitTests {
 
     @Test("L24 each part in memory expires a day after its download, and is freed, also after the clock was set back")
     func expiresByItself() async throws {
-        let body = Fixture.image(length: 70_000), time = ManualTime()
-        let origin = try ScriptedOrigin { _ in
-            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "100000"]
-            return [.head(200, headers: fields), .send(body), .close]
-        }
+        let time = ManualTime(), origin = try Self.cutOrigin()
         var configuration = Downloader.Configuration()
         configuration.time = time
         let downloader = Downloader(configuration)

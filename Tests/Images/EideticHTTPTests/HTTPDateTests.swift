@@ -43,7 +43,7 @@ struct HTTPDateTests {
     /// The public suite of HTTP caches shows that Chromium, Firefox and Safari use responses with these `Expires`
     /// (`freshness-expires-invalid-*`), Chromium and Firefox also those with two digits of the year.
     ///
-    /// Those of the last line were tried with Chromium 156, which did not ask for the image again.
+    /// Chromium 156 did not ask again for images with the dates of the last line.
     @Test(
         "C20 dates that browsers read are read",
         arguments: [

@@ -16,7 +16,9 @@ struct HoldUpTests {
         length: Int = 10
     ) async throws -> TransferReply {
         await engine.perform(.openSession(TransferSessionConfiguration(identifier: "s")), of: application)
-        let path = try engine.directory.write([UInt8](repeating: 1, count: length), to: "file-\(application)")
+        // One file each: another one may be copied at this moment.
+        let name = "file-\(UInt64.random(in: 0...UInt64.max))"
+        let path = try engine.directory.write([UInt8](repeating: 1, count: length), to: name)
         let request = TransferRequest(upload: path, to: "http://127.0.0.1:1/a")
         return await engine.perform(.add([request], session: "s"), of: application, files: [try UploadFile(path: path)])
     }

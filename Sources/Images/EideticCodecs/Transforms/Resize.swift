@@ -72,9 +72,6 @@ extension ImageTarget {
 }
 
 extension DecodeOptions {
-    /// A Boolean value indicating whether a part of the image may be left out, or its proportions may change.
-    package var isCropping: Bool { size?.isLimited == true && contentMode.changesProportions }
-
     /// The size and the content mode; `nil` without a size.
     package var target: ImageTarget? {
         get { size.map { ImageTarget(size: $0, contentMode: contentMode) } }
