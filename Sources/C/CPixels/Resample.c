@@ -149,10 +149,10 @@ EIDETIC_INLINE void clamp_to_alpha(uint8_t *row, size_t width) {
 }
 
 EIDETIC_CLONES void eidetic_pixels_filter_columns(
-    const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha,
+    const int16_t *source, size_t first_row, size_t width, eidetic_filter filter, size_t target_height, int has_alpha,
     eidetic_pixels_target target) {
     for (size_t y = 0; y < target_height; y++) {
-        const int16_t *rows = source + 4 * width * (size_t)filter.first[y];
+        const int16_t *rows = source + 4 * width * ((size_t)filter.first[y] - first_row);
         const int16_t *weights = filter.weights + y * filter.taps;
         uint8_t *row = target.pixels + y * target.stride;
         size_t i = 0;

@@ -33,6 +33,21 @@ struct ResamplingTests {
     }
 
     @Test(
+        "F04 the rows of a wide image, few of which are filtered at a time, are those of a narrow one",
+        arguments: [(5_000, 599), (4_096, 400), (3_001, 17), (2_050, 1_201), (9_000, 1)]
+    )
+    func window(width: Int, height: Int) throws {
+        func rows(width: Int, of targetWidth: Int) throws -> [SIMD4<UInt8>] {
+            let pixels = try TestImages.makePixels(width: width, height: 600, alpha: .opaque) { _, y in
+                [UInt8(truncatingIfNeeded: y &* 97), UInt8(y / 3), UInt8(y % 2 * 255), 255]
+            }
+            let small = try Resampler.resample(pixels, to: PixelSize(width: targetWidth, height: height))
+            return (0..<height).map { small[targetWidth / 2, $0] }
+        }
+        #expect(try rows(width: width + 1, of: width) == rows(width: 5, of: 4))
+    }
+
+    @Test(
         "F04 scaling down agrees with a filter in full precision",
         arguments: [(40, 30), (90, 40), (33, 75), (13, 9)]
     )

@@ -103,10 +103,10 @@ void eidetic_pixels_filter_rows(
     eidetic_pixels_source source, int premultiply, eidetic_filter filter, size_t target_width, int16_t *target,
     uint8_t *scratch);
 
-/// Filters the columns of the result of `eidetic_pixels_filter_rows`. With `has_alpha` colours are clamped to alpha, as
-/// premultiplied pixels require.
+/// Filters the columns of the results of `eidetic_pixels_filter_rows`; those from `first_row` on are at `source`. With
+/// `has_alpha` colours are clamped to alpha, as premultiplied pixels require.
 void eidetic_pixels_filter_columns(
-    const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha,
+    const int16_t *source, size_t first_row, size_t width, eidetic_filter filter, size_t target_height, int has_alpha,
     eidetic_pixels_target target);
 
 /// Reverses the filters of `count` rows of a PNG, in place. Each row is the number of its filter and `length` bytes.

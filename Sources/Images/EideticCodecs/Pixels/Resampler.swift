@@ -62,9 +62,28 @@ package enum Resampler {
         }
         let cells = Cells(of: source, to: size)
         let average = cells.size == source ? 0 : 4 * cells.size.pixelCount + 8 * source.width
-        return average + 4 * cells.size.width + 8 * size.width * cells.size.height
+        let taps = ResamplingFilter.taps(sourceLength: cells.size.height, targetLength: size.height)
+        let window = Window(taps: taps, width: size.width, sourceHeight: cells.size.height)
+        return average + 4 * cells.size.width + 8 * size.width * window.rowCount
             + ResamplingFilter.byteCount(sourceLength: cells.size.width, targetLength: size.width)
             + ResamplingFilter.byteCount(sourceLength: cells.size.height, targetLength: size.height)
+    }
+
+    /// The rows between both passes of the filter, few enough for a processor's cache.
+    private struct Window {
+        /// The number of rows.
+        let rowCount: Int
+        /// The number of rows that the targets of a band cover, beside those of the filter.
+        let bandLength: Int
+
+        private static let byteCount = 256 << 10
+
+        /// A row has `width` pixels of eight bytes.
+        init(taps: Int, width: Int, sourceHeight: Int) {
+            let count = max(2 * taps, Self.byteCount / (8 * width))
+            bandLength = count - taps
+            rowCount = min(sourceHeight, count + 2)
+        }
     }
 
     /// Calls `body` with successive ranges of `height` rows, of about a million pixels each, and `checkpoint` before
@@ -127,36 +146,38 @@ package enum Resampler {
             targetLength: size.height,
             checkpoint: checkpoint
         )
-        let memory = try ScratchBuffer(byteCount: 8 * size.width * cells.size.height)
+        let window = Window(taps: vertical.taps, width: size.width, sourceHeight: cells.size.height)
+        let memory = try ScratchBuffer(byteCount: 8 * size.width * window.rowCount)
         guard let rows = memory.bytes.assumingMemoryBound(to: Int16.self).baseAddress else { return pixels }
-        try filterRows(of: pixels, with: horizontal, width: size.width, into: rows, checkpoint: checkpoint)
-        let alpha = pixels.alpha.whenPremultiplied
-        return try PixelBuffer(size: size, alpha: alpha) { target, stride throws(EideticError) in
-            try forEachBand(height: size.height, width: size.width, checkpoint: checkpoint) { band in
-                vertical.withKernel(from: band.lowerBound) {
-                    let target = target.kernelTarget(row: band.lowerBound, stride: stride)
-                    eidetic_pixels_filter_columns(rows, size.width, $0, band.count, alpha == .opaque ? 0 : 1, target)
-                }
-            }
-        }
-    }
-
-    /// Filters the rows horizontally to `width` pixels.
-    private static func filterRows(
-        of pixels: PixelBuffer,
-        with filter: ResamplingFilter,
-        width: Int,
-        into rows: UnsafeMutablePointer<Int16>,
-        checkpoint: () throws(EideticError) -> Void
-    ) throws(EideticError) {
-        let source = pixels.size
-        let premultiplies: Int32 = pixels.alpha == .straight ? 1 : 0
-        let scratch = try ScratchBuffer(byteCount: 4 * source.width)
+        let scratch = try ScratchBuffer(byteCount: 4 * pixels.size.width)
         let row = scratch.bytes.bytePointer
-        try forEachBand(height: source.height, width: source.width, checkpoint: checkpoint) { band in
-            let from = pixels.unsafeBytes.kernelSource(rows: band, stride: pixels.bytesPerRow, width: source.width)
-            filter.withKernel { kernel in
-                eidetic_pixels_filter_rows(from, premultiplies, kernel, width, rows + 4 * width * band.lowerBound, row)
+        let premultiplies: Int32 = pixels.alpha == .straight ? 1 : 0
+        let alpha = pixels.alpha.whenPremultiplied
+        let clamps: Int32 = alpha == .opaque ? 0 : 1
+        let rowLength = 4 * size.width
+        // The rows of the source that are in the window.
+        var filtered = 0..<0
+        let bandHeight = max(1, window.bandLength * size.height / cells.size.height)
+        return try PixelBuffer(size: size, alpha: alpha) { target, stride throws(EideticError) in
+            for first in Swift.stride(from: 0, to: size.height, by: bandHeight) {
+                try checkpoint()
+                let band = first..<min(first + bandHeight, size.height)
+                let needed = vertical.sources(of: band)
+                let kept = max(filtered.lowerBound, needed.lowerBound)..<max(filtered.upperBound, needed.lowerBound)
+                let start = rows + rowLength * (kept.lowerBound - filtered.lowerBound)
+                rows.update(from: start, count: rowLength * kept.count)
+                filtered = kept.lowerBound..<max(kept.upperBound, needed.upperBound)
+                let new = pixels.unsafeBytes.kernelSource(
+                    rows: kept.upperBound..<filtered.upperBound,
+                    stride: pixels.bytesPerRow,
+                    width: pixels.size.width
+                )
+                let end = rows + rowLength * kept.count
+                horizontal.withKernel { eidetic_pixels_filter_rows(new, premultiplies, $0, size.width, end, row) }
+                vertical.withKernel(from: band.lowerBound) { kernel in
+                    let (row, target) = (filtered.lowerBound, target.kernelTarget(row: band.lowerBound, stride: stride))
+                    eidetic_pixels_filter_columns(rows, row, size.width, kernel, band.count, clamps, target)
+                }
             }
         }
     }

@@ -6,7 +6,8 @@ import Glibc
 struct ResamplingFilter {
     private var firstPixels: [Int32] = []
     private var weights: [Int16] = []
-    private let taps: Int
+    /// The number of weights of a target.
+    let taps: Int
 
     /// The value 1 in the kernel's fixed-point format.
     private static let fixedPointOne = 1 << 14
@@ -26,7 +27,7 @@ struct ResamplingFilter {
     ) throws(EideticError) {
         let scale = extent / Double(targetLength)
         let support = 3 * max(1, scale)
-        taps = min(sourceLength, 2 * Int(support.rounded(.up)) + 1)
+        taps = Self.taps(support: support, sourceLength: sourceLength)
         let targetsPerCheckpoint = max(1, Self.weightsPerCheckpoint / taps)
         for index in 0..<targetLength {
             if index % targetsPerCheckpoint == 0 { try checkpoint() }
@@ -42,9 +43,21 @@ struct ResamplingFilter {
 
     /// Returns the memory of a filter for these lengths, in bytes.
     static func byteCount(sourceLength: Int, targetLength: Int) -> Int {
-        let support = 3 * max(1, Double(sourceLength) / Double(targetLength))
-        let taps = min(sourceLength, 2 * Int(support.rounded(.up)) + 1)
-        return targetLength * (2 * taps + 4)
+        targetLength * (2 * taps(sourceLength: sourceLength, targetLength: targetLength) + 4)
+    }
+
+    /// Returns the number of weights of each target of a filter for these lengths.
+    static func taps(sourceLength: Int, targetLength: Int) -> Int {
+        taps(support: 3 * max(1, Double(sourceLength) / Double(targetLength)), sourceLength: sourceLength)
+    }
+
+    private static func taps(support: Double, sourceLength: Int) -> Int {
+        min(sourceLength, 2 * Int(support.rounded(.up)) + 1)
+    }
+
+    /// Returns the sources of a range of targets that is not empty.
+    func sources(of targets: Range<Int>) -> Range<Int> {
+        Int(firstPixels[targets.lowerBound])..<Int(firstPixels[targets.upperBound - 1]) + taps
     }
 
     /// Calls `body` with the weights of the targets from `index` on, as the C kernels take them.
@@ -87,6 +100,8 @@ struct ResamplingFilter {
         guard x != 0 else { return 1 }
         guard abs(x) < 3 else { return 0 }
         let angle = x * .pi
-        return 3 * sin(angle) * sin(angle / 3) / (angle * angle)
+        // sin 3φ = 3 sin φ - 4 sin³ φ
+        let third = sin(angle / 3)
+        return 3 * third * third * (3 - 4 * third * third) / (angle * angle)
     }
 }
