@@ -135,11 +135,6 @@ extension LoadPolicy {
         request.cachePolicy.search != .sourceOnly && !request.cachePolicy.includesBytes
             && !request.options.contains(.refreshCached)
     }
-
-    /// Returns whether an image is what these options require.
-    static func accepts(_ image: Image, options: ImageOptions) -> Bool {
-        !options.contains(.matchAnimatedImage) || image.isAnimated
-    }
 }
 
 /// The tiers that a load may use; loads that differ in it are never coalesced.
@@ -161,7 +156,7 @@ enum LoadTiers: Hashable {
     var isValidation: Bool { if case .validated = self { true } else { false } }
     var isReload: Bool { self == .validated(isReload: true) }
     var allowsSource: Bool { self == .cacheElseSource || self == .sourceOnly || isValidation }
-    /// A Boolean value indicating whether what other loads have in memory may be used.
+    /// A Boolean value indicating whether what other loads have in memory, or have derived, may be used.
     var allowsMemory: Bool { self != .sourceOnly && !isValidation }
 }
 

@@ -82,11 +82,4 @@ extension ImageRequest {
             return decode
         }
     }
-
-    /// Returns the options for the decoder; the scale is that in the image's name.
-    func decodeOptions(byteLimit: ByteCount) -> DecodeOptions {
-        var decode = rendering.decodeOptions(for: options, byteLimit: byteLimit)
-        decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
-        return decode
-    }
 }

@@ -63,10 +63,7 @@ final class Counters: Sendable {
 
 extension PipelineStatistics.Stage {
     fileprivate mutating func add(_ duration: Duration, waiting: Duration = .zero) {
-        count += 1
-        total += duration
-        self.waiting += waiting
-        longest = max(longest, duration)
+        add(Self(count: 1, total: duration, waiting: waiting, longest: duration))
     }
 
     fileprivate mutating func add(_ other: Self) {

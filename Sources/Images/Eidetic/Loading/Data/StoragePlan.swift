@@ -17,26 +17,6 @@ final class StoragePlan: Sendable {
         case remove(key: String)
     }
 
-    /// The bytes of a resource that have taken the place of others.
-    struct Replacement: Sendable {
-        let index: RenditionIndex
-        let resourceKey: String
-        let baseKey: CacheKey?
-        let checksum: UInt64
-
-        init(of request: ImageRequest, by content: EncodedImage, in index: RenditionIndex) {
-            self.index = index
-            resourceKey = request.resourceKey
-            baseKey = request.baseKey
-            checksum = content.provenance.checksum
-        }
-
-        /// Removes the renditions of other bytes from memory.
-        func record(isRepeated: Bool) {
-            index.replaceContent(of: resourceKey, base: baseKey, checksum: checksum, isRepeated: isRepeated)
-        }
-    }
-
     /// A function that makes the placeholder that is stored with the bytes; `nil` if there is none.
     typealias PlaceholderMaker = @Sendable () async -> ImagePlaceholder?
 
@@ -44,7 +24,7 @@ final class StoragePlan: Sendable {
     private let content: EncodedImage
     private let changes: [DiskChange]
     private let stage: DiskStage?
-    private let replacement: Replacement?
+    private let replacement: RenditionIndex.Replacement?
     private let publication: SharedPublication?
     /// The lease under which the bytes were loaded; `nil` without one.
     let lease: HeldLease?
@@ -71,7 +51,7 @@ final class StoragePlan: Sendable {
         for content: EncodedImage,
         changes: [DiskChange] = [],
         on stage: DiskStage? = nil,
-        replacement: Replacement? = nil,
+        replacement: RenditionIndex.Replacement? = nil,
         publication: SharedPublication? = nil,
         lease: HeldLease? = nil,
         share: BodyShare? = nil
@@ -190,5 +170,40 @@ private final class PlaceholderSource: Sendable {
             return function
         }
         return await function?()
+    }
+}
+
+/// The encoded images that loads hold, or that are being written to disk, by data key.
+///
+/// A load that starts before the bytes are on disk finds them here, and needs no network. From then on the disk cache
+/// responds instead, because it also limits the time for which the bytes are fresh.
+final class ActiveImages: Sendable {
+    private struct WeakPlan { weak var value: StoragePlan? }
+
+    private let plans = Guarded<[ImageRequest.DataKey: WeakPlan]>([:])
+
+    /// The number of images that are being written to disk.
+    var storingCount: Int { plans.withLock { $0.values.count { $0.value?.isActive == true } } }
+
+    /// The image for `key`, unless it is on disk.
+    subscript(key: ImageRequest.DataKey) -> EncodedImage? {
+        let plan = plans.withLock { $0[key]?.value }
+        return plan?.isStored == true ? nil : plan?.image
+    }
+
+    /// Inserts an image; every 256th time those that were released are removed.
+    func insert(_ plan: StoragePlan, for key: ImageRequest.DataKey) {
+        plans.withLock { plans in
+            plans[key] = WeakPlan(value: plan)
+            if plans.count.isMultiple(of: 256) { plans = plans.filter { $0.value.value != nil } }
+        }
+    }
+
+    /// Removes an image, unless another one has taken its place.
+    func remove(_ image: EncodedImage, for key: ImageRequest.DataKey) {
+        guard let plan = image.storage else { return }
+        plans.withLock { plans in
+            if plans[key]?.value === plan { plans[key] = nil }
+        }
     }
 }

@@ -7,7 +7,7 @@ import EideticStore
 /// no image is decoded that a caller waits for.
 final class DerivedImageStore: Sendable {
     /// An image that waits for its write.
-    fileprivate struct Pending: Sendable {
+    private struct Pending: Sendable {
         let key: String
         /// The key of the bytes.
         let original: String
@@ -22,12 +22,12 @@ final class DerivedImageStore: Sendable {
         let work: BackgroundWork
     }
 
-    fileprivate struct Refusal: Hashable {
+    private struct Refusal: Hashable {
         let key: String
         let checksum: UInt64
     }
 
-    fileprivate struct State {
+    private struct State {
         var queue: [Pending] = []
         /// A Boolean value indicating whether a task writes the images, or waits until it may.
         var isDraining = false
@@ -37,6 +37,26 @@ final class DerivedImageStore: Sendable {
         var refused: Set<Refusal> = []
         var heldBytes = 0
         var waiters: [Waiter<Void>] = []
+
+        mutating func append(_ pending: Pending) {
+            queue.append(pending)
+            heldBytes += pending.image?.cost.bytes ?? 0
+        }
+
+        /// Removes the waiting image with this name, and returns it.
+        mutating func removeWaiting(_ key: String) -> Pending? {
+            guard let index = queue.firstIndex(where: { $0.key == key }) else { return nil }
+            heldBytes -= queue[index].image?.cost.bytes ?? 0
+            return queue.remove(at: index)
+        }
+
+        /// Returns the image that is written next; `nil` if none waits.
+        mutating func activateNext() -> Pending? {
+            guard let next = queue.first else { return nil }
+            queue.removeFirst()
+            active = (next.key, next.record.provenance.checksum)
+            return next
+        }
     }
 
     let settings: ImagePipeline.Configuration.DerivedImages
@@ -52,16 +72,10 @@ final class DerivedImageStore: Sendable {
     private static let heldLimit = 32 << 20
     private static let refusalLimit = 4_096
 
-    init(
-        settings: ImagePipeline.Configuration.DerivedImages,
-        disk: DiskCache?,
-        mayWrite: Bool,
-        stage: DecodeStage,
-        memory: ImageMemoryCache
-    ) {
-        self.settings = settings
-        self.disk = settings.policy == .originals ? nil : disk
-        self.mayWrite = mayWrite && disk?.configuration.isReadOnly == false
+    init(_ configuration: ImagePipeline.Configuration, stage: DecodeStage, memory: ImageMemoryCache) {
+        settings = configuration.derivedImages
+        disk = settings.policy == .originals ? nil : configuration.diskCache
+        mayWrite = configuration.serializer.isIdentity && disk?.configuration.isReadOnly == false
         self.stage = stage
         self.memory = memory
     }
@@ -82,7 +96,7 @@ final class DerivedImageStore: Sendable {
     /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
     func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
-        guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
+        guard encodedImage.facts.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
             isWorthwhile(rendition),
             let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition))
         else { return }
@@ -170,28 +184,6 @@ final class DerivedImageStore: Sendable {
         let image = rendition.image
         let leastReadingTime = Duration.nanoseconds(min(image.size.pixelCount, 1 << 40) * 4)
         return settings.policy != .automatic || rendition.makingTime > leastReadingTime * 4
-    }
-}
-
-extension DerivedImageStore.State {
-    fileprivate mutating func append(_ pending: DerivedImageStore.Pending) {
-        queue.append(pending)
-        heldBytes += pending.image?.cost.bytes ?? 0
-    }
-
-    /// Removes the waiting image with this name, and returns it.
-    fileprivate mutating func removeWaiting(_ key: String) -> DerivedImageStore.Pending? {
-        guard let index = queue.firstIndex(where: { $0.key == key }) else { return nil }
-        heldBytes -= queue[index].image?.cost.bytes ?? 0
-        return queue.remove(at: index)
-    }
-
-    /// Returns the image that is written next; `nil` if none waits.
-    fileprivate mutating func activateNext() -> DerivedImageStore.Pending? {
-        guard let next = queue.first else { return nil }
-        queue.removeFirst()
-        active = (next.key, next.record.provenance.checksum)
-        return next
     }
 }
 
