@@ -10,17 +10,22 @@ final class DecodeStage: Sendable {
     /// The limits, threads and processes of each decode.
     let host: DecodeHost
     private let scaleDownLimit: ByteCount
-    private let decodePolicies: DecodePolicies
+    /// The policy of images for which there is no other.
+    private let decodePolicy: DecodePolicy
+    /// The policies by host, in lower case.
+    private let hostDecodePolicies: [String: DecodePolicy]
     /// The threads for images that are decoded in this process, and for those in the sandbox, which wait for others.
     let pools: (common: WorkPool, sandboxed: WorkPool)
     /// The numbers of images that were decoded in the sandbox, and that were to be.
     let sandboxCounts = Guarded((sandboxed: 0, unsandboxed: 0))
-    private let activity = DecodeActivity()
+    /// The decodes that run for callers, or wait for their turns.
+    let activity = DecodeActivity()
 
     /// Creates a stage; none of its threads starts before the first image.
-    init(_ configuration: ImageCache.Configuration, ofHost: [String: DecodePolicy] = [:]) {
+    init(_ configuration: ImageCache.Configuration, hostDecodePolicies: [String: DecodePolicy] = [:]) {
         scaleDownLimit = configuration.scaleDownLimit
-        decodePolicies = DecodePolicies(standard: configuration.decodePolicy, ofHost: ofHost)
+        decodePolicy = configuration.decodePolicy
+        self.hostDecodePolicies = hostDecodePolicies
         pools = (
             WorkPool(name: "eidetic decode", maximumThreadCount: configuration.maximumConcurrentDecodes),
             WorkPool(name: "eidetic sandboxed", maximumThreadCount: configuration.maximumConcurrentDecodes)
@@ -28,24 +33,19 @@ final class DecodeStage: Sendable {
         var host = DecodeHost(threads: pools.sandboxed)
         host.limits = configuration.decodeLimits
         self.host = host
-        if decodePolicies.standard.isSandboxed { sandbox.warmUp() }
+        if decodePolicy.isSandboxed { host.sandbox.warmUp() }
     }
 
     /// The limits of each decode.
     var limits: DecodeLimits { host.limits }
-    /// The processes of the images that are decoded in the sandbox.
-    var sandbox: HelperPool { host.sandbox }
 
-    /// Returns the decisions about the pixels of a load.
+    /// Returns the decisions about the pixels of a load: decoded by its own policy, that of its host, or the standard.
     func policy(for load: Load) -> RenditionPolicy {
         let request = load.request
-        var policy = RenditionPolicy(
-            request.rendering,
-            options: request.options,
-            name: request.name,
-            scaleDownLimit: scaleDownLimit
-        )
-        policy.decodePolicy = decodePolicies.policy(for: request)
+        var policy = policy(for: request.rendering, options: request.options, name: request.name)
+        let host = hostDecodePolicies.isEmpty ? nil : request.hostName
+        let decodePolicy = request.decodePolicy ?? host.flatMap { hostDecodePolicies[$0] } ?? decodePolicy
+        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: request.resource.hasRemote { _ in true })
         if let origin = request.server?.origin { policy.origin = "\(origin.scheme)://\(origin)" }
         return policy
     }
@@ -53,13 +53,13 @@ final class DecodeStage: Sendable {
     /// Returns the decisions about the pixels of an image with this name that a cache has on disk.
     func policy(for rendering: ImageRequest.Rendering, options: ImageOptions, name: String) -> RenditionPolicy {
         var policy = RenditionPolicy(rendering, options: options, name: name, scaleDownLimit: scaleDownLimit)
-        policy.decodePolicy = decodePolicies.standard.resolved(isFromNetwork: true)
+        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: true)
         return policy
     }
 
     /// Parses the header of bytes that the application has.
     func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
-        try decodePolicies.standard.resolved(isFromNetwork: false).header(of: bytes, in: host)
+        try decodePolicy.resolved(isFromNetwork: false).header(of: bytes, in: host)
     }
 }
 
@@ -80,7 +80,7 @@ extension DecodeStage {
         guard let policy, policy.decodePolicy.usesSandbox(for: bytes) else {
             return try await pools.common.run(in: context, operation: operation)
         }
-        let turn = try await sandbox.turns.begin(policy.origin, context: context)
+        let turn = try await host.sandbox.turns.begin(policy.origin, context: context)
         defer { turn.end() }
         while true {
             do throws(EideticError) {
@@ -93,21 +93,8 @@ extension DecodeStage {
         }
     }
 
-    /// Waits until no image is decoded for a caller, or waits for its turn.
-    func waitUntilIdle() async { await activity.waitUntilIdle() }
-
-    /// Queues work for a decoding thread, and returns at once.
-    func enqueue(
-        decoding bytes: [UInt8],
-        by policy: RenditionPolicy,
-        in context: JobContext,
-        operation: @escaping @Sendable () -> Void
-    ) {
-        pool(for: bytes, by: policy).enqueue(in: context, operation: operation)
-    }
-
     /// Returns the threads that decode these bytes, of which a few kilobytes suffice.
-    private func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
+    func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
         policy?.decodePolicy.usesSandbox(for: bytes) == true ? pools.sandboxed : pools.common
     }
 
@@ -331,7 +318,7 @@ extension DecodeStage {
         let sandboxed = SandboxedPreview(
             options: policy.options,
             limits: limits,
-            pool: sandbox,
+            pool: host.sandbox,
             context: context,
             pausing: pools.sandboxed
         )

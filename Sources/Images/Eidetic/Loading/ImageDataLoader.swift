@@ -7,7 +7,7 @@ import EideticStore
 /// The stages of a job are: bytes that another load holds → disk → an arriving transfer → shared tier → source. A stale
 /// entry on disk goes along to the source, whose server may confirm it.
 final class ImageDataLoader: Sendable {
-    private struct JobKey: Hashable {
+    struct JobKey: Hashable {
         let dataKey: ImageRequest.DataKey
         let tiers: LoadTiers
     }
@@ -20,7 +20,7 @@ final class ImageDataLoader: Sendable {
     let transferredImages: TransferredImages?
     /// The stages in their order.
     private let stages: [any DataStage]
-    private let jobs = TaskCoalescer<JobKey, DataJob.Update, EncodedImage>()
+    let jobs = TaskCoalescer<JobKey, DataJob.Update, EncodedImage>()
 
     init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
         self.gate = gate
@@ -69,18 +69,6 @@ final class ImageDataLoader: Sendable {
         }
     }
 
-    /// Cancels all jobs.
-    func cancelAll() { jobs.cancelAll() }
-
-    /// The number of active jobs.
-    var activeJobCount: Int { jobs.activeJobCount }
-
-    /// The number of images that are being written to disk.
-    var activeWriteCount: Int { activeImages.storingCount }
-
-    /// The number of loads that joined another caller's job.
-    var joinedCount: Int { Int(jobs.statistics.joined) }
-
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
     func cachedBytes(for load: Load) async -> [UInt8]? {
         if let image = activeImages[load.dataKey] { return image.bytes }
@@ -95,13 +83,7 @@ final class ImageDataLoader: Sendable {
 
     /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
     func handOver(_ load: Load) async {
-        guard let transferredImages, activeImages[load.request.dataKey] == nil else { return }
-        do throws(EideticError) {
-            try await transferredImages.handOver(load)
-            Log.write(.info, category: .pipeline, message: "\(load.request.name): handed over to the transfer process")
-        } catch {
-            Log.write(.warning, category: .pipeline, message: "\(load.request.name): not handed over: \(error)")
-        }
+        if activeImages[load.dataKey] == nil { await transferredImages?.handOver(load) }
     }
 
     /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.

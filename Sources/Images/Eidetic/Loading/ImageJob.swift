@@ -110,7 +110,7 @@ extension ImageJob {
     nonisolated(nonsending) private func data(of load: Load) async throws(EideticError)
         -> (EncodedImage, animation: Image?)
     {
-        if policy.decodePolicy.isSandboxed, !load.policy.defersDecoding { loader.stage.sandbox.prepare() }
+        if policy.decodePolicy.isSandboxed, !load.policy.defersDecoding { loader.stage.host.sandbox.prepare() }
         let previews = load.policy.showsPreviews ? PreviewGenerator(for: self) : nil
         defer { previews?.stop() }
         do throws(EideticError) {

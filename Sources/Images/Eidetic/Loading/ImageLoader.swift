@@ -25,7 +25,8 @@ final class ImageLoader: Sendable {
         self.misses = misses
         let renditions = RenditionIndex(memory: memory)
         dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
-        stage = DecodeStage(configuration.applied(to: .init()), ofHost: configuration.hostDecodePolicies)
+        let caches = configuration.applied(to: ImageCache.Configuration())
+        stage = DecodeStage(caches, hostDecodePolicies: configuration.hostDecodePolicies)
         derived = DerivedImageStore(configuration, stage: stage, memory: memory)
     }
 
@@ -151,14 +152,17 @@ final class ImageLoader: Sendable {
     func cancelAll() {
         jobs.cancelAll()
         decodes.cancelAll()
-        dataLoader.cancelAll()
+        dataLoader.jobs.cancelAll()
     }
 
-    /// The number of active jobs and decodes.
-    var activeJobCount: Int { jobs.activeJobCount + decodes.activeJobCount }
+    /// A Boolean value indicating whether no job, decode or write is active.
+    var isIdle: Bool {
+        jobs.activeJobCount + decodes.activeJobCount + dataLoader.jobs.activeJobCount
+            + dataLoader.activeImages.storingCount + derived.pendingCount == 0
+    }
 
     /// The number of loads that joined another caller's job.
-    var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined) }
+    var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined + dataLoader.jobs.statistics.joined) }
 }
 
 // MARK: Validation

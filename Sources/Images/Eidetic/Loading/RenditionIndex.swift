@@ -115,12 +115,9 @@ final class RenditionIndex: Sendable {
             state.keys[resourceKey, default: []].insert(key)
             return state.keys.count >= state.sweepThreshold ? state.keys : nil
         }
-        if let crowded { removeEvicted(among: crowded) }
-    }
-
-    private func removeEvicted(among known: [String: Set<CacheKey>]) {
+        guard let crowded else { return }
         // An evicted image that is still in use, as one on screen, would be found again.
-        let evicted = known.mapValues { $0.filter { !memory.contains($0) && !memory.isInUse($0) } }
+        let evicted = crowded.mapValues { $0.filter { !memory.contains($0) && !memory.isInUse($0) } }
         state.withLock { state in
             for (resourceKey, keys) in evicted {
                 state.keys[resourceKey]?.subtract(keys)

@@ -37,17 +37,20 @@ final class TransferredImages: Sendable {
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }
 
-    /// Hands the download of a request's bytes over, unless the disk has them.
-    ///
-    /// - Throws: `refused` for a request that this process alone can make; the errors of the provider.
-    func handOver(_ load: Load) async throws(EideticError) {
-        try await provider.download(try await makeRequest(for: load))
+    /// Hands the download of a request's bytes over, unless the disk has them; failures are logged.
+    func handOver(_ load: Load) async {
+        do throws(EideticError) {
+            try await provider.download(try await makeRequest(for: load))
+            Log.write(.info, category: .pipeline, message: "\(load.request.name): handed over to the transfer process")
+        } catch {
+            Log.write(.warning, category: .pipeline, message: "\(load.request.name): not handed over: \(error)")
+        }
     }
 
     /// Hands the download of a request's bytes over, and waits until the disk has them.
     ///
-    /// - Throws: The errors of ``handOver(_:)``, of the download, and of the disk; `notAnImage`; `cancelled`
-    ///   if the calling task is cancelled, which does not end the download.
+    /// - Throws: `refused` for a request that this process alone can make; the errors of the provider, of the download,
+    ///   and of the disk; `notAnImage`; `cancelled` if the calling task is cancelled, which does not end the download.
     func download(_ load: Load) async throws(EideticError) {
         let download = try await makeRequest(for: load)
         let (arrivals, continuation) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -128,9 +128,7 @@ extension ImagePipeline {
     /// Calls the configuration's request processors, the first one first.
     ///
     /// Every load begins here, so that each processor runs once, whether memory has the image or not.
-    package func prepare(_ request: ImageRequest) -> PreparedLoad {
-        processors.prepare(request)
-    }
+    package func prepare(_ request: ImageRequest) -> PreparedLoad { processors.prepare(request) }
 
     /// Loads with the priority of `context`, and counts the outcome.
     ///
@@ -180,7 +178,7 @@ extension ImagePipeline {
                 try await route(request, through: interceptors.dropFirst(), to: responder)
             }
         }
-        try request.resource.validate()
+        if case .invalid(_, let error) = request.resource.kind { throw error }
         var request = request
         if case .file(let file) = request.resource.kind, file.version == nil {
             let examined = try await dataLoader.source.source.examined(file)

@@ -93,19 +93,10 @@ private final class LatestValue<Value: Sendable>: Sendable {
     /// Replaces the value; returns `true` if there was none, so that the reader must be resumed.
     func replace(with newValue: Value) -> Bool {
         // The old value may be large, and is freed outside the lock.
-        let old = value.withLock { value in
-            defer { value = newValue }
-            return value
-        }
-        return old == nil
+        value.withLock { exchange(&$0, with: newValue) } == nil
     }
 
-    func consume() -> Value? {
-        value.withLock { value in
-            defer { value = nil }
-            return value
-        }
-    }
+    func consume() -> Value? { value.withLock { $0.take() } }
 }
 
 extension ImageTask {
@@ -127,12 +118,7 @@ extension ImageTask {
         case failed(EideticError)
 
         /// A Boolean value indicating whether this is the last event.
-        package var isTerminal: Bool {
-            switch self {
-            case .progress, .preview, .cached: false
-            case .finished, .failed: true
-            }
-        }
+        package var isTerminal: Bool { result != nil }
 
         /// The outcome of the load; `nil` unless this is the terminal event.
         var result: Result<ImageResponse, EideticError>? {

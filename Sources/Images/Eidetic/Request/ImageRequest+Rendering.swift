@@ -56,9 +56,7 @@ extension ImageRequest {
         }
 
         /// The size, and the way in which the image is fitted to it; `nil` for the full size.
-        package var target: ImageTarget? {
-            size.map { ImageTarget(size: $0, contentMode: contentMode) }
-        }
+        package var target: ImageTarget? { size.map { ImageTarget(size: $0, contentMode: contentMode) } }
 
         /// A Boolean value indicating whether the size crops or distorts the image, so that no other image can be made
         /// from it.

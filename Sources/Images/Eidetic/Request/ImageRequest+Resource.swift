@@ -53,7 +53,9 @@ extension ImageRequest {
         public static func bytes(_ bytes: [UInt8]) -> Resource { Resource(.bytes(bytes)) }
 
         /// Returns bytes in memory, such as `Data`; they are copied once.
-        public static func bytes(_ bytes: some ContiguousBytes) -> Resource { Resource(.bytes(bytes.copied)) }
+        public static func bytes(_ bytes: some ContiguousBytes) -> Resource {
+            bytes.withUnsafeBytes { Resource(.bytes(Array($0))) }
+        }
 
         /// Returns a resource whose bytes a function provides; equal names must mean equal bytes.
         ///
@@ -65,11 +67,6 @@ extension ImageRequest {
             Resource(.provider(name: name, provide))
         }
     }
-}
-
-extension ContiguousBytes {
-    /// The bytes in an array.
-    var copied: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
 extension ImageRequest.Resource {
@@ -104,16 +101,6 @@ extension ImageRequest.Resource {
         case .invalid(let url, _): url.count > 200 ? "\(url.prefix(200))…" : url.withoutPasswords
         }
     }
-
-    /// Returns the resource with other header fields for its server.
-    func with(headers: HTTPHeaders) -> ImageRequest.Resource {
-        guard case .remote(var request) = kind else { return self }
-        request.headers = headers
-        return .remote(request)
-    }
-
-    /// Throws the error of a resource that cannot be loaded.
-    func validate() throws(EideticError) { if case .invalid(_, let error) = kind { throw error } }
 
     /// The request to the server; `nil` for a local resource.
     public var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }

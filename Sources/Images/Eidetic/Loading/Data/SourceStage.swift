@@ -185,7 +185,7 @@ extension SourceStage {
         facts.server = response.isTransferred ? response.server : nil
         facts.fields = response.final.fields
         facts.responses = origin?.responses ?? []
-        facts.diskKey = response.confirmed?.entry.key ?? targetKey(of: response, for: request)
+        facts.diskKey = response.confirmed?.entry.key ?? key(of: origin?.cachedTarget, for: request)
         facts.isConfirmed = response.confirmed != nil
         facts.mayBeDerivedFrom =
             retention.place != .none && retention.isForOthers && retention.selection.isEmpty
@@ -217,10 +217,10 @@ extension SourceStage {
         case .resource: return fetched.confirmed == nil ? [.insert(key: key, retention)] : []
         case .target:
             // The target's own entry has the bytes already.
-            guard fetched.origin?.cachedTarget == nil, let target = retention.target,
-                let entries = redirectEntries(for: load.request)
+            guard fetched.origin?.cachedTarget == nil,
+                let targetKey = self.key(of: retention.target, for: load.request)
             else { return [.remove(key: key)] }
-            return [.insert(key: self.key(of: target, keyOptions: entries.keyOptions), retention), .remove(key: key)]
+            return [.insert(key: targetKey, retention), .remove(key: key)]
         }
     }
 
@@ -290,15 +290,12 @@ extension SourceStage: RedirectCache {
         return stored
     }
 
-    /// Returns the key of the target's own entry that has the bytes of a response; `nil` if it is none of these.
-    private func targetKey(of response: ImageDataSource.Response, for request: ImageRequest) -> String? {
-        guard let target = response.origin?.cachedTarget, let entries = redirectEntries(for: request) else {
-            return nil
-        }
+    /// Returns the key of a target's own entry; `nil` if such entries are not used.
+    private func key(of target: FetchRequest?, for request: ImageRequest) -> String? {
+        guard let target, let entries = redirectEntries(for: request) else { return nil }
         return key(of: target, keyOptions: entries.keyOptions)
     }
 
-    /// Returns the key of a target's own entry.
     private func key(of target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) -> String {
         ImageRequest.Resource.remote(target).identity(ignoringQueryItems: keyOptions.ignoredQueryItems)
             + keyOptions.suffix

@@ -103,7 +103,8 @@ final class StoragePlan: Sendable {
         guard let stage, let disk = stage.disk, !changes.isEmpty else { return }
         // It covers the write from now on; without background time left nothing is stored.
         let work = Result { () throws(EideticError) in isStorable ? try disk.work.begin() : nil }
-        let maker = PlaceholderSource(makePlaceholder)
+        // It is called once, and releases the image then, so that the write does not keep it in memory.
+        let maker = Guarded<PlaceholderMaker?>(makePlaceholder)
         // The task holds the plan, so that loads that start meanwhile find the bytes here and need no network.
         Task.detached(executorPreference: BlockingExecutor.current) { [self] in
             var failure: EideticError?
@@ -113,7 +114,7 @@ final class StoragePlan: Sendable {
                     switch change {
                     case .insert(let key, var retention):
                         guard let work else { continue }
-                        retention.record.imagePlaceholder = await maker.make()
+                        retention.record.imagePlaceholder = await maker.withLock { $0.take() }?()
                         try await stage.insert(content, for: key, retention: retention, within: work)
                     case .remove(let key): try await stage.remove(key)
                     }
@@ -136,7 +137,7 @@ final class StoragePlan: Sendable {
             return
         }
         // From now on it is covered, too.
-        let work = publication.beginWork()
+        let work = try? publication.stage.work.begin()
         Task.detached { [publicationEnd, lease] in
             await publication.perform(within: work, endingLease: lease)
             publicationEnd.fulfil(.success(()))
@@ -154,22 +155,6 @@ final class StoragePlan: Sendable {
         let failure = !changes.isEmpty && isCommitted ? try await outcome.value() : nil
         if publication != nil, isCommitted { try await publicationEnd.value() }
         return failure
-    }
-}
-
-/// A function that makes a placeholder of an image, and releases the image with it, so that the write does not keep it
-/// in memory.
-private final class PlaceholderSource: Sendable {
-    private let function: Guarded<StoragePlan.PlaceholderMaker?>
-
-    init(_ function: @escaping StoragePlan.PlaceholderMaker) { self.function = Guarded(function) }
-
-    func make() async -> ImagePlaceholder? {
-        let function = function.withLock { function in
-            defer { function = nil }
-            return function
-        }
-        return await function?()
     }
 }
 

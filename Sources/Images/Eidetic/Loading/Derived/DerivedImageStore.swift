@@ -145,8 +145,7 @@ final class DerivedImageStore: Sendable {
                 work: work
             )
             state.append(pending)
-            defer { state.isDraining = true }
-            return (replaced, !state.isDraining)
+            return (replaced, !exchange(&state.isDraining, with: true))
         }
         replaced?.work.end()
         if starts { Task.detached(priority: .background) { await self.drain() } }
@@ -190,17 +189,14 @@ final class DerivedImageStore: Sendable {
 // MARK: Writing
 extension DerivedImageStore {
     /// Writes the images that wait, each when no other image is decoded.
-    private func drain() async {
-        repeat { await stage.waitUntilIdle() } while await writeNext()
-    }
+    private func drain() async { repeat { await stage.activity.waitUntilIdle() } while await writeNext() }
 
     /// Writes the image that waits first; returns `false` if none waits.
     private func writeNext() async -> Bool {
         let (next, waiters) = state.withLock { state -> (Pending?, [Waiter<Void>]) in
             if let next = state.activateNext() { return (next, []) }
             state.isDraining = false
-            defer { state.waiters = [] }
-            return (nil, state.waiters)
+            return (nil, exchange(&state.waiters, with: []))
         }
         for waiter in waiters { waiter.resume(returning: ()) }
         guard let pending = next else { return false }
@@ -225,7 +221,8 @@ extension DerivedImageStore {
         guard original?.checksum == pending.record.provenance.checksum else {
             return
         }
-        guard try await isUnknown(pending, in: disk) else { return }
+        let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
+        if let known, !known.isExpired, DerivedImageRecord(known.metadata) == pending.record { return }
         let (isExact, limits) = (settings.isExact, stage.limits)
         let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
             try pending.work.waitUntilAdmitted()
@@ -247,12 +244,6 @@ extension DerivedImageStore {
             if state.refused.count >= Self.refusalLimit { state.refused.removeAll() }
             state.refused.insert(refusal)
         }
-    }
-
-    private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
-        let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
-        guard let known, !known.isExpired else { return true }
-        return DerivedImageRecord(known.metadata) != pending.record
     }
 }
 

@@ -127,10 +127,7 @@ struct ArrivingAnimation: Sendable {
     }
 
     /// Returns the bytes that it holds, which are freed outside of the lock.
-    mutating func releaseData() -> PartialData? {
-        defer { data = nil }
-        return data
-    }
+    mutating func releaseData() -> PartialData? { data.take() }
 
     /// Ends the animation: with the rest of its bytes, or after an error.
     ///

@@ -56,7 +56,7 @@ final class PreviewGenerator: Sendable {
         // The replaced decoder's memory is freed outside the lock.
         _ = consume replaced
         guard starts else { return }
-        stage.enqueue(decoding: data.signature, by: policy, in: context) { [self] in
+        stage.pool(for: data.signature, by: policy).enqueue(in: context) { [self] in
             makePreview(from: data)
             let latest = state.withLock { $0.source.end() }
             // What has arrived meanwhile, perhaps in another response, does not wait for more bytes.
@@ -65,9 +65,7 @@ final class PreviewGenerator: Sendable {
     }
 
     /// Stops the generator, because the image itself is decoded now.
-    func stop() {
-        _ = state.withLock { state in (state.source.stop(), state.animation.releaseData()) }
-    }
+    func stop() { _ = state.withLock { state in (state.source.stop(), state.animation.releaseData()) } }
 
     /// Ends the animation that was reported, if there is one: with the rest of its bytes, or after an error.
     ///
@@ -201,7 +199,7 @@ struct PreviewSource {
 
     /// Ends all turns, and returns what it holds, which is freed outside of the lock.
     mutating func stop() -> (Decode?, PartialData?, PartialData?) {
-        defer { (makeDecode, decode, data, latest) = (nil, nil, nil, nil) }
-        return (decode, data, latest)
+        makeDecode = nil
+        return (decode.take(), data.take(), latest.take())
     }
 }
