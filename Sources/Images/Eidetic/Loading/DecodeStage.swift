@@ -59,7 +59,7 @@ final class DecodeStage: Sendable {
 
     /// Parses the header of bytes that the application has.
     func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
-        try decodePolicy.resolved(isFromNetwork: false).header(of: bytes, in: host)
+        try decodePolicy.resolved(isFromNetwork: false).header(of: bytes)
     }
 }
 
