@@ -246,7 +246,7 @@ let programs: [Target] = [
         in: .programs,
         [
             "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-            "EideticTransfer", "EideticRedis", "eidetic-app", "CChafa",
+            "EideticTransfer", "EideticRedis", "eidetic-app", "CAllocation", "CChafa",
         ]
     ),
     program("eidetic-decode", in: .programs, ["EideticSandbox"]),

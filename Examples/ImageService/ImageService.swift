@@ -16,7 +16,7 @@ enum ImageService {
             ImagePipeline.shared = try ImagePipeline { configuration throws(EideticError) in
                 configuration.decodePolicy = .sandboxed
                 configuration.decodeLimits.duration = .seconds(5)
-                configuration.memoryLimit = .mebibytes(64)
+                configuration.memoryLimit = .mebibytes(32)
                 configuration.freshness = .http
                 configuration.derivedImages.isExact = true
                 configuration.downloads.refusesPrivateNetworks = !options.allowsPrivate

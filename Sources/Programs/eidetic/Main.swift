@@ -1,3 +1,4 @@
+import CAllocation
 import Eidetic
 import EideticCLI
 import Glibc
@@ -9,6 +10,7 @@ struct Main {
     static func main() {
         // A closed pipe is then an error of write(2), which is handled by its caller.
         signal(SIGPIPE, SIG_IGN)
+        eidetic_keep_freed_memory()
         let words = Array(CommandLine.arguments.dropFirst())
         SecretArguments.wipe(words)
         if words.first == AppCommands.command.name { ApplicationProgram.execute(words.dropFirst()) }

@@ -91,6 +91,15 @@ struct ConvertFileTests {
         #expect(header.orientation == .up && header.size == PixelSize(width: 15, height: 20))
     }
 
+    @Test("F05 an unchanged PNG is not larger than it was", arguments: ["keep", "strip", "color"])
+    func unchangedPNG(policy: String) async throws {
+        let source = try directory.write(TestImages.greyPixelPNG, to: "in.png")
+        let target = directory.path(of: "out.png")
+        let line = try await line("--metadata", policy, source, target).line
+        #expect(line.error == nil && line.lost == [])
+        #expect(try directory.contents(of: "out.png") == TestImages.greyPixelPNG)
+    }
+
     @Test(
         "F05 XMP that is too large for a JPEG is left out, and that is said",
         arguments: [(65_504, false), (65_505, true)]

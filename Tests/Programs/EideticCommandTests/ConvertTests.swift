@@ -65,6 +65,16 @@ struct ConvertTests {
         )
     }
 
+    // PNG (third edition), 4.9: the default image is no frame then; Chromium 156 never shows it.
+    @Test("F05 --frame 1 is the first frame of an APNG, not the image beside its frames", arguments: [1, 2])
+    func frameBesideImage(number: Int) async throws {
+        let source = try directory.write(TestImages.animationBesideImage, to: "in.png")
+        let target = directory.path(of: "out.png")
+        #expect(try await EideticProgram.run("convert", "--frame", "\(number)", source, target).status == .exited(0))
+        let pixel = try ImageDecoder.decode(try directory.contents(of: "out.png")).pixels[0, 0]
+        #expect(pixel.x == UInt8(10 * number))
+    }
+
     @Test("F05 --frames writes each frame, and --animate joins images to an animation")
     func frames() async throws {
         let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")

@@ -175,6 +175,9 @@ struct InspectTests {
         for format in ImageEncoder.supportedFormats where format != .gif {
             files.append((format, try TestImages.encoded(as: format, width: 200, height: 150)))
         }
+        let icon: [UInt8] = [0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 32, 0]
+        let png = try TestImages.encoded(as: .png, width: 200, height: 150)
+        files.append((.ico, icon + [UInt8(png.count & 255), UInt8(png.count >> 8), 0, 0, 22, 0, 0, 0] + png))
         for (format, bytes) in files {
             let whole = try directory.write(bytes, to: "whole.\(format.fileExtension)")
             #expect(try await EideticProgram.run("inspect", "--check", whole).status == .exited(0), "\(format)")

@@ -50,10 +50,37 @@ enum TestImages {
 
     /// Returns a small PNG that declares this size.
     static func hugePNG(width: UInt32, height: UInt32) -> [UInt8] {
+        let data = chunk("IDAT", content: [0x78, 0x9c, 0x63, 0, 0, 0, 1, 0, 1])
+        return png(width: width, height: height, colorType: 6, chunks: data)
+    }
+
+    /// A grey pixel in the shortest PNG there is, but for a byte or two of its stream.
+    static var greyPixelPNG: [UInt8] {
+        png(width: 1, height: 1, colorType: 0, chunks: chunk("IDAT", content: greyPixel(128)))
+    }
+
+    /// An animation of two grey pixels, 10 and 20, beside a default image of 200.
+    static var animationBesideImage: [UInt8] {
+        let image = chunk("IDAT", content: greyPixel(200))
+        let frames = [UInt8(10), 20].enumerated().flatMap { index, value in
+            let number = bigEndianBytes(UInt32(2 * index)), next = bigEndianBytes(UInt32(2 * index + 1))
+            let place = bigEndianBytes(1) + bigEndianBytes(1) + bigEndianBytes(0) + bigEndianBytes(0)
+            return chunk("fcTL", content: number + place + [0, 1, 0, 10, 0, 0])
+                + chunk("fdAT", content: next + greyPixel(value))
+        }
+        let control = chunk("acTL", content: bigEndianBytes(2) + bigEndianBytes(0))
+        return png(width: 1, height: 1, colorType: 0, chunks: control + image + frames)
+    }
+
+    /// Returns a stream of zlib, not compressed, with one row of one pixel.
+    private static func greyPixel(_ value: UInt8) -> [UInt8] {
+        [0x78, 1, 1, 2, 0, 0xfd, 0xff, 0, value, 0, value + 2, 0, value + 1]
+    }
+
+    private static func png(width: UInt32, height: UInt32, colorType: UInt8, chunks: [UInt8]) -> [UInt8] {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-        let emptyStream: [UInt8] = [0x78, 0x9c, 0x63, 0, 0, 0, 1, 0, 1]
-        return signature + chunk("IHDR", content: bigEndianBytes(width) + bigEndianBytes(height) + [8, 6, 0, 0, 0])
-            + chunk("IDAT", content: emptyStream) + chunk("IEND", content: [])
+        let header = bigEndianBytes(width) + bigEndianBytes(height) + [8, colorType, 0, 0, 0]
+        return signature + chunk("IHDR", content: header) + chunks + chunk("IEND", content: [])
     }
 
     private static func chunk(_ name: String, content bytes: [UInt8]) -> [UInt8] {

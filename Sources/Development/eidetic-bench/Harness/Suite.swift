@@ -44,5 +44,6 @@ struct Suite: Sendable {
         derived,
         transform,
         sandbox,
+        service,
     ]
 }

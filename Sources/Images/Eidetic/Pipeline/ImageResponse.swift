@@ -114,8 +114,11 @@ extension ImageResponse {
     /// Logs the end of a load.
     func log(to request: ImageRequest) {
         Log.write(.info, category: .pipeline, message: "\(request.name): \(image.size) from \(source)")
-        let steps = trace.description.split(separator: "\n").joined(separator: "; ")
-        Log.write(.debug, category: .pipeline, message: "\(request.name): \(steps)")
+        Log.write(
+            .debug,
+            category: .pipeline,
+            message: "\(request.name): \(trace.description.split(separator: "\n").joined(separator: "; "))"
+        )
     }
 }
 

@@ -18,6 +18,7 @@ struct FileFacts {
         case .gif: readGIF()
         case .webp: expect((reader.number(at: 4, count: 4) ?? 0) + 8)
         case .bmp: expect(reader.number(at: 2, count: 4) ?? 0)
+        case .ico: readICO()
         case .tiff: expect(TIFFFacts(of: bytes)?.endOfPixels ?? 0)
         case .avif, .heic: readBoxes()
         case .jpegxl where reader.number(at: 0, count: 2) == 0: readBoxes()
@@ -50,6 +51,15 @@ struct FileFacts {
         let scan = reader.bytes.dropFirst(offset)
         let end = scan.indices.dropLast().last { scan[$0] == 0xff && scan[$0 + 1] == 0xd9 }
         if end != nil { truncation = nil }
+    }
+
+    private mutating func readICO() {
+        let entries = (0..<(reader.number(at: 4, count: 2) ?? 0)).map { 6 + 16 * $0 }
+        expect(
+            entries.reduce(0) { end, entry in
+                max(end, (reader.number(at: entry + 8, count: 4) ?? 0) + (reader.number(at: entry + 12, count: 4) ?? 0))
+            }
+        )
     }
 
     private mutating func readPNG() {

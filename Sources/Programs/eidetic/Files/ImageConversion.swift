@@ -55,23 +55,37 @@ struct ImageConversion: Sendable {
         var metadata = metadataPolicy == .strip ? nil : metadataPolicy.applied(to: try decodePolicy.metadata(of: bytes))
         options.target = rendering.target ?? rendering.transform?.decodeTarget
         options.premultipliesAlpha = rendering.transform != nil
-        options.frames = frameNumber == 1 ? .first : .all
+        // The still image of a PNG need not be a frame of its animation.
+        let isPNG = ImageFormat(of: bytes) == .png
+        options.frames = frameNumber == 1 && !isPNG ? .first : .all
         options.acceptsPartial = acceptsPartial
         // Pixels keep their values with a profile; one of other channels than the file will have is converted.
         options.convertsToSRGB = metadata?.hasProfileOfRGB != true || target == .gif
         if options.convertsToSRGB { metadata?.iccProfile = nil }
-        let image = try decodePolicy.decode(bytes, options: options).image.selecting(frame: frameNumber)
+        let image = try decode(bytes, options: options).selecting(frame: frameNumber)
         var source = Source(image: try rendering.transform?.apply(to: image) ?? image, metadata: metadata)
-        if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1 {
-            source.original = original(of: bytes, format: image.format, metadata: metadata)
-        }
         let fitting = metadata?.fitting(target ?? image.format, size: source.image.size)
         source.metadata = fitting?.metadata
         if keepsMetadata {
             source.losses = MetadataLosses(of: bytes, format: image.format, metadata: metadata, target: target).names
         }
         source.losses += fitting?.tooLarge ?? []
+        if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1, source.losses.isEmpty {
+            source.original = original(of: bytes, format: image.format, metadata: metadata)
+        }
         return source
+    }
+
+    /// Decodes an image; without its other frames if these are too many, and the first one is asked for.
+    private func decode(_ bytes: [UInt8], options: DecodeOptions) throws(EideticError) -> Image {
+        do throws(EideticError) {
+            return try decodePolicy.decode(bytes, options: options).image
+        } catch {
+            guard error.code == .limitExceeded, frameNumber == 1, options.frames == .all else { throw error }
+            var options = options
+            options.frames = .first
+            return try decodePolicy.decode(bytes, options: options).image
+        }
     }
 
     /// Returns the file with these metadata alone, where its pixels need not be encoded again.
@@ -80,6 +94,7 @@ struct ImageConversion: Sendable {
         case .jpeg:
             guard stripsByWord, metadataPolicy != .keep else { return nil }
             return OriginalFile.strippedJPEG(bytes, metadata: metadata)
+        case .png where metadataPolicy == .keep: return OriginalFile.strippedPNG(bytes) == nil ? nil : bytes
         case .png: return metadataPolicy == .strip || metadataPolicy == .color ? OriginalFile.strippedPNG(bytes) : nil
         default: return nil
         }

@@ -136,6 +136,22 @@ struct AVIFTrackTests {
         }
     }
 
+    // ISO/IEC 14496-12, 4.2.2: the last box may reach to the end of the file.
+    @Test("F02 the tables of a still image and of a sequence may be the last box, without a size")
+    func sizeOfLastTable() async throws {
+        let frame = try TestImages.makePixels(width: 8, height: 8, alpha: .opaque) { _, _ in [10, 200, 30, 255] }
+        let still = try await AV1Image.file(of: [frame], arguments: [])
+        for (file, name) in [(still, "meta"), (try await sequence(), "moov")] {
+            let table = try #require(Self.boxes(in: file).first { $0.name == name }?.range)
+            var moved = file
+            moved.replaceSubrange(table.lowerBound + 4..<table.lowerBound + 8, with: Array("free".utf8))
+            moved += HEIFContainer.long(0) + file[table].dropFirst(4)
+            #expect(try ImageDecoder.header(of: moved) == ImageDecoder.header(of: file), "\(name)")
+            let frames = try decode(moved).frames
+            #expect(frames.map { $0.pixels[7, 5] } == (try decode(file).frames.map { $0.pixels[7, 5] }), "\(name)")
+        }
+    }
+
     @Test("F07 truncated sequences with further tracks are errors") func truncated() async throws {
         let file = replacing(try await sequence()) {
             [sound, $0[0], replacing("auxiliary:alpha", with: "auxiliary:depth", in: $0[1])]

@@ -68,8 +68,8 @@ final class DerivedImageStore: Sendable {
 
     /// The largest number of images that wait; others are not kept.
     static let queueLimit = 1_024
-    /// The memory of the images that wait outside of the memory cache.
-    private static let heldLimit = 32 << 20
+    /// The memory of the images that wait outside of the memory cache: at most half as much as it may have.
+    private static let heldLimit = 4 << 20...32 << 20
     private static let refusalLimit = 4_096
 
     init(_ configuration: ImagePipeline.Configuration, stage: DecodeStage, memory: ImageMemoryCache) {
@@ -131,9 +131,10 @@ final class DerivedImageStore: Sendable {
         guard mayQueue(key, checksum: record.provenance.checksum),
             let work = try? disk?.work.begin(onExpiration: { [weak self] in self?.giveUp() })
         else { return }
+        let limit = max(Self.heldLimit.lowerBound, min(Self.heldLimit.upperBound, memory.images.costLimit.bytes / 2))
         let (replaced, starts) = state.withLock { state in
             let replaced = state.removeWaiting(key)
-            let isHeld = state.heldBytes + image.cost.bytes <= Self.heldLimit
+            let isHeld = state.heldBytes + image.cost.bytes <= limit
             let pending = Pending(
                 key: key,
                 original: load.request.resourceKey,
@@ -218,9 +219,7 @@ extension DerivedImageStore {
         // Without an original in the cache's own directory the image could not be used.
         _ = try await pending.originalWrite?.value()
         let original = try await disk.lookup.loadOriginal(for: pending.original)
-        guard original?.checksum == pending.record.provenance.checksum else {
-            return
-        }
+        guard original?.checksum == pending.record.provenance.checksum else { return }
         let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
         if let known, !known.isExpired, DerivedImageRecord(known.metadata) == pending.record { return }
         let (isExact, limits) = (settings.isExact, stage.limits)

@@ -117,7 +117,7 @@ enum AVIFCodec: ImageCodec {
     /// another copy, their planes and their brightness.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let hasTileAlpha = HEIFItemIndex(bytes)?.alphaTiles != nil
-        let copies = bytes.count * ((AVIFTracks.hasForeignTracks(bytes) ? 1 : 0) + (hasTileAlpha ? 1 : 0))
+        let copies = bytes.count * ((AVIFForeignBoxes.needsCopy(bytes) ? 1 : 0) + (hasTileAlpha ? 1 : 0))
         let canvasCount = (HEIFItems(bytes)?.isDeep == true ? 8 : 6) + (hasTileAlpha ? 3 : 0)
         let (sum, overflow) = task.estimatedMemory(canvasCount: canvasCount).addingReportingOverflow(copies)
         return overflow ? .max : sum

@@ -19,8 +19,13 @@ final class AVIFTileAlpha {
     ///
     /// - Throws: `outOfMemory`, and `truncated` if the file ends before the alpha.
     init?(of bytes: UnsafeRawBufferPointer, size: PixelSize) throws(EideticError) {
-        guard let items = HEIFItemIndex(bytes), let tiles = items.alphaTiles else { return nil }
-        copy = try FileCopy.replacing(tiles.place, of: bytes, by: tiles.numbers)
+        guard let items = HEIFItemIndex(bytes), let tiles = items.alphaTiles,
+            let copy = try AVIFForeignBoxes.readableCopy(
+                of: bytes,
+                with: [.init(tiles.place, bytes: tiles.numbers)]
+            )
+        else { return nil }
+        self.copy = copy
         self.size = size
         var outcome = eidetic_codec_outcome()
         var info = eidetic_avif_info()

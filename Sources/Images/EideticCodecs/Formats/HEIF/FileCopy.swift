@@ -5,36 +5,33 @@ import EideticCore
 final class FileCopy {
     private let buffer: ScratchBuffer
 
-    /// Copies a file, and gives boxes another name of four characters, which the library does not know.
-    ///
-    /// The names of the boxes lie within the file.
-    ///
-    /// - Returns: `nil` if there are no boxes to hide.
-    /// - Throws: `outOfMemory`.
-    static func hiding(
-        _ names: [UnsafeRawBufferPointer],
-        of file: UnsafeRawBufferPointer,
-        as name: StaticString
-    ) throws(EideticError) -> FileCopy? {
-        guard !names.isEmpty, let base = file.baseAddress else { return nil }
-        let copy = try FileCopy(of: file)
-        for box in names {
-            if let start = box.baseAddress { name.withUTF8Buffer { copy.write($0, at: start - base) } }
+    /// Bytes that take the place of as many others within a file.
+    struct Edit {
+        let place: UnsafeRawBufferPointer
+        let bytes: [UInt8]
+
+        init(_ place: UnsafeRawBufferPointer, bytes: [UInt8]) {
+            self.place = place
+            self.bytes = bytes
         }
-        return copy
+
+        /// Creates another name of four characters for a box, which the library does not know.
+        init(_ name: UnsafeRawBufferPointer, newName: StaticString) {
+            self.init(name, bytes: newName.withUTF8Buffer(Array.init))
+        }
     }
 
-    /// Copies a file, and replaces the bytes at a place within it by as many others.
+    /// Copies a file with changes.
     ///
+    /// - Returns: `nil` if there are no changes.
     /// - Throws: `outOfMemory`.
-    static func replacing(
-        _ place: UnsafeRawBufferPointer,
-        of file: UnsafeRawBufferPointer,
-        by bytes: [UInt8]
-    ) throws(EideticError) -> FileCopy {
+    static func making(_ edits: [Edit], of file: UnsafeRawBufferPointer) throws(EideticError) -> FileCopy? {
+        guard !edits.isEmpty, let base = file.baseAddress else { return nil }
         let copy = try FileCopy(of: file)
-        if let base = file.baseAddress, let start = place.baseAddress {
-            bytes.withUnsafeBufferPointer { copy.write($0, at: start - base) }
+        for edit in edits {
+            if let start = edit.place.baseAddress {
+                edit.bytes.withUnsafeBufferPointer { copy.write($0, at: start - base) }
+            }
         }
         return copy
     }

@@ -78,7 +78,7 @@ private struct HEICFile: ~Copyable {
             }
         }
         let copy = try items.flatMap { items throws(EideticError) in
-            try FileCopy.hiding(items.foreignReferenceNames, of: bytes, as: "skip")
+            try FileCopy.making(items.foreignReferenceNames.map { .init($0, newName: "skip") }, of: bytes)
         }
         var outcome = eidetic_codec_outcome()
         var info = eidetic_heif_info()
