@@ -66,8 +66,8 @@ extension Suite {
                         let bytes = files[index % files.count]
                         group.addTask {
                             _ = try? await threads.run { context throws(EideticError) in
-                                try policy.decode(bytes, options: options, context: context, pausing: threads).image
-                                    .size
+                                let host = DecodeHost(threads: threads)
+                                return try policy.decode(bytes, options: options, in: host, context: context).image.size
                             }
                         }
                     }

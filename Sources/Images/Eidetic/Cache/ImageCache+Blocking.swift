@@ -75,14 +75,9 @@ extension ImageCache {
             let work = tiers.contains(.disk) ? cache.beginDiskWork() : nil
             defer { _ = try? work?.get().end() }
             let image = try image.decodedSynchronously()
-            let destination = try cache.insertIntoMemory(
-                image,
-                for: key,
-                bytes: bytes,
-                tiers: tiers,
-                metadata: metadata
-            )
-            guard let disk = cache.disk, try work?.get() != nil else { return }
+            let (tier, key, disk) = (cache.tier, cache.resolved(key), cache.disk)
+            let destination = try tier.insert(image, bytes: bytes, for: key, in: tiers, metadata: metadata, on: disk)
+            guard let disk, try work?.get() != nil else { return }
             let encoded = try cache.stored.serialize(image, bytes: bytes, for: destination.diskKey)
             let known = try? disk.lookup.original(for: destination.diskKey)
             let metadata = destination.metadata.describing(image).replacing(known, by: encoded, in: disk)

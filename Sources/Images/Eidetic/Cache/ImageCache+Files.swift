@@ -21,29 +21,21 @@ extension ImageCache {
         let (text, serializer) = (resolved(key).text, stored.serializer)
         return try await disk.lookup.load { lookup throws(EideticError) in
             guard let entry = try lookup.read(text) else { return nil }
-            let name = String(disk.path(for: text).split(separator: "/").last ?? "")
-            return try EncodedFile.write(try serializer.decoded(entry).bytes, named: name, in: directory)
-        }
-    }
-}
-
-/// A file of its own with the bytes of an image.
-private enum EncodedFile {
-    /// Writes a file with the extension of its format, and returns its path; blocks.
-    static func write(_ bytes: [UInt8], named name: String, in directory: String) throws(EideticError) -> String {
-        var path = "\(directory)/\(name)"
-        if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) {
-            path += ".\(format.fileExtension)"
-        }
-        let files = FileSystem()
-        do throws(SystemError) {
-            try files.makeDirectories(directory)
-            try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
-                try files.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes))
+            let bytes = try serializer.decoded(entry).bytes
+            var path = "\(directory)/\(disk.path(for: text).split(separator: "/").last ?? "")"
+            if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) {
+                path += ".\(format.fileExtension)"
             }
-            return path
-        } catch {
-            throw EideticError(error)
+            let files = FileSystem()
+            do throws(SystemError) {
+                try files.makeDirectories(directory)
+                try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
+                    try files.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes))
+                }
+                return path
+            } catch {
+                throw EideticError(error)
+            }
         }
     }
 }

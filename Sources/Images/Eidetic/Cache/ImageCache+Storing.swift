@@ -27,7 +27,8 @@ extension ImageCache {
         let work = tiers.contains(.disk) ? beginDiskWork() : nil
         defer { _ = try? work?.get().end() }
         let image = try await image.decoded()
-        let destination = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
+        let key = resolved(key)
+        let destination = try tier.insert(image, bytes: bytes, for: key, in: tiers, metadata: metadata, on: disk)
         guard let disk, let work = try work?.get() else { return }
         let (encoded, described) = try await stage.run { _ throws(EideticError) in
             (
@@ -70,28 +71,5 @@ extension ImageCache {
     /// Covers a write to disk from the call that decides it; `nil` if there is no disk cache.
     func beginDiskWork() -> Result<BackgroundWork, EideticError>? {
         disk.map { disk in Result { () throws(EideticError) in try disk.work.begin() } }
-    }
-
-    /// Inserts an image into memory; returns the place of the image, which names its disk entry.
-    func insertIntoMemory(
-        _ image: Image,
-        for key: Key,
-        bytes: [UInt8]?,
-        tiers: Tiers,
-        metadata: DiskCache.Metadata
-    ) throws(EideticError) -> CacheDestination {
-        let given = resolved(key)
-        let hasBytes = bytes != nil
-        let destination = try CacheDestination(of: image, for: given, hasBytes: hasBytes, metadata: metadata)
-        let key = destination.key
-        if let bytes { tier.replaceContent(of: key, by: bytes) }
-        if tiers.contains(.memory) {
-            let timeToLive =
-                disk?.timeToLive(of: metadata) ?? metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
-            let recorded = bytes.map { image.recording(Image.Provenance(of: $0)) } ?? image
-            let hasSourceSize = bytes != nil || image.isDownscaled || key.rendering.size == nil
-            tier.insert(recorded, for: key, timeToLive: timeToLive, hasSourceSize: hasSourceSize)
-        }
-        return destination
     }
 }

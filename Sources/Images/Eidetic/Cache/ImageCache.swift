@@ -52,13 +52,13 @@ public final class ImageCache: Sendable {
         disk: DiskCache? = nil,
         configuration: Configuration = Configuration()
     ) {
-        let stage = DecodeStage(
-            limits: configuration.decodeLimits,
-            scaleDownLimit: configuration.scaleDownLimit,
-            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes,
-            decodePolicies: DecodePolicies(standard: configuration.decodePolicy)
+        self.init(
+            memory: memory,
+            configuration: configuration,
+            stage: DecodeStage(configuration),
+            renditions: RenditionIndex(memory: memory),
+            rules: FreshnessRules(of: disk)
         )
-        self.init(memory: memory, disk: disk, configuration: configuration, stage: stage) { _ in nil }
     }
 
     /// Creates a cache for a namespace, with its own tiers.
@@ -84,46 +84,39 @@ public final class ImageCache: Sendable {
 
     private init(
         memory: ImageMemoryCache,
-        disk: DiskCache?,
         configuration: Configuration,
         stage: DecodeStage,
-        renditions: RenditionIndex? = nil,
-        downloader: Downloader? = nil,
-        timeToLive: @escaping @Sendable (DiskCache.Metadata) -> Duration?
+        renditions: RenditionIndex,
+        rules: FreshnessRules,
+        downloader: Downloader? = nil
     ) {
         self.memory = memory
-        self.disk = disk
         self.configuration = configuration
         self.downloader = downloader
+        disk = rules.disk
         stored = StoredImages(
             serializer: configuration.serializer,
             stage: stage,
             isDecoded: configuration.decodesOnRead,
-            timeToLive: { timeToLive($0) ?? disk?.timeToLive(of: $0) }
+            rules: rules
         )
-        tier = MemoryTier(
-            memory: memory,
-            renditions: renditions ?? RenditionIndex(memory: memory),
-            isFilled: configuration.keepsInMemory
-        )
+        tier = MemoryTier(memory: memory, renditions: renditions, isFilled: configuration.keepsInMemory)
     }
 
     /// Creates a cache over the tiers of a pipeline, which decodes with the pipeline's limits and threads.
     convenience init(
         tiersOf pipeline: ImagePipeline.Configuration,
         configuration: Configuration = Configuration(),
-        memory: ImageMemoryCache,
         loader: ImageLoader
     ) {
-        let rules = loader.dataLoader.disk.rules
         self.init(
-            memory: memory,
-            disk: pipeline.diskCache,
+            memory: loader.memory,
             configuration: pipeline.applied(to: configuration),
             stage: loader.stage,
             renditions: loader.renditions,
+            rules: loader.dataLoader.disk.rules,
             downloader: pipeline.downloader
-        ) { rules.timeToLive(of: $0) }
+        )
     }
 }
 
@@ -141,13 +134,13 @@ extension ImagePipeline {
     /// - Parameter configuration: The configuration of the cache.
     /// - Returns: A new cache.
     public func makeCache(configuration: ImageCache.Configuration) -> ImageCache {
-        ImageCache(tiersOf: self.configuration, configuration: configuration, memory: memory, loader: imageLoader)
+        ImageCache(tiersOf: self.configuration, configuration: configuration, loader: imageLoader)
     }
 }
 
 extension ImagePipeline.Configuration {
     /// Returns the configuration of a cache over the tiers of the pipeline, which has its limits and threads.
-    fileprivate func applied(to cache: ImageCache.Configuration) -> ImageCache.Configuration {
+    func applied(to cache: ImageCache.Configuration) -> ImageCache.Configuration {
         var configuration = cache
         if configuration.serializer.isIdentity { configuration.serializer = serializer }
         configuration.decodeLimits = decodeLimits

@@ -7,43 +7,45 @@ import EideticSandbox
 ///
 /// Nothing but decoding, transforming and encoding runs on these threads, so that no look-up waits behind a decode.
 final class DecodeStage: Sendable {
-    /// The limits of each decode.
-    let limits: DecodeLimits
-    /// The processes of the images that are decoded in the sandbox.
-    let sandbox: HelperPool
+    /// The limits, threads and processes of each decode.
+    let host: DecodeHost
     private let scaleDownLimit: ByteCount
-    private let decodePolicies: DecodePolicies
-    let pools: DecodePools
+    /// The policy of images for which there is no other.
+    private let decodePolicy: DecodePolicy
+    /// The policies by host, in lower case.
+    private let hostDecodePolicies: [String: DecodePolicy]
+    /// The threads for images that are decoded in this process, and for those in the sandbox, which wait for others.
+    let pools: (common: WorkPool, sandboxed: WorkPool)
     /// The numbers of images that were decoded in the sandbox, and that were to be.
     let sandboxCounts = Guarded((sandboxed: 0, unsandboxed: 0))
-    private let activity = DecodeActivity()
+    /// The decodes that run for callers, or wait for their turns.
+    let activity = DecodeActivity()
 
-    /// Creates a stage with at most `maximumConcurrentDecodes` threads; none starts before the first image.
-    init(
-        limits: DecodeLimits,
-        scaleDownLimit: ByteCount,
-        maximumConcurrentDecodes: Int,
-        decodePolicies: DecodePolicies = DecodePolicies(),
-        sandbox: HelperPool = .shared
-    ) {
-        self.limits = limits
-        self.scaleDownLimit = scaleDownLimit
-        self.decodePolicies = decodePolicies
-        self.sandbox = sandbox
-        if decodePolicies.standard.isSandboxed { sandbox.warmUp() }
-        pools = DecodePools(name: "eidetic decode", maximumThreadCount: maximumConcurrentDecodes)
+    /// Creates a stage; none of its threads starts before the first image.
+    init(_ configuration: ImageCache.Configuration, hostDecodePolicies: [String: DecodePolicy] = [:]) {
+        scaleDownLimit = configuration.scaleDownLimit
+        decodePolicy = configuration.decodePolicy
+        self.hostDecodePolicies = hostDecodePolicies
+        pools = (
+            WorkPool(name: "eidetic decode", maximumThreadCount: configuration.maximumConcurrentDecodes),
+            WorkPool(name: "eidetic sandboxed", maximumThreadCount: configuration.maximumConcurrentDecodes)
+        )
+        var host = DecodeHost(threads: pools.sandboxed)
+        host.limits = configuration.decodeLimits
+        self.host = host
+        if decodePolicy.isSandboxed { host.sandbox.warmUp() }
     }
 
-    /// Returns the decisions about the pixels of a load.
+    /// The limits of each decode.
+    var limits: DecodeLimits { host.limits }
+
+    /// Returns the decisions about the pixels of a load: decoded by its own policy, that of its host, or the standard.
     func policy(for load: Load) -> RenditionPolicy {
         let request = load.request
-        var policy = RenditionPolicy(
-            request.rendering,
-            options: request.options,
-            name: request.name,
-            scaleDownLimit: scaleDownLimit
-        )
-        policy.decodePolicy = decodePolicies.policy(for: request)
+        var policy = policy(for: request.rendering, options: request.options, name: request.name)
+        let host = hostDecodePolicies.isEmpty ? nil : request.hostName
+        let decodePolicy = request.decodePolicy ?? host.flatMap { hostDecodePolicies[$0] } ?? decodePolicy
+        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: request.resource.hasRemote { _ in true })
         if let origin = request.server?.origin { policy.origin = "\(origin.scheme)://\(origin)" }
         return policy
     }
@@ -51,13 +53,13 @@ final class DecodeStage: Sendable {
     /// Returns the decisions about the pixels of an image with this name that a cache has on disk.
     func policy(for rendering: ImageRequest.Rendering, options: ImageOptions, name: String) -> RenditionPolicy {
         var policy = RenditionPolicy(rendering, options: options, name: name, scaleDownLimit: scaleDownLimit)
-        policy.decodePolicy = decodePolicies.standard.resolved(isFromNetwork: true)
+        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: true)
         return policy
     }
 
     /// Parses the header of bytes that the application has.
     func header(of bytes: [UInt8]) throws(EideticError) -> ImageHeader? {
-        try decodePolicies.standard.resolved(isFromNetwork: false).header(of: bytes, in: sandbox)
+        try decodePolicy.resolved(isFromNetwork: false).header(of: bytes)
     }
 }
 
@@ -78,7 +80,7 @@ extension DecodeStage {
         guard let policy, policy.decodePolicy.usesSandbox(for: bytes) else {
             return try await pools.common.run(in: context, operation: operation)
         }
-        let turn = try await sandbox.turns.begin(policy.origin, context: context)
+        let turn = try await host.sandbox.turns.begin(policy.origin, context: context)
         defer { turn.end() }
         while true {
             do throws(EideticError) {
@@ -91,42 +93,9 @@ extension DecodeStage {
         }
     }
 
-    /// Waits until no image is decoded for a caller, or waits for its turn.
-    func waitUntilIdle() async { await activity.waitUntilIdle() }
-
-    /// Queues work for a decoding thread, and returns at once.
-    func enqueue(
-        decoding bytes: [UInt8],
-        by policy: RenditionPolicy,
-        in context: JobContext,
-        operation: @escaping @Sendable () -> Void
-    ) {
-        pool(for: bytes, by: policy).enqueue(in: context, operation: operation)
-    }
-
     /// Returns the threads that decode these bytes, of which a few kilobytes suffice.
-    private func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
-        pools.pool(for: bytes, policy: policy?.decodePolicy)
-    }
-
-    /// Reads bytes on the calling thread, in the process that the policy names.
-    func read<Value>(
-        _ bytes: [UInt8],
-        by policy: RenditionPolicy,
-        limits: DecodeLimits? = nil,
-        context: JobContext?,
-        body: (any ImageDecoding) throws(EideticError) -> Value
-    ) throws(EideticError) -> Value {
-        // Without a context the thread belongs to the caller.
-        let threads = context == nil ? nil : pools.sandboxed
-        return try policy.decodePolicy.read(
-            bytes,
-            limits: limits ?? self.limits,
-            context: context,
-            in: sandbox,
-            pausing: threads,
-            body: body
-        )
+    func pool(for bytes: [UInt8], by policy: RenditionPolicy?) -> WorkPool {
+        policy?.decodePolicy.usesSandbox(for: bytes) == true ? pools.sandboxed : pools.common
     }
 
     /// Counts an image by the process that has decoded it, and returns the note of that for a trace.
@@ -153,19 +122,6 @@ extension DecodeStage {
 extension DecodeStage {
     /// A function that is called once bytes have proved to be an image, with the maker of its placeholder.
     typealias Acceptance = @Sendable (@escaping StoragePlan.PlaceholderMaker) -> Void
-
-    /// Decodes and transforms an image on a decoding thread; `onAcceptance` is called on it, before the transform.
-    func render(
-        _ data: EncodedImage,
-        by policy: RenditionPolicy,
-        context: JobContext,
-        onAcceptance: @escaping Acceptance
-    ) async throws(EideticError) -> Rendition {
-        let timer = StepTimer(context)
-        return try await run(decoding: data.bytes, by: policy, in: context) { [self] context throws(EideticError) in
-            try makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: onAcceptance)
-        }
-    }
 
     /// Returns the rendition of an animation whose first frames were decoded while its bytes arrived.
     func continueAnimation(
@@ -243,20 +199,12 @@ extension DecodeStage {
             return try openAnimation(bytes, isComplete: true, by: policy, context: context)
         } catch {
             if policy.options.acceptsPartial, error.indicatesBrokenImage { return nil }
-            if error.code == .limitExceeded, try hasTooManyFrames(bytes, by: policy, context: context) { return nil }
-            throw error
+            guard error.code == .limitExceeded,
+                let header = try policy.decodePolicy.header(of: bytes, in: host, context: context),
+                header.frameCount > limits.frames
+            else { throw error }
+            return nil
         }
-    }
-
-    private func hasTooManyFrames(
-        _ bytes: [UInt8],
-        by policy: RenditionPolicy,
-        context: JobContext?
-    ) throws(EideticError) -> Bool {
-        let header = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
-            try decoding.header(of: bytes, isComplete: true)
-        }
-        return header.map { $0.frameCount > limits.frames } ?? false
     }
 
     /// Decodes an image on the calling thread, which waits for memory only if there is a context.
@@ -266,7 +214,7 @@ extension DecodeStage {
         context: JobContext?
     ) throws(EideticError) -> Rendition {
         let options = options(for: data.bytes, by: policy, context: context)
-        return try read(data.bytes, by: policy, context: context) { decoding throws(EideticError) in
+        return try policy.decodePolicy.read(data.bytes, in: host, context: context) { decoding throws(EideticError) in
             try decoding.render(data.bytes, options: options)
         }
     }
@@ -274,9 +222,7 @@ extension DecodeStage {
     /// Returns the options for bytes, whose header is read if they depend on it.
     private func options(for bytes: [UInt8], by policy: RenditionPolicy, context: JobContext?) -> DecodeOptions {
         policy.options { () throws(EideticError) in
-            try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
-                try decoding.header(of: bytes, isComplete: true)
-            }
+            try policy.decodePolicy.header(of: bytes, in: host, context: context)
         }
     }
 
@@ -286,9 +232,7 @@ extension DecodeStage {
         // Placeholders need few pixels, which many decoders make faster.
         options.size = PixelSize(width: 128, height: 128)
         return try? await run(decoding: bytes, by: policy) { [self, options] context throws(EideticError) in
-            let rendition = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
-                try decoding.render(bytes, options: options)
-            }
+            let rendition = try policy.decodePolicy.decode(bytes, options: options, in: host, context: context)
             return try ImagePlaceholder(of: rendition.image.pixels)
         }
     }
@@ -303,9 +247,7 @@ extension DecodeStage {
         guard !RawPixels.matches(bytes) else {
             return try DerivedImageCoding.decode(bytes, options: options, limits: limits, context: context)
         }
-        let rendition = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
-            try decoding.render(bytes, options: options)
-        }
+        let rendition = try policy.decodePolicy.decode(bytes, options: options, in: host, context: context)
         count(isSandboxed: rendition.isSandboxed, of: bytes, by: policy)
         return rendition.image
     }
@@ -316,11 +258,10 @@ extension DecodeStage {
 
     /// Returns whether the header alone is a reason to refuse an image, or takes long.
     func isRefused(_ bytes: [UInt8], options: DecodeOptions, by policy: RenditionPolicy) async -> Bool {
-        var limits = limits
-        limits.duration = min(limits.duration, Self.secondLookTime)
-        let accepted: Void? = try? await run(decoding: bytes, by: policy) {
-            [self, limits] context throws(EideticError) in
-            try read(bytes, by: policy, limits: limits, context: context) { decoding throws(EideticError) in
+        var host = host
+        host.limits.duration = min(limits.duration, Self.secondLookTime)
+        let accepted: Void? = try? await run(decoding: bytes, by: policy) { [host] context throws(EideticError) in
+            try policy.decodePolicy.read(bytes, in: host, context: context) { decoding throws(EideticError) in
                 try decoding.check(bytes, options: options)
             }
         }
@@ -337,7 +278,7 @@ extension DecodeStage {
     ) throws(EideticError) -> Rendition? {
         guard policy.streamsAnimations, AnimationDecoder.mayBeAnimated(bytes) else { return nil }
         let options = isComplete ? options(for: bytes, by: policy, context: context) : policy.options
-        let opened = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+        let opened = try policy.decodePolicy.read(bytes, in: host, context: context) { decoding throws(EideticError) in
             try decoding.openAnimation(
                 bytes,
                 isComplete: isComplete,
@@ -377,12 +318,13 @@ extension DecodeStage {
         let sandboxed = SandboxedPreview(
             options: policy.options,
             limits: limits,
-            pool: sandbox,
+            pool: host.sandbox,
             context: context,
             pausing: pools.sandboxed
         )
-        return { [self] bytes throws(EideticError) in
-            let preview = try read(bytes, by: policy, context: context) { decoding throws(EideticError) in
+        return { [host] bytes throws(EideticError) in
+            let preview = try policy.decodePolicy.read(bytes, in: host, context: context) {
+                decoding throws(EideticError) in
                 decoding.isSandboxed ? try sandboxed.preview(of: bytes) : try decoder.preview(of: bytes)
             }
             guard let preview else { return nil }
@@ -413,4 +355,44 @@ extension DecodeStage {
 extension Image {
     /// The format and sizes, for a trace.
     var decodeSummary: String { "\(format) \(sourceSize) to \(size)" }
+}
+
+/// The decodes that callers wait for; what nobody waits for is done between them.
+final class DecodeActivity: Sendable {
+    private struct State {
+        var runningCount = 0
+        var endedCount = 0
+        var waiters: [(waiter: Waiter<Void>, lastCount: Int)] = []
+    }
+
+    /// The number of decodes after which a wait ends although others run, so that a server that is never idle makes
+    /// derived images, too.
+    static let longestWait = 64
+
+    private let state = Guarded(State())
+
+    func begin() { state.withLock { $0.runningCount += 1 } }
+
+    func end() {
+        let due = state.withLock { state in
+            state.runningCount -= 1
+            state.endedCount += 1
+            let count = state.runningCount == 0 ? .max : state.endedCount
+            let due = state.waiters.filter { $0.lastCount <= count }
+            state.waiters.removeAll { $0.lastCount <= count }
+            return due
+        }
+        for (waiter, _) in due { waiter.resume(returning: ()) }
+    }
+
+    /// Suspends the task until no decode runs, or ``longestWait`` of them have ended.
+    func waitUntilIdle() async {
+        let waiter = Waiter<Void>()
+        let isIdle = state.withLock { state in
+            guard state.runningCount > 0 else { return true }
+            state.waiters.append((waiter, state.endedCount + Self.longestWait))
+            return false
+        }
+        if !isIdle { await waiter.value(ifCancelled: ()) }
+    }
 }

@@ -68,17 +68,10 @@ struct EncodedImage: Sendable {
     /// The steps of the load that brought the bytes.
     var steps: [LoadTrace.Step] { content.steps }
 
-    var needsRevalidation: Bool { content.facts.needsRevalidation }
-    var server: FetchRequest? { content.facts.server }
-    var responses: [ResponseFreshness.Response] { content.facts.responses }
-    var fields: [HTTPField] { content.facts.fields }
-    var diskKey: String? { content.facts.diskKey }
-    var isConfirmed: Bool { content.facts.isConfirmed }
-    var mayBeDerivedFrom: Bool { content.facts.mayBeDerivedFrom }
-    var sharedEntry: DiskCache.Entry? { content.facts.sharedEntry }
+    var facts: Facts { content.facts }
 
     /// The time for which the server's response is still fresh; `nil` if freshness is not limited by the server.
-    var timeToLive: Duration? { content.facts.freshness.remainder }
+    var timeToLive: Duration? { facts.freshness.remainder }
 
     /// A Boolean value indicating whether the bytes are from the disk cache, so that the source may have better ones.
     var isFromDisk: Bool { source == .disk && steps.last?.stage != .origin }

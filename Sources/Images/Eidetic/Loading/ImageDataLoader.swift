@@ -4,10 +4,10 @@ import EideticStore
 
 /// Loads the encoded bytes of an image from disk, a shared tier or their source; equal loads are coalesced.
 ///
-/// The stages of a job are: bytes that another load holds → disk → shared tier → source. A stale entry on disk goes
-/// along to the source, whose server may confirm it.
+/// The stages of a job are: bytes that another load holds → disk → an arriving transfer → shared tier → source. A stale
+/// entry on disk goes along to the source, whose server may confirm it.
 final class ImageDataLoader: Sendable {
-    private struct JobKey: Hashable {
+    struct JobKey: Hashable {
         let dataKey: ImageRequest.DataKey
         let tiers: LoadTiers
     }
@@ -16,9 +16,11 @@ final class ImageDataLoader: Sendable {
     let source: SourceStage
     let renditions: RenditionIndex
     let gate: InteractionGate
+    /// The images whose download was handed over; `nil` without a service for it.
+    let transferredImages: TransferredImages?
     /// The stages in their order.
     private let stages: [any DataStage]
-    private let jobs = TaskCoalescer<JobKey, DataJob.Update, EncodedImage>()
+    let jobs = TaskCoalescer<JobKey, DataJob.Update, EncodedImage>()
 
     init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
         self.gate = gate
@@ -32,7 +34,9 @@ final class ImageDataLoader: Sendable {
             renditions: renditions,
             gate: gate
         )
-        stages = [disk] + [shared].compactMap(\.self) + [source]
+        transferredImages = TransferredImages(configuration: configuration, stage: disk)
+        let optional: [(any DataStage)?] = [transferredImages, shared]
+        stages = [disk] + optional.compactMap(\.self) + [source]
     }
 
     var activeImages: ActiveImages { source.activeImages }
@@ -45,43 +49,25 @@ final class ImageDataLoader: Sendable {
     ) async throws(EideticError) -> EncodedImage {
         let key = JobKey(dataKey: load.dataKey, tiers: load.policy.tiers)
         return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
-            try await self.run(DataJob(load: load, context: job.context, report: job.report))
+            let job = DataJob(load: load, context: job.context, report: job.report)
+            let searchesCaches =
+                job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
+                && job.request.resource.isStoredOnDisk
+            if searchesCaches {
+                let mayBeActive = job.tiers.allowsMemory && job.reads.contains(.original)
+                if mayBeActive, let image = self.activeImages[load.dataKey] { return image }
+                try await self.gate.waitUntilOpen(for: job.context)
+            }
+            var search = DataSearch()
+            for stage in searchesCaches ? self.stages : [self.source] {
+                switch try await stage.find(job, after: search) {
+                case .found(let image): return image
+                case .missing(let next): search = next
+                }
+            }
+            throw EideticError.cacheMiss(of: job.request)
         }
     }
-
-    nonisolated(nonsending) private func run(_ job: DataJob) async throws(EideticError) -> EncodedImage {
-        let searchesCaches =
-            job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
-            && job.request.resource.isStoredOnDisk
-        if searchesCaches {
-            if job.tiers.allowsMemory, job.reads.contains(.original),
-                let image = activeImages[job.load.dataKey]
-            {
-                return image
-            }
-            try await gate.waitUntilOpen(for: job.context)
-        }
-        var search = DataSearch()
-        for stage in searchesCaches ? stages : [source] {
-            switch try await stage.find(job, after: search) {
-            case .found(let image): return image
-            case .missing(let next): search = next
-            }
-        }
-        throw EideticError.cacheMiss(of: job.request)
-    }
-
-    /// Cancels all jobs.
-    func cancelAll() { jobs.cancelAll() }
-
-    /// The number of active jobs.
-    var activeJobCount: Int { jobs.activeJobCount }
-
-    /// The number of images that are being written to disk.
-    var activeWriteCount: Int { activeImages.storingCount }
-
-    /// The number of loads that joined another caller's job.
-    var joinedCount: Int { Int(jobs.statistics.joined) }
 
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
     func cachedBytes(for load: Load) async -> [UInt8]? {
@@ -97,19 +83,13 @@ final class ImageDataLoader: Sendable {
 
     /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
     func handOver(_ load: Load) async {
-        guard let transferredImages = disk.transferredImages, activeImages[load.request.dataKey] == nil else { return }
-        do throws(EideticError) {
-            try await transferredImages.handOver(load)
-            Log.write(.info, category: .pipeline, message: "\(load.request.name): handed over to the transfer process")
-        } catch {
-            Log.write(.warning, category: .pipeline, message: "\(load.request.name): not handed over: \(error)")
-        }
+        if activeImages[load.dataKey] == nil { await transferredImages?.handOver(load) }
     }
 
     /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
-        if let entry = image.sharedEntry { await source.shared?.discard(entry) }
+        if let entry = image.facts.sharedEntry { await source.shared?.discard(entry) }
         if image.isFromDisk { await disk.discard(image, for: request) }
     }
 
@@ -117,7 +97,57 @@ final class ImageDataLoader: Sendable {
     func recordFailure(_ error: EideticError, of image: EncodedImage, for load: Load) {
         activeImages.remove(image, for: load.dataKey)
         if error.indicatesBrokenImage { image.storage?.lease?.end(with: .waived(SharedStage.failureInterval)) }
-        guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
-        disk.downloader.failures.record(error, of: server, after: image.responses)
+        guard let server = image.facts.server.map({ load.policy.transport.applied(to: $0) }) else { return }
+        disk.downloader.failures.record(error, of: server, after: image.facts.responses)
     }
+}
+
+/// One load of encoded bytes, as its stages hand it along.
+struct DataJob: Sendable {
+    /// The progress of a load.
+    struct Update: Sendable {
+        let progress: LoadProgress
+        /// A Boolean value indicating whether the last report is old enough for another one.
+        var isReported = true
+        /// The bytes received so far; `nil` unless previews are requested.
+        var partialData: PartialData?
+    }
+
+    let load: Load
+    let context: JobContext
+    let report: @Sendable (Update) -> Void
+
+    var request: ImageRequest { load.request }
+    var tiers: LoadTiers { load.policy.tiers }
+    var reads: ImageRequest.CachePolicy.Tiers { load.policy.reads }
+}
+
+extension EideticError {
+    /// The error of a load that may use no source, and whose image no cache has.
+    static func cacheMiss(of request: ImageRequest) -> EideticError {
+        EideticError(.cacheMiss, message: "no cache has \(request.name), and the network may not be used")
+    }
+}
+
+/// A place where a job looks for bytes.
+protocol DataStage: Sendable {
+    /// Looks for the bytes of a job.
+    nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
+}
+
+/// The findings of the stages so far about the bytes of a job.
+struct DataSearch: Sendable {
+    var steps: [LoadTrace.Step] = []
+    /// The entry on disk that the server must confirm first.
+    var stale: StoredEntry?
+    /// The part of the bytes on disk that an earlier load has left.
+    var part: DiskCache.Entry?
+    /// The lease under which this process loads from the source.
+    var lease: HeldLease?
+}
+
+/// The result of a stage.
+enum DataLookup: Sendable {
+    case found(EncodedImage)
+    case missing(DataSearch)
 }

@@ -11,43 +11,48 @@ extension ImageJob {
 
     /// Reads the header; the pixels are decoded when they are first used.
     nonisolated(nonsending) func deferredResponse(from data: EncodedImage) async throws(EideticError) -> ImageResponse {
-        var headerPolicy = policy
-        headerPolicy.decodePolicy = policy.decodePolicy.headerPolicy(for: data.bytes)
-        if headerPolicy.decodePolicy == .inProcess, data.bytes.count <= Self.immediateLimit {
-            return try loader.deferredResponse(
-                from: data,
-                for: load,
-                by: policy,
-                header: headerPolicy,
-                context: context
-            )
+        let deferred = DeferredDecode(of: data, for: load, loader: loader, policy: policy)
+        let header = policy.decodePolicy.headerPolicy(for: data.bytes)
+        if header == .inProcess, data.bytes.count <= Self.immediateLimit {
+            return try deferred.response(from: data, readingHeaderBy: header, context: context)
         }
+        var headerPolicy = policy
+        headerPolicy.decodePolicy = header
         return try await loader.stage.run(decoding: data.bytes, by: headerPolicy, in: context) {
-            [load, loader, policy, headerPolicy] context throws(EideticError) in
-            try loader.deferredResponse(from: data, for: load, by: policy, header: headerPolicy, context: context)
+            context throws(EideticError) in
+            try deferred.response(from: data, readingHeaderBy: header, context: context)
         }
     }
 }
 
-extension ImageLoader {
+/// The decode of an image when it is used, which does not hold the job.
+private final class DeferredDecode: Sendable {
+    /// The bytes, which the image holds as long as it lives: they must not be those that other loads find.
+    private let data: EncodedImage
+    private let load: Load
+    private let loader: ImageLoader
+    private let policy: RenditionPolicy
+
+    init(of data: EncodedImage, for load: Load, loader: ImageLoader, policy: RenditionPolicy) {
+        self.data = data.detached
+        self.load = load
+        self.loader = loader
+        self.policy = policy
+    }
+
     /// Reads the header and starts to store the bytes; the pixels are decoded when they are first used.
-    fileprivate func deferredResponse(
+    func response(
         from data: EncodedImage,
-        for load: Load,
-        by policy: RenditionPolicy,
-        header headerPolicy: RenditionPolicy,
+        readingHeaderBy header: DecodePolicy,
         context: JobContext
     ) throws(EideticError) -> ImageResponse {
-        // The image holds these bytes as long as it lives, so they must not be those that other loads find.
         let timer = StepTimer()
-        let held = data.detached
-        let (image, header) = try stage.read(data.bytes, by: headerPolicy, context: context) {
+        let (image, header) = try header.read(data.bytes, in: loader.stage.host, context: context) {
             decoding throws(EideticError) in
-            try decoding.makeDeferredImage(from: data.bytes, options: policy.options) {
-                [self] context throws(EideticError) in
-                try decodedOnUse(held, for: load, by: policy, context: context)
-            } decodeShared: { [self] image throws(EideticError) in
-                try await decodedTogether(image, from: held, for: load, by: policy)
+            try decoding.makeDeferredImage(from: data.bytes, options: policy.options) { context throws(EideticError) in
+                try self.decodedOnUse(context: context)
+            } decodeShared: { image throws(EideticError) in
+                try await self.decodedTogether(image)
             }
         }
         data.storage?.commit(isDecoded: false)
@@ -64,33 +69,22 @@ extension ImageLoader {
     /// Decodes on the calling thread, unless memory has the same image by now.
     ///
     /// The result is for the holder of the deferred image alone: its bytes may have been replaced in the cache.
-    private func decodedOnUse(
-        _ encodedImage: EncodedImage,
-        for load: Load,
-        by policy: RenditionPolicy,
-        context: JobContext?
-    ) throws(EideticError) -> Image {
-        if let image = memory.decodedImage(for: load.request.imageKey), image.provenance == encodedImage.provenance {
-            return image
-        }
-        let rendition = try stage.decode(encodedImage, by: policy, context: context)
-        stage.count(isSandboxed: rendition.isSandboxed, of: encodedImage.bytes, by: policy)
-        return rendition.image.recording(encodedImage.provenance)
+    private func decodedOnUse(context: JobContext?) throws(EideticError) -> Image {
+        let known = loader.memory.decodedImage(for: load.request.imageKey)
+        if let known, known.provenance == data.provenance { return known }
+        let rendition = try loader.stage.decode(data, by: policy, context: context)
+        loader.stage.count(isSandboxed: rendition.isSandboxed, of: data.bytes, by: policy)
+        return rendition.image.recording(data.provenance)
     }
 
     /// Decodes on a decoding thread, once for all loads of the same image from the same bytes.
-    private func decodedTogether(
-        _ deferredImage: DeferredImage,
-        from encodedImage: EncodedImage,
-        for load: Load,
-        by policy: RenditionPolicy
-    ) async throws(EideticError) -> Image {
-        let key = DecodeKey(for: load.request, from: encodedImage)
+    private func decodedTogether(_ deferredImage: DeferredImage) async throws(EideticError) -> Image {
+        let key = ImageLoader.DecodeKey(for: load.request, from: data)
         let context = JobContext(priority: load.request.priority)
-        try await gate.waitUntilOpen(for: context)
-        let rendition = try await decodes.value(for: key, context: context) { job throws(EideticError) in
+        try await loader.gate.waitUntilOpen(for: context)
+        let rendition = try await loader.decodes.value(for: key, context: context) { [self] job throws(EideticError) in
             let timer = StepTimer(job.context)
-            let image = try await self.stage.run(decoding: encodedImage.bytes, by: policy, in: job.context) {
+            let image = try await loader.stage.run(decoding: data.bytes, by: policy, in: job.context) {
                 context throws(EideticError) in
                 try deferredImage.image(context: context)
             }

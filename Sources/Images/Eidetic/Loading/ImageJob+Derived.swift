@@ -8,7 +8,7 @@ extension ImageJob {
     /// Returns the image from the derived ones on disk; `nil` if there is none that may be used.
     nonisolated(nonsending) func derivedResponse() async throws(EideticError) -> ImageResponse? {
         let (dataLoader, stage) = (loader.dataLoader, loader.stage)
-        guard let disk = loader.derived.disk, mayUseDerivedImages else { return nil }
+        guard let disk = loader.derived.disk else { return nil }
         try await loader.gate.waitUntilOpen(for: context)
         let timer = StepTimer(context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
         let budget = dataLoader.disk.downloader.bodyBudget
@@ -23,24 +23,35 @@ extension ImageJob {
             guard let stored = try? await dataLoader.disk.storedEntry(entry.entry, context: context) else { return nil }
             usable.bytes = stored.bytes
         }
-        let step = timer.step(.disk, detail: usable.detail)
+        let step = timer.step(.disk, detail: "derived, \(ByteCount(usable.bytes.count))")
         let found = usable
         do throws(EideticError) {
             let rendition = try await stage.run(decoding: found.bytes, by: policy, in: context) {
                 [self] context throws(EideticError) in
                 try self.rendition(of: found, context: context)
             }
-            return response(rendition, of: found, after: step)
+            if fillsMemory {
+                token.insert(
+                    rendition.image,
+                    for: load.request,
+                    from: .disk,
+                    timeToLive: found.timeToLive,
+                    hasSourceSize: found.record != nil
+                )
+            }
+            var response = ImageResponse(rendition.image, source: .disk, steps: [step] + rendition.steps)
+            response.isDerived = true
+            return response
         } catch  where error.code != .cancelled {
             if found.record != nil, error.indicatesBrokenImage { _ = try? await disk.remove(key) }
             return nil
         }
     }
 
-    private var mayUseDerivedImages: Bool {
+    /// A Boolean value indicating whether an image on disk that was made from fresh bytes may be used.
+    var mayUseDerivedImages: Bool {
         let policy = load.policy
-        guard load.request.isDerived, !policy.defersDecoding, policy.tiers.allowsDerivedImages,
-            policy.reads.contains(.derived)
+        guard load.request.isDerived, !policy.defersDecoding, policy.tiers.allowsMemory, policy.reads.contains(.derived)
         else { return false }
         // Newer bytes may not be on disk yet.
         return loader.dataLoader.activeImages[load.dataKey] == nil
@@ -52,8 +63,6 @@ extension ImageJob {
         /// `nil` if the application has stored the image.
         let record: DerivedImageRecord?
         let timeToLive: Duration?
-
-        var detail: String { "derived, \(ByteCount(bytes.count))" }
     }
 
     /// Returns a derived image if it is that of the bytes which the disk has, and if those need no server.
@@ -81,10 +90,7 @@ extension ImageJob {
         }
     }
 
-    private func rendition(
-        of found: Found,
-        context: JobContext?
-    ) throws(EideticError) -> Rendition {
+    private func rendition(of found: Found, context: JobContext?) throws(EideticError) -> Rendition {
         let timer = StepTimer()
         let scale = policy.options.scale
         var options = DecodeOptions()
@@ -94,28 +100,4 @@ extension ImageJob {
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
-
-    private func response(
-        _ rendition: Rendition,
-        of found: Found,
-        after step: LoadTrace.Step
-    ) -> ImageResponse {
-        if fillsMemory {
-            token.insert(
-                rendition.image,
-                for: load.request,
-                from: .disk,
-                timeToLive: found.timeToLive,
-                hasSourceSize: found.record != nil
-            )
-        }
-        var response = ImageResponse(rendition.image, source: .disk, steps: [step] + rendition.steps)
-        response.isDerived = true
-        return response
-    }
-}
-
-extension LoadTiers {
-    /// A Boolean value indicating whether an image on disk that was made from fresh bytes may be used.
-    fileprivate var allowsDerivedImages: Bool { self != .sourceOnly && !isValidation }
 }

@@ -5,7 +5,7 @@ import EideticStore
 
 /// The load of one image, with what its stages share.
 ///
-/// The stages are: smaller from larger in memory → derived on disk → data → decode and transform → memory.
+/// The stages are: memory → smaller from larger in memory → derived on disk → data → decode and transform → memory.
 final class ImageJob: Sendable {
     let load: Load
     let loader: ImageLoader
@@ -25,34 +25,50 @@ final class ImageJob: Sendable {
         displaying displayed: Image? = nil,
         loader: ImageLoader,
         context: JobContext,
-        token: RenditionIndex.LoadToken? = nil,
         fillsMemory: Bool = true,
         report: @escaping ImagePipeline.Report
     ) {
         self.load = load
         self.loader = loader
         self.displayed = displayed
-        self.token = token ?? loader.renditions.startLoad(of: load.request.resourceKey)
+        token = loader.renditions.startLoad(of: load.request.resourceKey)
         self.fillsMemory = fillsMemory
         self.context = context
         self.report = report
         policy = loader.stage.policy(for: load)
     }
 
-    /// Loads the image.
+    /// Loads the image; bytes of a cache that prove to be broken are replaced by those of the source.
     nonisolated(nonsending) func response() async throws(EideticError) -> ImageResponse {
+        // An equal load may have ended since the caller's own look-up.
+        if load.policy.tiers.allowsMemory, let image = loader.memory.hit(for: load.request) {
+            return ImageResponse(image, source: .memory, steps: [])
+        }
         if let response = try await downscaledResponse() { return response }
-        if let response = try await derivedResponse() { return response }
-        return try await decodedResponse()
+        if mayUseDerivedImages, let response = try await derivedResponse() { return response }
+        var source = load
+        while true {
+            let (data, animation) = try await data(of: source)
+            do throws(EideticError) {
+                return try await response(from: data, playing: animation)
+            } catch  where error.indicatesBrokenImage && !data.isValidated {
+                guard data.isFromCache else { throw error }
+                await loader.dataLoader.discard(data, for: load.request)
+                guard load.policy.tiers.allowsSource else { throw EideticError.cacheMiss(of: load.request) }
+                source = load.from(.sourceOnly)
+            }
+        }
     }
 
     /// Loads the bytes to disk, unless they are there, and reads their header.
     func storedResponse() async throws(EideticError) -> ImageResponse {
-        if let response = try await derivedResponse() { return response }
+        if mayUseDerivedImages, let response = try await derivedResponse() { return response }
         let data = try await loader.dataLoader.encodedImage(for: load, context: context, onUpdate: nil)
         defer { data.storage?.releaseShare() }
-        var response = try await recordingFailure(of: data) { () async throws(EideticError) in
-            try await deferredResponse(from: data)
+        var response: ImageResponse
+        do throws(EideticError) { response = try await deferredResponse(from: data) } catch {
+            await record(error, of: data)
+            throw error
         }
         response.data = nil
         if let error = try await data.storage?.waitUntilStored() { throw error }
@@ -88,32 +104,13 @@ extension ImageJob {
         return ImageResponse(rendition.image, source: .memory, steps: rendition.steps)
     }
 
-    /// Loads the bytes and decodes them; those of a cache that prove to be broken are replaced by those of the source.
-    nonisolated(nonsending) private func decodedResponse() async throws(EideticError) -> ImageResponse {
-        let (data, animation) = try await data()
-        do throws(EideticError) {
-            return try await response(from: data, playing: animation)
-        } catch  where error.indicatesBrokenImage && !data.isValidated {
-            guard data.isFromCache else { throw error }
-            await loader.dataLoader.discard(data, for: load.request)
-            guard load.policy.tiers.allowsSource else { throw EideticError.cacheMiss(of: load.request) }
-            let job = ImageJob(
-                load.from(.sourceOnly),
-                displaying: displayed,
-                loader: loader,
-                context: context,
-                token: token,
-                report: report
-            )
-            return try await job.decodedResponse()
-        }
-    }
-
     /// Loads the bytes, and reports previews meanwhile.
     ///
     /// - Returns: The bytes, and the animation that was reported, which then has all of them.
-    nonisolated(nonsending) private func data() async throws(EideticError) -> (EncodedImage, animation: Image?) {
-        if policy.decodePolicy.isSandboxed, !load.policy.defersDecoding { loader.stage.sandbox.prepare() }
+    nonisolated(nonsending) private func data(of load: Load) async throws(EideticError)
+        -> (EncodedImage, animation: Image?)
+    {
+        if policy.decodePolicy.isSandboxed, !load.policy.defersDecoding { loader.stage.host.sandbox.prepare() }
         let previews = load.policy.showsPreviews ? PreviewGenerator(for: self) : nil
         defer { previews?.stop() }
         do throws(EideticError) {
@@ -136,20 +133,23 @@ extension ImageJob {
         defer { data.storage?.releaseShare() }
         if let displayed, displayed.encodedChecksum == data.provenance.checksum {
             // The disk has no entry, or other bytes, or has to forget what it has.
-            if !data.isConfirmed { data.storage?.commit(isDecoded: true) }
+            if !data.facts.isConfirmed { data.storage?.commit(isDecoded: true) }
             var response = ImageResponse(displayed, source: data.source, data: data, steps: [])
             response.isUnchanged = true
             return response
         }
         try await loader.gate.waitUntilOpen(for: context)
-        return try await recordingFailure(of: data) { () async throws(EideticError) in
+        do throws(EideticError) {
             guard !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
             let rendition = try await rendition(of: data, playing: animation)
             // Another job may have decoded the same bytes. A partial image does not prove that they are whole.
             if !rendition.image.isPartial { data.storage?.commit(isDecoded: true) }
             token.insert(rendition.image, for: load.request, from: data.source, timeToLive: data.timeToLive)
-            loader.derived.store(rendition, of: data, for: load)
+            if load.request.isDerived { loader.derived.store(rendition, of: data, for: load) }
             return ImageResponse(rendition.image, source: data.source, data: data, steps: rendition.steps)
+        } catch {
+            await record(error, of: data)
+            throw error
         }
     }
 
@@ -165,7 +165,11 @@ extension ImageJob {
             if let animation {
                 return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit)
             }
-            return try await stage.render(data, by: policy, context: decode.context, onAcceptance: commit)
+            let timer = StepTimer(decode.context)
+            return try await stage.run(decoding: data.bytes, by: policy, in: decode.context) {
+                context throws(EideticError) in
+                try stage.makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: commit)
+            }
         }
     }
 }
@@ -173,16 +177,9 @@ extension ImageJob {
 // MARK: Failures
 extension ImageJob {
     /// Records a failure, so that a server whose bytes no request can use is not queried again soon.
-    private func recordingFailure<Value: Sendable>(
-        of data: EncodedImage,
-        body: () async throws(EideticError) -> Value
-    ) async throws(EideticError) -> Value {
-        do throws(EideticError) { return try await body() } catch {
-            if !data.isValidated, await isPermanent(error, of: data) {
-                loader.dataLoader.recordFailure(error, of: data, for: load)
-            }
-            throw error
-        }
+    private func record(_ error: EideticError, of data: EncodedImage) async {
+        guard !data.isValidated, await isPermanent(error, of: data) else { return }
+        loader.dataLoader.recordFailure(error, of: data, for: load)
     }
 
     /// Returns whether no request can get an image from these bytes, whatever its size and frames.

@@ -2,67 +2,124 @@ import EideticCodecs
 import EideticCore
 import EideticStore
 
-/// Loads decoded images and inserts them into the memory cache; equal loads are coalesced into one ``ImageJob``.
+/// Responds to loads: from memory, by an ``ImageJob`` that equal loads share, or by a validation of a cached image.
 final class ImageLoader: Sendable {
     let dataLoader: ImageDataLoader
     let memory: ImageMemoryCache
-    let renditions: RenditionIndex
-    let gate: InteractionGate
     let stage: DecodeStage
     let derived: DerivedImageStore
     let decodes = TaskCoalescer<DecodeKey, Never, Rendition>()
+    private let misses: MissReasons
     private let jobs = TaskCoalescer<JobKey, ImageTask.Event, ImageResponse>()
 
+    var gate: InteractionGate { dataLoader.gate }
+    var renditions: RenditionIndex { dataLoader.renditions }
+
     init(
-        dataLoader: ImageDataLoader,
-        stage: DecodeStage,
+        _ configuration: ImagePipeline.Configuration,
         memory: ImageMemoryCache,
-        derived: DerivedImageStore,
+        misses: MissReasons,
         gate: InteractionGate
     ) {
-        self.dataLoader = dataLoader
-        self.stage = stage
         self.memory = memory
-        self.gate = gate
-        self.derived = derived
-        renditions = dataLoader.renditions
+        self.misses = misses
+        let renditions = RenditionIndex(memory: memory)
+        dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
+        let caches = configuration.applied(to: ImageCache.Configuration())
+        stage = DecodeStage(caches, hostDecodePolicies: configuration.hostDecodePolicies)
+        derived = DerivedImageStore(configuration, stage: stage, memory: memory)
     }
 
-    /// Loads an image.
+    /// Responds from memory, else by a job; with `refreshCached`, by a validation.
+    func respond(
+        to load: Load,
+        context: JobContext,
+        report: @escaping ImagePipeline.Report
+    ) async throws(EideticError) -> ImageResponse {
+        let policy = load.policy
+        guard !policy.revalidates else {
+            return try await revalidatedResponse(to: load, context: context, report: report)
+        }
+        guard var hit = try memoryResponse(to: load) else {
+            return try await response(to: load, context: context, report: report)
+        }
+        if policy.includesBytes { hit.encodedBytes = await dataLoader.cachedBytes(for: load) }
+        if policy.waitsForStorage { try await finishStorage(for: load, recordingIn: &hit) }
+        return hit
+    }
+
+    /// Loads an image by a job, which equal loads share.
+    ///
+    /// - Throws: The errors of the load; `unsupportedFormat` if an animation is required.
     func response(
         to load: Load,
         displaying displayed: Image? = nil,
         context: JobContext,
-        report: @escaping ImagePipeline.Report
+        report: @escaping ImagePipeline.Report = { _ in }
     ) async throws(EideticError) -> ImageResponse {
-        // A program that only moves files loads each once, and nobody uses the pixels: the job of the bytes suffices.
-        if load.policy.defersDecoding, displayed == nil, BlockingExecutor.current != nil {
-            if let image = memoryHit(for: load) { return ImageResponse(image, source: .memory, steps: []) }
-            return try await ImageJob(load, loader: self, context: context, report: report).response()
+        let policy = load.policy
+        let miss = policy.tiers == .sourceOnly ? "not searched" : misses.explanation(for: load.request.imageKey)
+        let step = StepTimer().step(.memory, detail: miss)
+        var response: ImageResponse
+        if policy.defersDecoding, displayed == nil, BlockingExecutor.current != nil {
+            // A program that only moves files loads each once, and nobody uses the pixels: the job of the bytes
+            // suffices.
+            response = try await ImageJob(load, loader: self, context: context, report: report).response()
+        } else {
+            // Another caller of the same job may have asked for previews.
+            let report: ImagePipeline.Report = { [showsPreviews = policy.showsPreviews] event in
+                if case .preview = event, !showsPreviews { return }
+                report(event)
+            }
+            let key = JobKey(for: load, displaying: displayed)
+            response = try await jobs.value(for: key, context: context, onProgress: report) {
+                [self] job throws(EideticError) in
+                let (context, report) = (job.context, job.report)
+                let job = ImageJob(load, displaying: displayed, loader: self, context: context, report: report)
+                return try await job.response()
+            }
         }
-        let key = JobKey(for: load, displaying: displayed)
-        let showsPreviews = load.policy.showsPreviews
-        // Another caller of the same job may have asked for previews.
-        let report: ImagePipeline.Report = { event in
-            if case .preview = event, !showsPreviews { return }
-            report(event)
+        guard !response.isUnchanged else { return response }
+        try policy.check(response.image)
+        if response.data?.facts.needsRevalidation == true, policy.refreshesStale {
+            revalidateInBackground(load, displayed: response.image)
         }
-        return try await jobs.value(for: key, context: context, onProgress: report) { job throws(EideticError) in
-            // An equal load may have ended since the caller's own look-up.
-            if let image = self.memoryHit(for: load) { return ImageResponse(image, source: .memory, steps: []) }
-            return try await ImageJob(
-                load,
-                displaying: displayed,
-                loader: self,
-                context: job.context,
-                report: job.report
-            )
-            .response()
+        // Made from another image in memory, or by another load meanwhile: the bytes were not needed for it.
+        if response.data == nil, policy.includesBytes {
+            response.encodedBytes = await dataLoader.cachedBytes(for: load)
         }
+        if policy.waitsForStorage { try await finishStorage(for: load, recordingIn: &response) }
+        response.data = nil
+        if displayed == nil { response.trace.steps.insert(step, at: 0) }
+        return response
     }
 
-    private func memoryHit(for load: Load) -> Image? {
-        load.policy.tiers.allowsMemory ? memory.hit(for: load.request) : nil
+    /// Returns the response from memory; `nil` if the image is not there.
+    ///
+    /// - Throws: `unsupportedFormat` if the image in memory is not animated, and the options require that.
+    private func memoryResponse(to load: Load) throws(EideticError) -> ImageResponse? {
+        let timer = StepTimer()
+        let policy = load.policy
+        guard policy.tiers.allowsMemory, let image = memory.hit(for: load.request) else { return nil }
+        // Before a revalidation an unsuitable image in memory counts as a miss.
+        guard !policy.revalidates || policy.accepts(image) else { return nil }
+        try policy.check(image)
+        return ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
+    }
+
+    /// Waits until the bytes are on disk; those of an image in memory may be on their way.
+    ///
+    /// - Throws: `cancelled` as soon as the task is cancelled.
+    nonisolated(nonsending) private func finishStorage(
+        for load: Load,
+        recordingIn response: inout ImageResponse
+    ) async throws(EideticError) {
+        guard let data = response.data ?? dataLoader.unstoredImage(for: load.request) else { return }
+        let timer = StepTimer()
+        response.storeError = try await data.storage?.waitUntilStored()
+        guard data.storage?.isStorable == true else { return }
+        let outcome = response.storeError.map { "failed: \($0)" } ?? "stored"
+        response.trace.steps.append(timer.step(.store, detail: outcome))
     }
 
     /// Loads the bytes to disk, unless they are there, and reads their header; memory gets nothing.
@@ -73,7 +130,7 @@ final class ImageLoader: Sendable {
     /// Waits until another process has downloaded the bytes, unless they are on disk.
     func transferredResponse(to load: Load, context: JobContext) async throws(EideticError) -> ImageResponse {
         let request = load.request
-        guard let transferredImages = dataLoader.disk.transferredImages else {
+        guard let transferredImages = dataLoader.transferredImages else {
             throw EideticError(.refused, message: "\(request.name): the pipeline has no transfers, or no disk cache")
         }
         let isOnDisk = (try? await dataLoader.disk.disk?.contains(request.resourceKey)) ?? false
@@ -95,16 +152,96 @@ final class ImageLoader: Sendable {
     func cancelAll() {
         jobs.cancelAll()
         decodes.cancelAll()
-        dataLoader.cancelAll()
+        dataLoader.jobs.cancelAll()
     }
 
-    /// The number of active jobs and decodes.
-    var activeJobCount: Int { jobs.activeJobCount + decodes.activeJobCount }
+    /// A Boolean value indicating whether no job, decode or write is active.
+    var isIdle: Bool {
+        jobs.activeJobCount + decodes.activeJobCount + dataLoader.jobs.activeJobCount
+            + dataLoader.activeImages.storingCount + derived.pendingCount == 0
+    }
 
     /// The number of loads that joined another caller's job.
-    var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined) }
+    var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined + dataLoader.jobs.statistics.joined) }
 }
 
+// MARK: Validation
+extension ImageLoader {
+    /// Reports the cached image, then revalidates it with its server (`refreshCached`).
+    ///
+    /// The response has the cached image if it is unchanged or the server cannot be reached; otherwise, the new one.
+    private func revalidatedResponse(
+        to load: Load,
+        context: JobContext,
+        report: @escaping ImagePipeline.Report
+    ) async throws(EideticError) -> ImageResponse {
+        guard let cached = try await cachedResponse(to: load, context: context) else {
+            // If an animation is required, the cached bytes may be those of a still image.
+            let load = load.policy.requiresAnimation ? load.from(.sourceOnly) : load
+            return try await response(to: load, context: context, report: report)
+        }
+        report(.cached(cached))
+        let timer = StepTimer()
+        do throws(EideticError) {
+            return try await validatedResponse(to: load, cached: cached, context: context, report: report)
+        } catch  where error.code != .cancelled {
+            var cached = cached
+            cached.trace.steps.append(timer.step(.network, detail: "failed: \(error)"))
+            cached.revalidation = .failed(error)
+            return cached
+        }
+    }
+
+    private func validatedResponse(
+        to load: Load,
+        cached: ImageResponse,
+        context: JobContext,
+        report: @escaping ImagePipeline.Report
+    ) async throws(EideticError) -> ImageResponse {
+        let load = load.validating(isReload: true)
+        var response = try await response(to: load, displaying: cached.image, context: context, report: report)
+        guard response.isUnchanged else {
+            response.revalidation = .changed
+            return response
+        }
+        var unchanged = cached
+        unchanged.trace.steps += response.trace.steps.suffix(1)
+        unchanged.isTransferred = response.source == .network
+        unchanged.revalidation = .unchanged
+        if load.policy.waitsForStorage { try await finishStorage(for: load, recordingIn: &unchanged) }
+        return unchanged
+    }
+
+    /// Returns the image of a cache, however stale; `nil` if there is none that suits the request.
+    private func cachedResponse(to load: Load, context: JobContext) async throws(EideticError) -> ImageResponse? {
+        if var hit = try memoryResponse(to: load) {
+            if load.policy.includesBytes { hit.encodedBytes = await dataLoader.cachedBytes(for: load) }
+            return hit
+        }
+        do throws(EideticError) {
+            return try await response(to: load.from(.cacheOnlyAllowingStale), context: context)
+        } catch  where [.cacheMiss, .unsupportedFormat].contains(error.code) {
+            return nil
+        }
+    }
+
+    /// Revalidates an image that is shown although it is stale (`stale-while-revalidate`).
+    ///
+    /// Loads that show the same image share one request.
+    private func revalidateInBackground(_ load: Load, displayed: Image) {
+        Task.detached(priority: .utility) { [self] in
+            let load = load.validating(isReload: false)
+            let context = JobContext(priority: .low)
+            do throws(EideticError) {
+                _ = try await response(to: load, displaying: displayed, context: context) { _ in }
+            } catch {
+                Log.write(.info, category: .pipeline, message: "\(load.request.name): not revalidated: \(error)")
+            }
+        }
+    }
+}
+
+// MARK: Keys
 extension ImageLoader {
     /// The identity of a load: loads with equal keys are coalesced.
     private struct JobKey: Hashable {

@@ -14,10 +14,7 @@ final class InteractionGate: Sendable {
 
     /// Closes or opens the gate; returns `true` if this changed the gate.
     func setClosed(_ isClosed: Bool) -> Bool {
-        let isChanged = state.withLock { state in
-            defer { state.isClosed = isClosed }
-            return state.isClosed != isClosed
-        }
+        let isChanged = state.withLock { exchange(&$0.isClosed, with: isClosed) != isClosed }
         resumeAdmitted()
         return isChanged
     }

@@ -56,16 +56,17 @@ struct LoadPolicy: Sendable {
     /// A Boolean value indicating whether a cached image must be revalidated.
     let revalidates: Bool
     /// A Boolean value indicating whether a stale image that was delivered is revalidated afterwards.
-    var refreshesStale: Bool { allowsRefresh && tiers != .cacheOnlyAllowingStale }
-    private let allowsRefresh: Bool
+    var refreshesStale: Bool { cachePolicy.search != .cachesOnly && tiers != .cacheOnlyAllowingStale }
     /// A Boolean value indicating whether a response from memory must include the encoded bytes.
-    let includesBytes: Bool
+    var includesBytes: Bool { cachePolicy.includesBytes }
     /// A Boolean value indicating whether the response waits until the bytes are on disk.
-    let waitsForStorage: Bool
+    var waitsForStorage: Bool { cachePolicy.waitsForStorage }
     /// A Boolean value indicating whether a background task covers the load.
-    let continuesInBackground: Bool
+    var continuesInBackground: Bool { options.contains(.continueInBackground) }
     /// A Boolean value indicating whether only an animation is accepted.
-    let requiresAnimation: Bool
+    var requiresAnimation: Bool { options.contains(.matchAnimatedImage) }
+    private let options: ImageOptions
+    private let cachePolicy: ImageRequest.CachePolicy
     /// A Boolean value indicating whether partial images are delivered.
     var showsPreviews: Bool
     /// A Boolean value indicating whether pixels are decoded only when they are used.
@@ -85,8 +86,8 @@ struct LoadPolicy: Sendable {
     let cacheFields: [HTTPField]
 
     init(_ request: ImageRequest) {
-        let options = request.options
-        let cachePolicy = request.cachePolicy
+        options = request.options
+        cachePolicy = request.cachePolicy
         tiers =
             switch cachePolicy.search {
             case _ where request.isOnlyIfCached: .cacheOnly
@@ -95,11 +96,6 @@ struct LoadPolicy: Sendable {
             case .sourceOnly: .sourceOnly
             }
         revalidates = options.contains(.refreshCached) && tiers == .cacheElseSource
-        allowsRefresh = cachePolicy.search != .cachesOnly
-        includesBytes = cachePolicy.includesBytes
-        waitsForStorage = cachePolicy.waitsForStorage
-        continuesInBackground = options.contains(.continueInBackground)
-        requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
         defersDecoding = request.defersDecoding
         reads = request.reads
@@ -135,11 +131,6 @@ extension LoadPolicy {
         request.cachePolicy.search != .sourceOnly && !request.cachePolicy.includesBytes
             && !request.options.contains(.refreshCached)
     }
-
-    /// Returns whether an image is what these options require.
-    static func accepts(_ image: Image, options: ImageOptions) -> Bool {
-        !options.contains(.matchAnimatedImage) || image.isAnimated
-    }
 }
 
 /// The tiers that a load may use; loads that differ in it are never coalesced.
@@ -161,7 +152,7 @@ enum LoadTiers: Hashable {
     var isValidation: Bool { if case .validated = self { true } else { false } }
     var isReload: Bool { self == .validated(isReload: true) }
     var allowsSource: Bool { self == .cacheElseSource || self == .sourceOnly || isValidation }
-    /// A Boolean value indicating whether what other loads have in memory may be used.
+    /// A Boolean value indicating whether what other loads have in memory, or have derived, may be used.
     var allowsMemory: Bool { self != .sourceOnly && !isValidation }
 }
 

@@ -48,7 +48,12 @@ final class RenditionIndex: Sendable {
             self.moment = moment
         }
 
-        deinit { index.endLoad(of: resourceKey) }
+        deinit {
+            index.state.withLock { state in
+                state.loads[resourceKey]?.count -= 1
+                if state.loads[resourceKey]?.count == 0 { state.loads[resourceKey] = nil }
+            }
+        }
 
         /// Inserts an image into memory, unless its bytes were replaced after the start of the load.
         func insert(
@@ -68,45 +73,41 @@ final class RenditionIndex: Sendable {
         }
 
         private func isOutdated(_ image: Image) -> Bool {
-            guard let last = index.lastReplacement(of: resourceKey) else { return false }
+            guard let last = index.state.withLock({ $0.loads[resourceKey]?.replacement }) else { return false }
             return last.moment > moment && last.checksum != image.encodedChecksum
         }
     }
 
-    private func endLoad(of resourceKey: String) {
-        state.withLock { state in
-            state.loads[resourceKey]?.count -= 1
-            if state.loads[resourceKey]?.count == 0 { state.loads[resourceKey] = nil }
+    /// The bytes of a resource that take the place of others.
+    struct Replacement: Sendable {
+        let index: RenditionIndex
+        let resourceKey: String
+        let baseKey: CacheKey?
+        /// The checksum of the bytes; `nil` if the resource has none any more.
+        let checksum: UInt64?
+
+        /// Records that the resource now has these bytes, and removes renditions made from any other bytes.
+        ///
+        /// Images whose bytes are unknown, because the application inserted them, are removed at the first call only:
+        /// after it they may have been made from the new bytes.
+        func record(isRepeated: Bool = false) {
+            let keys = index.state.withLock { state in
+                state.moment += 1
+                state.loads[resourceKey]?.replacement = (state.moment, checksum)
+                return state.keys[resourceKey] ?? []
+            }
+            let memory = index.memory
+            // Another rendition may have been made from the new bytes already.
+            func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isRepeated }
+            for key in keys where isOld(memory.peek(key)) { memory.remove(key) }
+            if let baseKey { memory.removeAll(forBase: baseKey, where: isOld) }
         }
     }
 
-    private func lastReplacement(of resourceKey: String) -> (moment: UInt64, checksum: UInt64?)? {
-        state.withLock { $0.loads[resourceKey]?.replacement }
+    /// Returns the replacement of a request's bytes by those with this checksum, or by none.
+    func replacement(of request: ImageRequest, checksum: UInt64?) -> Replacement {
+        Replacement(index: self, resourceKey: request.resourceKey, baseKey: request.baseKey, checksum: checksum)
     }
-
-    /// Records that the resource now has these bytes, and removes renditions made from any other bytes.
-    ///
-    /// Images whose bytes are unknown, because the application inserted them, are removed at the first call only: after
-    /// it they may have been made from the new bytes.
-    func replaceContent(of request: ImageRequest, checksum: UInt64?, isRepeated: Bool = false) {
-        replaceContent(of: request.resourceKey, base: request.baseKey, checksum: checksum, isRepeated: isRepeated)
-    }
-
-    /// Records that the resource with this key, and this base key of its images, now has other bytes.
-    func replaceContent(of resourceKey: String, base: CacheKey?, checksum: UInt64?, isRepeated: Bool = false) {
-        let keys = state.withLock { state in
-            state.moment += 1
-            state.loads[resourceKey]?.replacement = (state.moment, checksum)
-            return state.keys[resourceKey] ?? []
-        }
-        // Another rendition may have been made from the new bytes already.
-        func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isRepeated }
-        for key in keys where isOld(memory.peek(key)) { memory.remove(key) }
-        if let base { memory.removeAll(forBase: base, where: isOld) }
-    }
-
-    /// Records that the resource has no bytes any more, and removes all renditions of it.
-    func removeContent(of request: ImageRequest) { replaceContent(of: request, checksum: nil) }
 
     /// Adds a key; each time that the index has doubled, the keys of evicted images are removed.
     func add(_ key: CacheKey, to resourceKey: String) {
@@ -114,12 +115,9 @@ final class RenditionIndex: Sendable {
             state.keys[resourceKey, default: []].insert(key)
             return state.keys.count >= state.sweepThreshold ? state.keys : nil
         }
-        if let crowded { removeEvicted(among: crowded) }
-    }
-
-    private func removeEvicted(among known: [String: Set<CacheKey>]) {
+        guard let crowded else { return }
         // An evicted image that is still in use, as one on screen, would be found again.
-        let evicted = known.mapValues { $0.filter { !memory.contains($0) && !memory.isInUse($0) } }
+        let evicted = crowded.mapValues { $0.filter { !memory.contains($0) && !memory.isInUse($0) } }
         state.withLock { state in
             for (resourceKey, keys) in evicted {
                 state.keys[resourceKey]?.subtract(keys)

@@ -9,6 +9,7 @@ final class TransferredImages: Sendable {
     private typealias Arrivals = AsyncStream<Result<Void, EideticError>>
 
     private let provider: any BackgroundDownloader
+    private let stage: DiskStage
     private let disk: DiskCache
     private let limit: ByteCount
     private let storesUnchanged: Bool
@@ -22,11 +23,12 @@ final class TransferredImages: Sendable {
     private static let arrivalLimit = Duration.seconds(2)
 
     /// Creates the way to the disk cache of a pipeline; `nil` without a provider or a disk cache.
-    init?(configuration: ImagePipeline.Configuration) {
+    init?(configuration: ImagePipeline.Configuration, stage: DiskStage) {
         guard let provider = configuration.transfers?.service.downloader, let disk = configuration.diskCache else {
             return nil
         }
         self.provider = provider
+        self.stage = stage
         self.disk = disk
         limit = configuration.decodeLimits.encodedBytes
         decodePolicy = configuration.decodePolicy.resolved(isFromNetwork: true)
@@ -35,17 +37,20 @@ final class TransferredImages: Sendable {
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }
 
-    /// Hands the download of a request's bytes over, unless the disk has them.
-    ///
-    /// - Throws: `refused` for a request that this process alone can make; the errors of the provider.
-    func handOver(_ load: Load) async throws(EideticError) {
-        try await provider.download(try await makeRequest(for: load))
+    /// Hands the download of a request's bytes over, unless the disk has them; failures are logged.
+    func handOver(_ load: Load) async {
+        do throws(EideticError) {
+            try await provider.download(try await makeRequest(for: load))
+            Log.write(.info, category: .pipeline, message: "\(load.request.name): handed over to the transfer process")
+        } catch {
+            Log.write(.warning, category: .pipeline, message: "\(load.request.name): not handed over: \(error)")
+        }
     }
 
     /// Hands the download of a request's bytes over, and waits until the disk has them.
     ///
-    /// - Throws: The errors of ``handOver(_:)``, of the download, and of the disk; `notAnImage`; `cancelled`
-    ///   if the calling task is cancelled, which does not end the download.
+    /// - Throws: `refused` for a request that this process alone can make; the errors of the provider, of the download,
+    ///   and of the disk; `notAnImage`; `cancelled` if the calling task is cancelled, which does not end the download.
     func download(_ load: Load) async throws(EideticError) {
         let download = try await makeRequest(for: load)
         let (arrivals, continuation) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -59,7 +64,7 @@ final class TransferredImages: Sendable {
     }
 
     /// Waits until the disk has an image that has come; returns `false` if there is none.
-    func waitForArrival(of request: ImageRequest) async -> Bool {
+    private func waitForArrival(of request: ImageRequest) async -> Bool {
         guard request.options.contains(.continueInBackground), !isUnresponsive.withLock({ $0 }),
             let key = try? disk.storedKeyForWriting(request.resourceKey)
         else { return false }
@@ -76,6 +81,16 @@ final class TransferredImages: Sendable {
     private func finish(_ key: String, with result: Result<Void, EideticError>) {
         let waiting = waiters.withLock { $0.removeValue(forKey: key) }
         for waiter in waiting ?? [] { waiter.yield(result) }
+    }
+}
+
+// MARK: Stage
+extension TransferredImages: DataStage {
+    /// Searches the disk once more if an earlier process has handed over the download, and its image has come.
+    nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
+    {
+        guard search.stale == nil, await waitForArrival(of: job.request) else { return .missing(search) }
+        return try await stage.find(job, after: DataSearch())
     }
 }
 
@@ -103,33 +118,23 @@ extension TransferredImages {
         guard Storability.isStorable(status: 200, fields: fields) else {
             throw EideticError(.refused, message: "the response must not be stored")
         }
-        let file = try await pool.run { [limit, decodePolicy] _ throws(EideticError) in
-            try TransferredFile(path: response.path, limit: limit, decodePolicy: decodePolicy)
+        let (bytes, arrival) = try await pool.run { [limit, decodePolicy] _ throws(EideticError) in
+            let files = FileSystem()
+            let bytes: [UInt8], arrival: Timestamp
+            do throws(SystemError) {
+                arrival = try files.status(of: response.path).modificationTime
+                bytes = try files.contents(of: response.path, limit: limit.bytes)
+            } catch {
+                throw EideticError(error)
+            }
+            guard try decodePolicy.header(of: bytes) != nil else {
+                throw EideticError(.notAnImage, message: "the body is not an image")
+            }
+            return (bytes, arrival)
         }
         var metadata = DiskCache.Metadata(headers: fields)
-        metadata.storageTime = file.arrival
-        try await disk.insert(file.bytes, for: key, metadata: metadata)
-    }
-}
-
-/// A file that proved to be an image.
-private struct TransferredFile: Sendable {
-    let bytes: [UInt8]
-    /// The time at which its last byte came.
-    let arrival: Timestamp
-
-    /// Reads the file and the header of its image; blocks.
-    init(path: String, limit: ByteCount, decodePolicy: DecodePolicy) throws(EideticError) {
-        let files = FileSystem()
-        do throws(SystemError) {
-            arrival = try files.status(of: path).modificationTime
-            bytes = try files.contents(of: path, limit: limit.bytes)
-        } catch {
-            throw EideticError(error)
-        }
-        guard try decodePolicy.header(of: bytes) != nil else {
-            throw EideticError(.notAnImage, message: "the body is not an image")
-        }
+        metadata.storageTime = arrival
+        try await disk.insert(bytes, for: key, metadata: metadata)
     }
 }
 

@@ -33,7 +33,7 @@ extension ImagePipeline {
     package func storedPreview(for load: PreparedLoad) async -> Image? {
         guard let request = try? load.processed(), request.resource.isStoredOnDisk else { return nil }
         let load = Load(request).from(.cacheOnlyAllowingStale)
-        return try? await responder.loadedResponse(to: load, context: JobContext(priority: request.priority)).image
+        return try? await imageLoader.response(to: load, context: JobContext(priority: request.priority)).image
     }
 
     /// Returns the request of a load with the state of its file that the newest load found, which may be outdated.
@@ -51,7 +51,7 @@ extension ImagePipeline {
     /// The awaited forms of a load call it first: it neither suspends nor allocates.
     package func completingHit(for request: ImageRequest) -> Image? {
         guard !hasInterceptors, LoadPolicy.mayEndInMemory(request), let image = memory.hit(for: request),
-            LoadPolicy.accepts(image, options: request.options)
+            !request.options.contains(.matchAnimatedImage) || image.isAnimated
         else { return nil }
         guard request.cachePolicy.waitsForStorage else { return image }
         return dataLoader.unstoredImage(for: request) == nil ? image : nil

@@ -34,9 +34,7 @@ private final class SharedPipeline: Sendable {
     /// The lock of those that create the first pipeline; nobody else waits for it.
     private let creation = Guarded<Void>(())
 
-    var pipeline: ImagePipeline {
-        existing ?? creation.withLock { _ in existing ?? insert(ImagePipeline(.standard)) }
-    }
+    var pipeline: ImagePipeline { existing ?? creation.withLock { _ in existing ?? insert(ImagePipeline(.standard)) } }
 
     private var existing: ImagePipeline? { current.withLock { $0 } }
 
@@ -51,9 +49,6 @@ private final class SharedPipeline: Sendable {
 
     func replace(with pipeline: ImagePipeline) {
         // The old pipeline may end here, which must not happen under the lock.
-        _ = current.withLock { current in
-            defer { current = pipeline }
-            return current
-        }
+        _ = current.withLock { exchange(&$0, with: pipeline) }
     }
 }

@@ -27,7 +27,6 @@ public final class ImagePipeline: Sendable {
     let misses = MissReasons()
     let localFiles = LocalFileStates()
     let processors: RequestProcessors
-    let responder: LoadResponder
     let hasInterceptors: Bool
     private let gate = InteractionGate()
 
@@ -46,27 +45,9 @@ public final class ImagePipeline: Sendable {
                 tier: configuration.memoryTier
             )
         self.memory = memory
-        let renditions = RenditionIndex(memory: memory)
-        dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
-        let stage = DecodeStage(
-            limits: configuration.decodeLimits,
-            scaleDownLimit: configuration.scaleDownLimit,
-            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes,
-            decodePolicies: DecodePolicies(
-                standard: configuration.decodePolicy,
-                ofHost: configuration.hostDecodePolicies
-            )
-        )
-        let derived = DerivedImageStore(
-            settings: configuration.derivedImages,
-            disk: configuration.diskCache,
-            mayWrite: configuration.serializer.isIdentity,
-            stage: stage,
-            memory: memory
-        )
-        imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, derived: derived, gate: gate)
-        responder = LoadResponder(loader: imageLoader, misses: misses)
-        cache = ImageCache(tiersOf: configuration, memory: memory, loader: imageLoader)
+        imageLoader = ImageLoader(configuration, memory: memory, misses: misses, gate: gate)
+        dataLoader = imageLoader.dataLoader
+        cache = ImageCache(tiersOf: configuration, loader: imageLoader)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)
         }
@@ -97,7 +78,7 @@ public final class ImagePipeline: Sendable {
                 return image
             }
         }
-        return try await response(for: request).image
+        return try await load(prepare(request), context: JobContext(priority: request.priority)).image
     }
 
     /// Loads an image, and returns it with its source and the trace of the load.
@@ -136,49 +117,51 @@ public final class ImagePipeline: Sendable {
 }
 
 // MARK: Loading
-/// The way of a load: prepare (processors) → admit (count, log) → route (interceptors → background task) → respond.
+/// The way of a load: prepare (processors) → load (count, log) → route (interceptors, background task) → `ImageLoader`.
 extension ImagePipeline {
     /// A function that is told what happens until a load ends.
     package typealias Report = @Sendable (ImageTask.Event) -> Void
 
     /// A function that responds to a request for one file, after processors and interceptors.
-    typealias Responder = @Sendable (Load) async throws(EideticError) -> ImageResponse
+    private typealias Responder = @Sendable (Load) async throws(EideticError) -> ImageResponse
 
     /// Calls the configuration's request processors, the first one first.
     ///
     /// Every load begins here, so that each processor runs once, whether memory has the image or not.
-    package func prepare(_ request: ImageRequest) -> PreparedLoad {
-        processors.prepare(request)
-    }
+    package func prepare(_ request: ImageRequest) -> PreparedLoad { processors.prepare(request) }
 
-    /// Loads with the priority of `context`.
+    /// Loads with the priority of `context`, and counts the outcome.
+    ///
+    /// Every public function that may suspend calls this one. A prefetch to `destination` keeps its priority, whatever
+    /// processors and interceptors set.
     package func load(
         _ prepared: PreparedLoad,
         context: JobContext,
+        prefetchingTo destination: ImagePrefetcher.Destination? = nil,
         report: @escaping Report = { _ in }
     ) async throws(EideticError) -> ImageResponse {
-        try await admit(prepared) { [responder, initial = prepared.request.priority] load async throws(EideticError) in
-            // Processors and interceptors may have changed the priority.
-            if load.request.priority != initial { context.priority = load.request.priority }
-            return try await responder.respond(to: load, context: context, report: report)
-        }
-    }
-
-    /// Passes a request to the responder, and counts the outcome.
-    ///
-    /// Every public function that may suspend calls this one.
-    func admit(_ load: PreparedLoad, responder: @escaping Responder) async throws(EideticError) -> ImageResponse {
+        let (loader, initialPriority) = (imageLoader, prepared.request.priority)
         counters.countLoad()
         do throws(EideticError) {
-            let request = try load.processed()
+            let request = try prepared.processed()
             if Task.isCancelled { throw EideticError.cancelled }
-            let response = try await route(request, through: configuration.interceptors[...], to: responder)
+            let response = try await route(request, through: configuration.interceptors[...]) {
+                load async throws(EideticError) in
+                switch destination {
+                case .disk: return try await loader.storedResponse(to: load, context: context)
+                case .transfers: return try await loader.transferredResponse(to: load, context: context)
+                case .memory: break
+                case nil:
+                    if load.request.priority != initialPriority { context.priority = load.request.priority }
+                }
+                return try await loader.respond(to: load, context: context, report: report)
+            }
             counters.count(response)
             response.log(to: request)
             return response
         } catch {
             counters.count(error)
-            Log.write(.info, category: .pipeline, message: "\(load.request.name): \(error)")
+            Log.write(.info, category: .pipeline, message: "\(prepared.request.name): \(error)")
             throw error
         }
     }
@@ -195,7 +178,7 @@ extension ImagePipeline {
                 try await route(request, through: interceptors.dropFirst(), to: responder)
             }
         }
-        try request.resource.validate()
+        if case .invalid(_, let error) = request.resource.kind { throw error }
         var request = request
         if case .file(let file) = request.resource.kind, file.version == nil {
             let examined = try await dataLoader.source.source.examined(file)

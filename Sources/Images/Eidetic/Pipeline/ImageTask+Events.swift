@@ -1,4 +1,160 @@
-import EideticCore
+public import EideticCore
+import EideticFetch
+
+/// The receiving end of a stream of a load's events, for one reader.
+///
+/// Progress and previews are soon outdated: their values are read when their turn comes, so that they do not pile up.
+struct EventStream: Sendable {
+    fileprivate enum Signal: Sendable {
+        case progress
+        case preview
+        case event(ImageTask.Event)
+    }
+
+    private let stream: AsyncStream<Signal>
+    private let latest: LatestUpdates
+
+    /// Creates both ends of a stream.
+    static func make() -> (stream: EventStream, sink: EventSink) {
+        let (stream, continuation) = AsyncStream<Signal>.makeStream()
+        let latest = LatestUpdates()
+        return (EventStream(stream: stream, latest: latest), EventSink(latest: latest, continuation: continuation))
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), latest: latest) }
+
+    /// An iterator, which ends early if the reading task is cancelled.
+    struct Iterator {
+        private var base: AsyncStream<Signal>.Iterator
+        private let latest: LatestUpdates
+
+        fileprivate init(base: AsyncStream<Signal>.Iterator, latest: LatestUpdates) {
+            self.base = base
+            self.latest = latest
+        }
+
+        mutating func next() async -> ImageTask.Event? {
+            while let signal = await base.next() {
+                switch signal {
+                case .progress: if let progress = latest.progress.consume() { return .progress(progress) }
+                case .preview: if let image = latest.preview.consume() { return .preview(image) }
+                case .event(let event): return event
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// The sending end of a stream of events, which does not retain the other end.
+struct EventSink: Sendable {
+    fileprivate let latest: LatestUpdates
+    fileprivate let continuation: AsyncStream<EventStream.Signal>.Continuation
+
+    var id: ObjectIdentifier { ObjectIdentifier(latest) }
+
+    /// Sends an event, or replaces the one of its kind that the reader has not consumed.
+    func send(_ event: ImageTask.Event) {
+        switch event {
+        case .progress(let progress): if latest.progress.replace(with: progress) { continuation.yield(.progress) }
+        case .preview(let image): if latest.preview.replace(with: image) { continuation.yield(.preview) }
+        case .cached, .finished, .failed: continuation.yield(.event(event))
+        }
+    }
+
+    /// Sends the terminal event of an outcome, and ends the stream.
+    func end(with result: Result<ImageResponse, EideticError>) {
+        switch result {
+        case .success(let response): send(.finished(response))
+        case .failure(let error): send(.failed(error))
+        }
+        finish()
+    }
+
+    /// Ends the stream; events that were sent are still read.
+    func finish() { continuation.finish() }
+
+    /// Sets a function that is called when the reader is cancelled, or the stream is released.
+    func onCancellation(_ handler: @escaping @Sendable () -> Void) {
+        continuation.onTermination = { if case .cancelled = $0 { handler() } }
+    }
+}
+
+/// The newest progress and preview that the reader has not consumed.
+private final class LatestUpdates: Sendable {
+    let progress = LatestValue<LoadProgress>()
+    let preview = LatestValue<Image>()
+}
+
+/// The newest value that was not consumed.
+private final class LatestValue<Value: Sendable>: Sendable {
+    private let value = Guarded<Value?>(nil)
+
+    /// Replaces the value; returns `true` if there was none, so that the reader must be resumed.
+    func replace(with newValue: Value) -> Bool {
+        // The old value may be large, and is freed outside the lock.
+        value.withLock { exchange(&$0, with: newValue) } == nil
+    }
+
+    func consume() -> Value? { value.withLock { $0.take() } }
+}
+
+extension ImageTask {
+    /// An event of a load.
+    public enum Event: Sendable {
+        /// Bytes were received.
+        case progress(LoadProgress)
+
+        /// A partial image was decoded from the bytes received so far (`progressive`).
+        case preview(Image)
+
+        /// A cache has the image, which is being revalidated (`refreshCached`).
+        case cached(ImageResponse)
+
+        /// The image was loaded. A terminal event.
+        case finished(ImageResponse)
+
+        /// The image could not be loaded. A terminal event.
+        case failed(EideticError)
+
+        /// A Boolean value indicating whether this is the last event.
+        package var isTerminal: Bool { result != nil }
+
+        /// The outcome of the load; `nil` unless this is the terminal event.
+        var result: Result<ImageResponse, EideticError>? {
+            switch self {
+            case .progress, .preview, .cached: nil
+            case .finished(let response): .success(response)
+            case .failed(let error): .failure(error)
+            }
+        }
+    }
+}
+
+extension ImageTask.Event {
+    /// Returns this event with a decoded image, or the error that prevents the decode.
+    ///
+    /// A cached image that cannot be decoded becomes `nil`, because the terminal event is still to come.
+    func decoded() async -> ImageTask.Event? {
+        switch self {
+        case .cached(let response):
+            guard let decoded = try? await response.decoded() else { return nil }
+            return .cached(decoded)
+        case .finished(let response):
+            do throws(EideticError) { return .finished(try await response.decoded()) } catch { return .failed(error) }
+        case .progress, .preview, .failed: return self
+        }
+    }
+}
+
+extension ImageResponse {
+    fileprivate func decoded() async throws(EideticError) -> ImageResponse {
+        guard !image.isDecoded else { return self }
+        var response = self
+        response.image = try await image.decoded()
+        return response
+    }
+}
 
 extension ImageTask {
     /// The events of the load: progress, previews, and exactly one terminal event.

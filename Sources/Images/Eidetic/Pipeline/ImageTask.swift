@@ -228,11 +228,7 @@ extension ImageTask {
 
     /// Returns the stream that has all events, once, and then new ones.
     func makeFirstStream() -> EventStream {
-        let first = state.withLock { state in
-            defer { state.first = nil }
-            return state.first
-        }
-        guard let first else { return makeStream() }
+        guard let first = state.withLock({ $0.first.take() }) else { return makeStream() }
         first.sink.onCancellation { [weak self, id = first.sink.id] in self?.remove(id) }
         return first.stream
     }

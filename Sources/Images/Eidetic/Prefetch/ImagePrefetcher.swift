@@ -120,9 +120,102 @@ public final class ImagePrefetcher: Sendable {
         do throws(EideticError) {
             try await limiter.acquire(ticket: ticket)
             defer { limiter.release() }
-            return .success(Result(try await pipeline.prefetch(request, to: destination), destination: destination))
+            let response = try await pipeline.load(
+                pipeline.prepare(request),
+                context: JobContext(priority: .low),
+                prefetchingTo: destination
+            )
+            return .success(Result(response, destination: destination))
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension ImagePrefetcher {
+    /// A prefetched image, without its pixels.
+    public struct Result: Sendable {
+        /// The place that the image came from.
+        public let source: ImageSource
+        /// The format of the encoded image.
+        public let format: ImageFormat
+        /// The size of the full image in upright pixels.
+        public let size: PixelSize
+        /// The number of encoded bytes.
+        public let byteCount: ByteCount
+        /// The steps of the load with their times.
+        package let trace: LoadTrace
+        /// The error of writing the bytes to disk; set for the destination `disk`, or if the request waits for storage.
+        public let storeError: EideticError?
+        /// A Boolean value indicating whether the image was already at the destination, so that nothing was loaded.
+        public let wasPresent: Bool
+    }
+}
+
+extension ImagePrefetcher.Result {
+    init(_ response: ImageResponse, destination: ImagePrefetcher.Destination) {
+        let isLoaded = response.trace.steps.contains { [.network, .origin].contains($0.stage) }
+        self.init(
+            source: response.source,
+            format: response.image.format,
+            size: response.image.sourceSize,
+            byteCount: response.byteCount,
+            trace: response.trace,
+            storeError: response.storeError,
+            wasPresent: !isLoaded && response.source == (destination == .memory ? .memory : .disk)
+        )
+    }
+}
+
+extension ImagePrefetcher {
+    /// The progress of a group of prefetches.
+    public struct Progress: Sendable, Hashable {
+        /// The number of images that are done, with or without success.
+        public var finished: Int
+        /// The number of images among them that failed or were cancelled.
+        public var failed: Int
+        /// The number of images among them that were already at the destination, so that nothing was loaded.
+        public var skipped: Int
+        /// The number of all images.
+        public let total: Int
+
+        /// Creates a progress.
+        package init(finished: Int = 0, failed: Int = 0, skipped: Int = 0, total: Int) {
+            self.finished = finished
+            self.failed = failed
+            self.skipped = skipped
+            self.total = total
+        }
+
+        /// Counts an image that is done.
+        mutating func count(_ outcome: Swift.Result<Result, EideticError>) {
+            finished += 1
+            switch outcome {
+            case .success(let result): if result.wasPresent { skipped += 1 }
+            case .failure: failed += 1
+            }
+        }
+    }
+
+    /// Images that are prefetched together.
+    public final class Group: Sendable {
+        /// The progress after each image; a slow reader receives only the latest value.
+        ///
+        /// The sequence ends when all images are done.
+        public let progress: AsyncStream<Progress>
+        private let task: Task<Progress, Never>
+
+        init(progress: AsyncStream<Progress>, task: Task<Progress, Never>) {
+            self.progress = progress
+            self.task = task
+        }
+
+        /// Cancels the group: no further load is started, and the active ones are cancelled.
+        public func cancel() { task.cancel() }
+
+        /// Waits until all images are done.
+        ///
+        /// - Returns: The final progress.
+        public func finish() async -> Progress { await task.value }
     }
 }

@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 
 /// The content of a `data:` URL.
@@ -47,30 +48,8 @@ package struct DataURL {
         if digits.count % 4 == 0 {
             for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
         }
-        guard digits.count % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 4 * 3 + 2)
-        var (bits, count) = (UInt32(0), 0)
-        for digit in digits {
-            guard let value = value(ofBase64: digit) else { return nil }
-            bits = bits << 6 | value
-            count = count + 6
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        }
-        return bytes
-    }
-
-    private static func value(ofBase64 digit: UInt8) -> UInt32? {
-        switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit) + 4
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
+        let isPlain = !digits.contains { [UInt8(ascii: "="), UInt8(ascii: "-"), UInt8(ascii: "_")].contains($0) }
+        return isPlain && digits.count % 4 != 1 ? Base64.decode(String(decoding: digits, as: UTF8.self)) : nil
     }
 
     /// Decodes percent-encoded bytes; a percent sign without two hexadecimal digits stands for itself.
@@ -81,7 +60,7 @@ package struct DataURL {
         bytes.reserveCapacity(remaining.count)
         while let byte = remaining.popFirst() {
             let digits = remaining.prefix(2)
-            if byte == percent, digits.count == 2, digits.allSatisfy(\.isHexadecimalDigit),
+            if byte == percent, digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
                 let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
             {
                 bytes.append(value)
@@ -91,17 +70,5 @@ package struct DataURL {
             }
         }
         return bytes
-    }
-}
-
-extension UInt8 {
-    /// A Boolean value indicating whether the byte is a hexadecimal digit in ASCII.
-    fileprivate var isHexadecimalDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }

@@ -56,9 +56,7 @@ extension ImageRequest {
         }
 
         /// The size, and the way in which the image is fitted to it; `nil` for the full size.
-        package var target: ImageTarget? {
-            size.map { ImageTarget(size: $0, contentMode: contentMode) }
-        }
+        package var target: ImageTarget? { size.map { ImageTarget(size: $0, contentMode: contentMode) } }
 
         /// A Boolean value indicating whether the size crops or distorts the image, so that no other image can be made
         /// from it.
@@ -81,12 +79,5 @@ extension ImageRequest {
             decode.byteLimit = options.contains(.scaleDownLargeImages) ? byteLimit : nil
             return decode
         }
-    }
-
-    /// Returns the options for the decoder; the scale is that in the image's name.
-    func decodeOptions(byteLimit: ByteCount) -> DecodeOptions {
-        var decode = rendering.decodeOptions(for: options, byteLimit: byteLimit)
-        decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
-        return decode
     }
 }

@@ -1,6 +1,6 @@
 public import EideticCore
-import EideticHTTP
 public import EideticFetch
+import EideticHTTP
 import EideticStore
 public import FoundationEssentials
 
@@ -53,7 +53,9 @@ extension ImageRequest {
         public static func bytes(_ bytes: [UInt8]) -> Resource { Resource(.bytes(bytes)) }
 
         /// Returns bytes in memory, such as `Data`; they are copied once.
-        public static func bytes(_ bytes: some ContiguousBytes) -> Resource { Resource(.bytes(bytes.copied)) }
+        public static func bytes(_ bytes: some ContiguousBytes) -> Resource {
+            bytes.withUnsafeBytes { Resource(.bytes(Array($0))) }
+        }
 
         /// Returns a resource whose bytes a function provides; equal names must mean equal bytes.
         ///
@@ -65,11 +67,6 @@ extension ImageRequest {
             Resource(.provider(name: name, provide))
         }
     }
-}
-
-extension ContiguousBytes {
-    /// The bytes in an array.
-    var copied: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
 extension ImageRequest.Resource {
@@ -104,16 +101,6 @@ extension ImageRequest.Resource {
         case .invalid(let url, _): url.count > 200 ? "\(url.prefix(200))…" : url.withoutPasswords
         }
     }
-
-    /// Returns the resource with other header fields for its server.
-    func with(headers: HTTPHeaders) -> ImageRequest.Resource {
-        guard case .remote(var request) = kind else { return self }
-        request.headers = headers
-        return .remote(request)
-    }
-
-    /// Throws the error of a resource that cannot be loaded.
-    func validate() throws(EideticError) { if case .invalid(_, let error) = kind { throw error } }
 
     /// The request to the server; `nil` for a local resource.
     public var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }
@@ -174,5 +161,63 @@ extension ImageRequest.Resource {
         let fields = significant.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
         let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")
         return url + SecretKeyPart.text(for: secret)
+    }
+}
+
+/// The directives for caches in the header fields of a request.
+extension ImageRequest {
+    /// The request to the server; `nil` if no server is needed.
+    var server: FetchRequest? { resource.remote }
+
+    /// The header fields of the request itself.
+    var cacheFields: [HTTPField] { server?.headers.fields ?? [] }
+
+    /// A Boolean value indicating whether only a stored response is wanted.
+    var isOnlyIfCached: Bool { resource.hasRemote { !$0.headers.isEmpty && $0.cacheControl.onlyIfCached } }
+
+    /// The directives by which caches on the way are asked to revalidate their responses as well.
+    var reloadDirectives: String {
+        let own = cacheFields.combinedValue(of: "cache-control")
+        guard let own else { return "max-age=0" }
+        return CacheControl(cacheFields).refusesCached ? own : own + ", max-age=0"
+    }
+}
+
+extension FetchRequest {
+    /// A Boolean value indicating whether the directives of the request limit the age of a response.
+    var limitsAge: Bool {
+        guard !headers.isEmpty else { return false }
+        let control = cacheControl
+        return control.noCache || control.maxAge != nil || control.minFresh != nil
+    }
+}
+
+/// URLs whose query has a signature that changes while the image stays the same.
+enum SignedURL {
+    /// Returns a URL without the query items of the given names.
+    ///
+    /// - Parameters:
+    ///   - names: The names; `*` at the end of a name stands for any ending.
+    ///   - url: The URL.
+    /// - Returns: The URL; `url` itself if it has no query.
+    static func removingQueryItems(_ names: Set<String>, from url: String) -> String {
+        let (address, fragment) = split(url, at: "#")
+        let (base, query) = split(address, at: "?")
+        guard let query else { return url }
+        let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
+            let name = String(item.prefix { $0 != "=" })
+            return !names.contains { matches(name, pattern: $0) }
+        }
+        let end = fragment.map { "#\($0)" } ?? ""
+        return kept.isEmpty ? base + end : "\(base)?\(kept.joined(separator: "&"))\(end)"
+    }
+
+    private static func matches(_ name: String, pattern: String) -> Bool {
+        pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
+    }
+
+    private static func split(_ text: String, at separator: Character) -> (String, String?) {
+        guard let index = text.firstIndex(of: separator) else { return (text, nil) }
+        return (String(text[..<index]), String(text[text.index(after: index)...]))
     }
 }

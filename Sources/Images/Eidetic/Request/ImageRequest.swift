@@ -57,7 +57,7 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
     /// It is not part of the key: an image in memory is used however it was decoded.
     public var decodePolicy: DecodePolicy?
 
-    private var identity: Identity
+    private var identity = Identity.none
 
     /// Creates a request.
     ///
@@ -82,13 +82,7 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
         self.priority = priority
         self.cachePolicy = cachePolicy
         self.ignoredQueryItems = ignoredQueryItems
-        identity = Identity(
-            of: resource,
-            rendering: rendering,
-            options: self.options,
-            ignoredQueryItems: ignoredQueryItems,
-            cachePolicy: cachePolicy
-        )
+        updateIdentity()
     }
 
     /// Creates a request for a URL given as text: with the scheme `http`, `https`, `file` or `data`.
@@ -144,7 +138,11 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
     /// a local resource.
     public var headers: HTTPHeaders {
         get { server?.headers ?? [:] }
-        set { resource = resource.with(headers: newValue) }
+        set {
+            guard case .remote(var remote) = resource.kind else { return }
+            remote.headers = newValue
+            resource = .remote(remote)
+        }
     }
 
     /// The URL, or the name of a resource that has none.
@@ -179,42 +177,31 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
 extension ImageRequest {
     /// The keys that are prepared from the other properties.
     private struct Identity {
-        let resourceKey: String
-        let imageKey: CacheKey
-        let baseKey: CacheKey?
-        let allowsMemory: Bool
-        let reads: CachePolicy.Tiers
-        let writes: CachePolicy.Tiers
+        var resourceKey = ""
+        var imageKey = CacheKey(forProcess: "")
+        var baseKey: CacheKey?
+        var allowsMemory = false
+        var reads: CachePolicy.Tiers = []
+        var writes: CachePolicy.Tiers = []
 
-        init(
-            of resource: Resource,
-            rendering: Rendering,
-            options: ImageOptions,
-            ignoredQueryItems: Set<String>,
-            cacheKey: String? = nil,
-            cachePolicy: CachePolicy
-        ) {
-            let name =
-                cacheKey.map { $0 + resource.versionSuffix } ?? resource.identity(ignoringQueryItems: ignoredQueryItems)
-            resourceKey = name + resource.identitySuffix(for: options)
-            imageKey = rendering.cacheKey(for: resourceKey, options: options)
-            let fullSize = rendering.atFullSize
-            baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: options) : nil
-            let isCacheable = cacheKey != nil || !resource.hasRemote { !$0.isGet }
-            reads = isCacheable ? cachePolicy.reads : []
-            writes = isCacheable ? cachePolicy.writes : []
-            allowsMemory = reads.contains(.memory) && !resource.hasRemote { $0.limitsAge }
-        }
+        /// The keys of a request that is not complete yet.
+        static let none = Identity()
     }
 
     private mutating func updateIdentity() {
+        let name =
+            cacheKey.map { $0 + resource.versionSuffix } ?? resource.identity(ignoringQueryItems: ignoredQueryItems)
+        let resourceKey = name + resource.identitySuffix(for: options)
+        let fullSize = rendering.atFullSize
+        let isCacheable = cacheKey != nil || !resource.hasRemote { !$0.isGet }
+        let reads: CachePolicy.Tiers = isCacheable ? cachePolicy.reads : []
         identity = Identity(
-            of: resource,
-            rendering: rendering,
-            options: options,
-            ignoredQueryItems: ignoredQueryItems,
-            cacheKey: cacheKey,
-            cachePolicy: cachePolicy
+            resourceKey: resourceKey,
+            imageKey: rendering.cacheKey(for: resourceKey, options: options),
+            baseKey: rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: options) : nil,
+            allowsMemory: reads.contains(.memory) && !resource.hasRemote { $0.limitsAge },
+            reads: reads,
+            writes: isCacheable ? cachePolicy.writes : []
         )
     }
 
@@ -256,29 +243,25 @@ extension ImageRequest {
     ///
     /// A class, because each look-up copies it.
     final class DataKey: Hashable, Sendable {
-        private struct Content: Hashable {
-            let options: ImageOptions
-            let remote: FetchRequest?
-            let reads: CachePolicy.Tiers
-            let writes: CachePolicy.Tiers
-        }
-
         private let resourceKey: String
-        private let content: Content
+        private let options: ImageOptions
+        private let remote: FetchRequest?
+        private let reads: CachePolicy.Tiers
+        private let writes: CachePolicy.Tiers
 
         init(of request: ImageRequest) {
             let encoded: CachePolicy.Tiers = [.original, .shared]
             resourceKey = request.resourceKey
-            content = Content(
-                options: request.options.intersection(.affectingData),
-                remote: request.resource.remote,
-                reads: request.reads.intersection(encoded),
-                writes: request.writes.intersection(encoded)
-            )
+            options = request.options.intersection(.affectingData)
+            remote = request.resource.remote
+            reads = request.reads.intersection(encoded)
+            writes = request.writes.intersection(encoded)
         }
 
         static func == (left: DataKey, right: DataKey) -> Bool {
-            left === right || left.resourceKey == right.resourceKey && left.content == right.content
+            left === right
+                || left.resourceKey == right.resourceKey && left.options == right.options && left.reads == right.reads
+                    && left.writes == right.writes && left.remote == right.remote
         }
 
         /// Feeds the key of the resource into the hasher, because few loads differ in anything else only.

@@ -61,11 +61,7 @@ public enum DecodeSandbox {
     static func reportFallback(_ error: EideticError) {
         // Whoever turns on the log later sees the line then.
         guard Log.includes(.warning, category: .codecs) else { return }
-        let isFirst = hasReported.withLock { hasReported in
-            defer { hasReported = true }
-            return !hasReported
-        }
-        guard isFirst else { return }
+        guard !hasReported.withLock({ exchange(&$0, with: true) }) else { return }
         Log.write(.warning, category: .codecs, message: "images are decoded in this process: \(error.message)")
     }
 

@@ -63,10 +63,7 @@ final class Counters: Sendable {
 
 extension PipelineStatistics.Stage {
     fileprivate mutating func add(_ duration: Duration, waiting: Duration = .zero) {
-        count += 1
-        total += duration
-        self.waiting += waiting
-        longest = max(longest, duration)
+        add(Self(count: 1, total: duration, waiting: waiting, longest: duration))
     }
 
     fileprivate mutating func add(_ other: Self) {
@@ -79,10 +76,7 @@ extension PipelineStatistics.Stage {
 
 extension ImagePipeline {
     /// A Boolean value indicating whether no download, decode, write to disk or other job is active.
-    package var isIdle: Bool {
-        dataLoader.activeJobCount + imageLoader.activeJobCount + dataLoader.activeWriteCount
-            + imageLoader.derived.pendingCount == 0
-    }
+    package var isIdle: Bool { imageLoader.isIdle }
 
     /// Waits until the derived images of all finished loads, and the parts of cancelled ones, are on disk; for a
     /// program that is about to exit.
@@ -94,7 +88,7 @@ extension ImagePipeline {
     /// The statistics of all loads since the pipeline was created.
     public var statistics: PipelineStatistics {
         var statistics = counters.current
-        statistics.joined = dataLoader.joinedCount + imageLoader.joinedCount
+        statistics.joined = imageLoader.joinedCount
         let counts = imageLoader.stage.sandboxCounts.withLock { $0 }
         statistics.sandboxedImages = counts.sandboxed
         statistics.unsandboxedImages = counts.unsandboxed

@@ -23,9 +23,7 @@ package enum Base64 {
         var count = 0
         var bytes: [UInt8] = []
         for byte in text.utf8 where byte != UInt8(ascii: "=") {
-            let plain =
-                byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
-            guard let value = digits.firstIndex(of: plain) else { return nil }
+            guard let value = value(of: byte) else { return nil }
             bits = (bits << 6 | value) & 0xffff
             count = count + 6
             guard count >= 8 else { continue }
@@ -33,5 +31,16 @@ package enum Base64 {
             bytes.append(UInt8(bits >> count & 255))
         }
         return bytes
+    }
+
+    private static func value(of digit: UInt8) -> Int? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(digit) - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(digit) - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(digit) + 4
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
     }
 }

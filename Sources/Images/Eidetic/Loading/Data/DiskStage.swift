@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import EideticFetch
 import EideticHTTP
@@ -8,8 +9,6 @@ final class DiskStage: DataStage {
     let disk: DiskCache?
     let rules: FreshnessRules
     let downloader: Downloader
-    /// The images whose download was handed over; `nil` without a service for it.
-    let transferredImages: TransferredImages?
     let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1, isForFiles: true)
     /// The parts of interrupted downloads; `nil` if the disk has none.
     let parts: PartStore?
@@ -20,7 +19,6 @@ final class DiskStage: DataStage {
         disk = configuration.diskCache
         self.rules = rules
         downloader = configuration.downloader
-        transferredImages = TransferredImages(configuration: configuration)
         parts = PartStore(configuration)
         serializer = configuration.serializer
         serializerPool = WorkPool(
@@ -29,72 +27,54 @@ final class DiskStage: DataStage {
         )
     }
 
+    /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
     nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
     {
-        let timer = StepTimer(job.context)
-        var lookup = await lookUp(job.load, context: job.context)
-        // An earlier process may have handed over the download.
-        if case .miss = lookup, await transferredImages?.waitForArrival(of: job.request) ?? false {
-            lookup = await lookUp(job.load, context: job.context)
-        }
+        let (load, context) = (job.load, job.context)
+        let timer = StepTimer(context)
         var search = search
-        switch lookup {
-        case .hit(let image): return .found(image)
-        case .stale(let stored):
-            search.stale = stored
-            search.steps.append(timer.step(.disk, detail: "stale"))
-        case .miss(let reason, let part):
-            search.part = part
-            search.steps.append(timer.step(.disk, detail: reason))
+        var detail = disk == nil ? "there is no disk cache" : "not searched"
+        if disk != nil, job.reads.contains(.original) {
+            let budget = downloader.bodyBudget
+            do throws(EideticError) {
+                try await budget.waitForRoom(for: context)
+                let found = try await self.search(for: load.request.resourceKey, context: context) {
+                    () async throws(EideticError) in
+                    guard let server = load.server else { return [] }
+                    return try await self.downloader.selectingFields(for: server)
+                }
+                switch found {
+                case .found(let stored):
+                    let share = budget.makeCompleteShare(of: stored.bytes, for: context)
+                    if let image = image(of: stored, for: load, timer: timer, share: share) { return .found(image) }
+                    search.stale = stored
+                    detail = "stale"
+                case .missing(let reason, let part):
+                    search.part = part
+                    detail = reason
+                }
+            } catch {
+                Log.write(.warning, category: .store, message: "\(load.request.name): not read from disk: \(error)")
+                detail = "miss: \(error)"
+            }
         }
+        search.steps.append(timer.step(.disk, detail: detail))
         return .missing(search)
     }
 
     /// Returns the bytes on disk, however stale.
     func bytes(for load: Load) async -> [UInt8]? {
-        switch await lookUp(load, context: JobContext(priority: load.request.priority)) {
-        case .hit(let image): image.bytes
-        case .stale(let stored): stored.bytes
-        case .miss: nil
+        let job = DataJob(load: load, context: JobContext(priority: load.request.priority)) { _ in }
+        return switch try? await find(job, after: DataSearch()) {
+        case .found(let image): image.bytes
+        case .missing(let search): search.stale?.bytes
+        case nil: nil
         }
     }
 }
 
 // MARK: Searching
 extension DiskStage {
-    private enum Lookup {
-        /// No usable entry; the values are the reason, and the part that an earlier load has left.
-        case miss(String, part: DiskCache.Entry? = nil)
-        /// An entry that may be used.
-        case hit(EncodedImage)
-        /// An entry that the server must confirm first.
-        case stale(StoredEntry)
-    }
-
-    /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
-    nonisolated(nonsending) private func lookUp(_ load: Load, context: JobContext) async -> Lookup {
-        guard disk != nil else { return .miss("there is no disk cache") }
-        guard load.policy.reads.contains(.original) else { return .miss("not searched") }
-        let timer = StepTimer(context)
-        let budget = downloader.bodyBudget
-        do throws(EideticError) {
-            try await budget.waitForRoom(for: context)
-            let search = try await search(for: load.request.resourceKey, context: context) {
-                () async throws(EideticError) in
-                try await self.selectingFields(for: load)
-            }
-            switch search {
-            case .found(let stored):
-                let share = budget.makeCompleteShare(of: stored.bytes, for: context)
-                return image(of: stored, for: load, timer: timer, share: share).map { .hit($0) } ?? .stale(stored)
-            case .missing(let reason, let part): return .miss(reason, part: part)
-            }
-        } catch {
-            Log.write(.warning, category: .store, message: "\(load.request.name): not read from disk: \(error)")
-            return .miss("miss: \(error)")
-        }
-    }
-
     /// Returns the image of an entry; `nil` if the server must confirm it first.
     private func image(of stored: StoredEntry, for load: Load, timer: StepTimer, share: BodyShare) -> EncodedImage? {
         guard case .allowed(let note, let timeToLive, let needsRevalidation) = rules.use(of: stored, for: load)
@@ -123,31 +103,28 @@ extension DiskStage {
     /// expired if its server can confirm it.
     func search(
         for key: String,
+        isVariant: Bool = false,
         context: JobContext,
         selectingFields: () async throws(EideticError) -> [HTTPField]
     ) async throws(EideticError) -> Search {
-        let result = try await searchEntry(for: key, context: context)
-        guard case .found(let stored) = result, rules.dependsOnFields(stored) else { return result }
-        let fields = try await selectingFields()
-        let variantKey = try await pool.run(in: context) { _ in self.variantKey(besides: stored, for: fields) }
-        guard let variantKey else { return result }
-        return try await searchEntry(for: variantKey, context: context)
-    }
-
-    nonisolated(nonsending) private func searchEntry(for key: String, context: JobContext) async throws(EideticError)
-        -> Search
-    {
         guard let disk else { return .missing("there is no disk cache") }
         let lookup = try await disk.lookup.loadWithPart(key, context: context)
+        let stored: StoredEntry
         switch lookup.outcome {
-        case .entry(let entry): return .found(try await storedEntry(entry, context: context))
+        case .entry(let entry): stored = try await storedEntry(entry, context: context)
         case .absent: return .missing("miss", part: parts == nil ? nil : lookup.part)
-        case .expired where rules.isHTTP:
-            guard let entry = try await disk.read(key, allowingExpired: true) else { return .missing("miss: expired") }
-            return .found(try await storedEntry(entry, isExpired: true, context: context))
-        case .expired: return .missing("miss: expired")
+        case .expired:
+            guard rules.isHTTP, let entry = try await disk.read(key, allowingExpired: true) else {
+                return .missing("miss: expired")
+            }
+            stored = try await storedEntry(entry, isExpired: true, context: context)
         case .damaged(let reason): return .missing("miss: damaged, \(reason)")
         }
+        guard !isVariant, rules.dependsOnFields(stored) else { return .found(stored) }
+        let fields = try await selectingFields()
+        let variantKey = try await pool.run(in: context) { _ in self.variantKey(besides: stored, for: fields) }
+        guard let variantKey else { return .found(stored) }
+        return try await search(for: variantKey, isVariant: true, context: context, selectingFields: selectingFields)
     }
 }
 
@@ -177,7 +154,7 @@ extension DiskStage {
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         guard let disk, let work = try? disk.work.begin() else { return }
         defer { work.end() }
-        let key = image.diskKey ?? request.resourceKey
+        let key = image.facts.diskKey ?? request.resourceKey
         _ = try? await pool.run { [serializer] _ throws(EideticError) in
             guard let entry = try disk.blocking.read(key, allowingExpired: true),
                 try serializer.decoded(entry).bytes == image.bytes
@@ -198,8 +175,14 @@ extension DiskStage {
     ) async throws(EideticError) {
         guard let disk else { return }
         var retention = retention
-        retention.record.replacementTime = await replacementTime(of: image, for: key, in: disk)
-        let (key, metadata) = try await destination(for: key, retention: retention)
+        let known = try? await disk.lookup.loadOriginal(for: key)
+        retention.record.replacementTime = known?.replacementTime(by: image.provenance.checksum, at: rules.now)
+        var (key, metadata) = (key, retention.metadata)
+        if !retention.selection.isEmpty {
+            (key, metadata) = try await pool.run { [key, retention] _ throws(EideticError) in
+                try self.variant(of: key, for: retention, in: disk)
+            }
+        }
         try await disk.insert(
             try await serialized(image.bytes, for: key),
             checksum: serializer.isIdentity ? image.provenance.checksum : nil,
@@ -215,32 +198,6 @@ extension DiskStage {
         let isSearched = disk.configuration.tiers.isEmpty
         if isSearched, try await disk.lookup.loadOriginal(for: key) == nil { return }
         _ = try await disk.remove(key)
-    }
-
-    /// Returns the time at which bytes take the place of others; `nil` if the disk knows none.
-    nonisolated(nonsending) private func replacementTime(of image: EncodedImage, for key: String, in disk: DiskCache)
-        async -> Timestamp?
-    {
-        guard let known = try? await disk.lookup.loadOriginal(for: key) else { return nil }
-        let isEqual = known.checksum == image.provenance.checksum
-        return isEqual ? known.metadata.response.replacementTime : rules.now
-    }
-
-    /// Returns the key and the metadata of a new entry.
-    nonisolated(nonsending) private func destination(
-        for key: String,
-        retention: Retention
-    ) async throws(EideticError) -> (String, DiskCache.Metadata) {
-        var retention = retention
-        var key = key
-        if !retention.selection.isEmpty {
-            (key, retention) = try await pool.run { [retention, key] _ throws(EideticError) in
-                var retention = retention
-                let key = try self.assignKey(key, to: &retention)
-                return (key, retention)
-            }
-        }
-        return (key, retention.metadata)
     }
 
     /// Stores the header fields of a confirmation; the bytes stay as they are.
@@ -262,5 +219,89 @@ extension DiskStage {
         } catch {
             Log.write(.warning, category: .store, message: "\(entry.key): entry not refreshed: \(error)")
         }
+    }
+}
+
+// MARK: Variants
+/// Several responses of one URL side by side, selected by fields of the request (`Vary`).
+///
+/// The first response has the key of the resource. The keys of the others contain a number that the first one records,
+/// and a digest of the selecting fields. So they are no longer found after the first one was removed or replaced by a
+/// response that another set of fields selects, and are evicted as any other entry.
+extension DiskStage {
+    /// Returns the key of the variant that suits a request; `nil` if that is the entry itself.
+    ///
+    /// It blocks.
+    private func variantKey(besides stored: StoredEntry, for fields: [HTTPField]) -> String? {
+        guard let disk, let selection = Vary(stored.fields).selection(from: fields) else { return nil }
+        let key = Self.key(ofVariant: selection, number: stored.record.variants, of: stored.entry.key)
+        return Self.digest(in: disk.storedKeyForReading(key)) == stored.record.selectingDigest ? nil : key
+    }
+
+    /// Returns the key and the metadata of a response that fields of the request selected.
+    ///
+    /// It blocks.
+    private func variant(
+        of key: String,
+        for retention: Retention,
+        in disk: DiskCache
+    ) throws(EideticError) -> (String, DiskCache.Metadata) {
+        var metadata = retention.metadata
+        let first = try disk.lookup.info(for: key)?.metadata
+        let known = first?.response
+        let hasSameFields = first.map { Vary($0.headers) } == Vary(metadata.headers)
+        let number = hasSameFields ? known?.variants ?? 0 : 0
+        metadata.response.variants = number == 0 ? UInt64.random(in: 1 ... .max) : number
+        let variantKey = Self.key(ofVariant: retention.selection, number: metadata.response.variants, of: key)
+        let digest = Self.digest(in: try disk.storedKeyForWriting(variantKey))
+        metadata.response.selectingDigest = digest
+        return (number == 0 || known?.selectingDigest == digest ? key : variantKey, metadata)
+    }
+
+    /// Returns the key of a variant; the disk stores the fields, which may be secret, in the form of a keyed digest.
+    private static func key(ofVariant selection: String, number: UInt64, of key: String) -> String {
+        "\(key)\nvariant \(number)" + SecretKeyPart.text(for: selection)
+    }
+
+    /// Returns the digest at the end of a stored key.
+    private static func digest(in storedKey: String) -> String { String(storedKey.suffix(2 * Digest.size)) }
+}
+
+/// An entry on disk with its encoded image.
+struct StoredEntry: Sendable {
+    /// The entry with the bytes on disk.
+    let entry: DiskCache.Entry
+    /// The encoded image.
+    let bytes: [UInt8]
+    /// A Boolean value indicating whether the entry is older than the disk cache's maximum age.
+    let isExpired: Bool
+
+    /// Creates the stored entry; without `bytes` those on disk are the encoded image.
+    init(_ entry: DiskCache.Entry, bytes: [UInt8]? = nil, isExpired: Bool = false) {
+        self.entry = entry
+        self.bytes = bytes ?? entry.bytes
+        self.isExpired = isExpired
+    }
+
+    var record: ResponseRecord { entry.metadata.response }
+
+    var fields: [HTTPField] { entry.metadata.headers }
+
+    /// The response as a cache sees it.
+    var response: ResponseFreshness.Response { entry.metadata.storedResponse }
+}
+
+extension EntryLookup.Original {
+    /// Returns the time at which bytes with this checksum take the place of the known ones.
+    func replacementTime(by checksum: UInt64, at now: Timestamp) -> Timestamp? {
+        checksum == self.checksum ? metadata.response.replacementTime : now
+    }
+}
+
+extension ResponseRecord {
+    /// The placeholder of the image; `nil` if none was made.
+    var imagePlaceholder: ImagePlaceholder? {
+        get { ImagePlaceholder(word: placeholder) }
+        set { placeholder = newValue?.word ?? "" }
     }
 }

@@ -9,6 +9,13 @@ struct FreshnessRules: Sendable {
     let time: any TimeSource
     let disk: DiskCache?
 
+    /// Creates the rules of a cache that belongs to no pipeline.
+    init(of disk: DiskCache?) {
+        isHTTP = false
+        time = SystemTime()
+        self.disk = disk
+    }
+
     init(_ configuration: ImagePipeline.Configuration) {
         isHTTP = configuration.freshness == .http
         time = configuration.downloader.configuration.time

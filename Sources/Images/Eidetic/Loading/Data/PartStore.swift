@@ -85,9 +85,7 @@ final class PartStore: Sendable {
     }
 
     /// Begins a download that may take a part; one that is in memory then stays there.
-    func beginDownload(for load: Load) {
-        progress.withLock { $0.downloads[load.request.resourceKey, default: 0] += 1 }
-    }
+    func beginDownload(for load: Load) { progress.withLock { $0.downloads[load.request.resourceKey, default: 0] += 1 } }
 
     func endDownload(for load: Load) {
         progress.withLock { progress in
@@ -107,9 +105,7 @@ final class PartStore: Sendable {
     func end() {
         let waiters = pending.withLock { pending in
             pending.count -= 1
-            guard pending.count == 0 else { return [Waiter<Void>]() }
-            defer { pending.waiters = [] }
-            return pending.waiters
+            return pending.count == 0 ? exchange(&pending.waiters, with: []) : []
         }
         for waiter in waiters { waiter.resume(returning: ()) }
     }

@@ -36,9 +36,9 @@ extension Retention {
         redirects: [ResponseFreshness.Response],
         origin: ResponseOrigin?,
         for load: Load,
-        rules: FreshnessRules,
-        downloader: Downloader
+        on disk: DiskStage
     ) {
+        let (rules, downloader) = (disk.rules, disk.downloader)
         self.init(metadata: DiskCache.Metadata(headers: response.fields))
         // Memory keeps no image longer than the disk would.
         if load.request.resource.isStoredOnDisk { timeToLive = rules.disk?.configuration.maximumAge }

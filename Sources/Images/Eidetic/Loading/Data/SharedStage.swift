@@ -44,51 +44,42 @@ struct SharedStage: DataStage {
             return .missing(search)
         }
         let timer = StepTimer()
+        func miss(_ detail: String, lease: HeldLease? = nil) -> DataLookup {
+            .missing(search.adding(timer.step(.shared, detail: detail), lease: lease))
+        }
         do throws(EideticError) {
             try await disk.downloader.bodyBudget.waitForRoom(for: job.context)
-            return try await find(key, for: job, after: search, timer: timer)
+            var lease: SharedLease?, backOff = SharedBackOff()
+            while true {
+                let (found, held) = try await lookUp(key, leasing: lease)
+                if let value = found.value, let entry = await verifiedEntry(in: value, for: key),
+                    let image = image(of: entry, for: job, after: search, timer: timer)
+                {
+                    held?.end(with: .released)
+                    return .found(image)
+                }
+                switch found.lease {
+                case .granted: return miss("miss, leased", lease: held)
+                case .waived: return miss("miss")
+                case nil:
+                    // Nobody should wait for a load that shares nothing.
+                    guard job.tiers.allowsSource, job.load.policy.isShared else { return miss("miss") }
+                    // A lease that waits for the user would hold up other machines.
+                    try await gate.waitUntilOpen(for: job.context)
+                    lease = SharedLease(duration: tier.leaseDuration)
+                case .held:
+                    // The other machine may have many downloads to do before this one.
+                    guard timer.elapsed < Self.waitLimit, job.context.priority < .high else {
+                        return miss("miss, not waiting for another machine")
+                    }
+                    guard (try? await Task.sleep(for: backOff.next())) != nil else { throw EideticError.cancelled }
+                }
+            }
         } catch {
             // A tier may report a cancellation that nobody has asked for.
             try job.context.checkCancellation()
             Log.write(.debug, category: .store, message: "\(job.request.name): shared tier: \(error)")
-            return .missing(search.adding(timer.step(.shared, detail: "\(error)")))
-        }
-    }
-
-    nonisolated(nonsending) private func find(
-        _ key: String,
-        for job: DataJob,
-        after search: DataSearch,
-        timer: StepTimer
-    ) async throws(EideticError) -> DataLookup {
-        func miss(_ detail: String, lease: HeldLease? = nil) -> DataLookup {
-            .missing(search.adding(timer.step(.shared, detail: detail), lease: lease))
-        }
-        var lease: SharedLease?, backOff = SharedBackOff()
-        while true {
-            let (found, held) = try await lookUp(key, leasing: lease)
-            if let value = found.value, let entry = await verifiedEntry(in: value, for: key),
-                let image = image(of: entry, for: job, after: search, timer: timer)
-            {
-                held?.end(with: .released)
-                return .found(image)
-            }
-            switch found.lease {
-            case .granted: return miss("miss, leased", lease: held)
-            case .waived: return miss("miss")
-            case nil:
-                // Nobody should wait for a load that shares nothing.
-                guard job.tiers.allowsSource, job.load.policy.isShared else { return miss("miss") }
-                // A lease that waits for the user would hold up other machines.
-                try await gate.waitUntilOpen(for: job.context)
-                lease = SharedLease(duration: tier.leaseDuration)
-            case .held:
-                // The other machine may have many downloads to do before this one.
-                guard timer.elapsed < Self.waitLimit, job.context.priority < .high else {
-                    return miss("miss, not waiting for another machine")
-                }
-                guard (try? await Task.sleep(for: backOff.next())) != nil else { throw .cancelled }
-            }
+            return miss("\(error)")
         }
     }
 
@@ -145,7 +136,7 @@ struct SharedStage: DataStage {
             for: image,
             changes: changes(by: stored, for: job.load),
             on: disk,
-            replacement: StoragePlan.Replacement(of: job.request, by: image, in: renditions),
+            replacement: renditions.replacement(of: job.request, checksum: image.provenance.checksum),
             share: disk.downloader.bodyBudget.makeCompleteShare(of: entry.bytes, for: job.context)
         )
         return plan.image
@@ -194,26 +185,20 @@ struct SharedPublication: Sendable {
     let timeToLive: Duration
     let stage: SharedStage
 
-    /// Begins the background work that covers the publication; `nil` without background time left.
-    func beginWork() -> BackgroundWork? { try? stage.work.begin() }
-
-    /// Stores the entry, unless `work` is `nil`, and ends the lease.
+    /// Stores the entry, unless `work` is `nil` for want of background time, and ends the lease.
     func perform(within work: BackgroundWork?, endingLease lease: HeldLease?) async {
         defer { work?.end() }
-        let isPublished = work == nil ? false : await insert()
-        await lease?.end(with: isPublished ? .released : .waived(SharedStage.failureInterval))?.value
-    }
-
-    /// Stores the entry; returns `false` if the tier has refused it.
-    private func insert() async -> Bool {
+        var end = SharedLease.Change.waived(SharedStage.failureInterval)
         do throws(EideticError) {
-            let value = try await stage.pool.run { _ throws(EideticError) in SharedEntry.encode(entry) }
-            try await stage.tier.insert(value, for: entry.key, timeToLive: timeToLive)
-            return true
+            if work != nil {
+                let value = try await stage.pool.run { _ throws(EideticError) in SharedEntry.encode(entry) }
+                try await stage.tier.insert(value, for: entry.key, timeToLive: timeToLive)
+                end = .released
+            }
         } catch {
             Log.write(.debug, category: .store, message: "not shared: \(error)")
-            return false
         }
+        await lease?.end(with: end)?.value
     }
 }
 
@@ -270,5 +255,52 @@ extension HTTPField {
     fileprivate var isCredential: Bool {
         let name = name.lowercasedASCII
         return ["auth", "cookie", "token", "key", "secret", "session"].contains { name.contains($0) }
+    }
+}
+
+/// A lease that this process holds: renewed until it is ended, or the last load that needs it is gone.
+final class HeldLease: Sendable {
+    private let lease: SharedLease
+    private let key: String
+    private let tier: any SharedTier
+    private let renewal: Task<Void, Never>
+    private let isEnded = Guarded(false)
+
+    init(_ lease: SharedLease, key: String, tier: any SharedTier) {
+        self.lease = lease
+        self.key = key
+        self.tier = tier
+        renewal = Task.detached {
+            while (try? await Task.sleep(for: max(lease.duration / 3, .milliseconds(1)))) != nil {
+                try? await tier.update(lease, of: key, to: .renewed)
+            }
+        }
+    }
+
+    deinit { end(with: .released) }
+
+    /// Ends the lease, once; returns at once, with the task that does it.
+    @discardableResult
+    func end(with change: SharedLease.Change) -> Task<Void, Never>? {
+        guard !isEnded.withLock({ exchange(&$0, with: true) }) else { return nil }
+        renewal.cancel()
+        return Task.detached { [lease, key, tier, renewal] in
+            // A renewal that is on its way has no effect after the end.
+            await renewal.value
+            try? await tier.update(lease, of: key, to: change)
+        }
+    }
+}
+
+/// The delays between two searches of a load that waits for another machine.
+struct SharedBackOff {
+    private static let longest: Duration = .milliseconds(100)
+    private var delay: Duration = .milliseconds(4)
+
+    /// Returns the next delay: up to twice as long as the one before, and at random, so that machines do not search in
+    /// step.
+    mutating func next() -> Duration {
+        defer { delay = min(delay * 2, Self.longest) }
+        return delay * Double.random(in: 0.5...1)
     }
 }

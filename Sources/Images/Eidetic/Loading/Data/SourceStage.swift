@@ -33,38 +33,31 @@ final class SourceStage: DataStage {
     nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
     {
         do throws(EideticError) {
-            return .found(try await image(for: job, after: search))
+            guard job.tiers.allowsSource || !job.request.resource.isStoredOnDisk else {
+                throw EideticError.cacheMiss(of: job.request)
+            }
+            try job.context.checkCancellation()
+            try await gate.waitUntilOpen(for: job.context)
+            // A caller that has the image shows how it was found itself.
+            let timer = StepTimer(), steps = job.tiers.isValidation ? [] : search.steps
+            do throws(EideticError) {
+                let fetched = try await fetch(job, after: search)
+                return .found(await image(of: fetched, for: job.load, after: steps, lease: search.lease))
+            } catch {
+                guard !job.tiers.isValidation, let stale = search.stale,
+                    rules.allowsStale(stale, after: error, for: job.load)
+                else { throw error }
+                let step = timer.step(.network, detail: "stale, because of \(error)")
+                var facts = EncodedImage.Facts()
+                facts.freshness = EncodedImage.Freshness(.zero)
+                facts.fields = stale.fields
+                let image = EncodedImage(stale.bytes, from: .disk, steps: steps + [step], facts: facts)
+                return .found(StoragePlan(for: image).image)
+            }
         } catch {
             // After a failure all others try at once; after a cancellation the next one loads for them.
             search.lease?.end(with: error.code == .cancelled ? .released : .waived(SharedStage.failureInterval))
             throw error
-        }
-    }
-
-    nonisolated(nonsending) private func image(for job: DataJob, after search: DataSearch) async throws(EideticError)
-        -> EncodedImage
-    {
-        guard job.tiers.allowsSource || !job.request.resource.isStoredOnDisk else {
-            throw EideticError.cacheMiss(of: job.request)
-        }
-        try job.context.checkCancellation()
-        try await gate.waitUntilOpen(for: job.context)
-        // A caller that has the image shows how it was found itself.
-        let timer = StepTimer()
-        let steps = job.tiers.isValidation ? [] : search.steps
-        do throws(EideticError) {
-            let fetched = try await fetch(job, after: search)
-            return await image(of: fetched, for: job.load, after: steps, lease: search.lease)
-        } catch {
-            guard !job.tiers.isValidation, let stale = search.stale,
-                rules.allowsStale(stale, after: error, for: job.load)
-            else { throw error }
-            let step = timer.step(.network, detail: "stale, because of \(error)")
-            var facts = EncodedImage.Facts()
-            facts.freshness = EncodedImage.Freshness(.zero)
-            facts.fields = stale.fields
-            let image = EncodedImage(stale.bytes, from: .disk, steps: steps + [step], facts: facts)
-            return StoragePlan(for: image).image
         }
     }
 }
@@ -88,24 +81,25 @@ extension SourceStage {
             let entries = redirectEntries(for: job.request)
             let terms = ImageDataSource.Terms(conditions: headers, redirectEntries: entries, part: search.part)
             let response = try await source.response(for: job, on: terms)
+            guard response.isConfirmation else { return response }
             if let fetched = await resolve(response, validating: stored, for: job.load) { return fetched }
-            guard !conditions.isEmpty || response.origin?.cachedTarget != nil,
-                let repeated = await resolve(try await source.response(for: job), validating: nil, for: job.load)
-            else { throw Self.unexpectedNotModified(for: job.request) }
-            return repeated
+            if !conditions.isEmpty || response.origin?.cachedTarget != nil {
+                let repeated = try await source.response(for: job)
+                if !repeated.isConfirmation { return repeated }
+            }
+            throw Self.unexpectedNotModified(for: job.request)
         } catch {
             await removeIfGone(job.request, after: error)
             throw error
         }
     }
 
-    /// Returns a response with its bytes; `nil` if it confirms something else than a known entry.
+    /// Returns a confirmation with the bytes that it confirms; `nil` if those are not of a known entry.
     private func resolve(
         _ response: ImageDataSource.Response,
         validating stored: StoredEntry?,
         for load: Load
     ) async -> ImageDataSource.Response? {
-        guard response.isConfirmation else { return response }
         guard let origin = response.origin else { return nil }
         if origin.cachedTarget != nil { return await resolveTarget(response, origin: origin, for: load) }
         guard let stored, NotModified.confirms(response.final.fields, stored: stored.fields),
@@ -136,7 +130,10 @@ extension SourceStage {
         }
         guard NotModified.confirms(response.final.fields, stored: stored.fields) else { return nil }
         response.final = stored.response.confirmed(by: response.final, fields: response.final.fields)
-        await disk.refresh(stored, with: retention(of: response.final, redirects: [], origin: origin, for: load))
+        await disk.refresh(
+            stored,
+            with: Retention(of: response.final, redirects: [], origin: origin, for: load, on: disk)
+        )
         return response
     }
 
@@ -146,7 +143,7 @@ extension SourceStage {
             error.code == .httpStatus, [404, 410].contains(error.httpStatus),
             case .remote = request.resource.kind
         else { return }
-        renditions.removeContent(of: request)
+        renditions.replacement(of: request, checksum: nil).record()
         if let shared, let key = shared.key(for: Load(request)) { await shared.remove(key, ifEqualTo: nil) }
         _ = try? await disk.disk?.remove(request.resourceKey)
     }
@@ -170,9 +167,15 @@ extension SourceStage {
         lease: HeldLease?
     ) async -> EncodedImage {
         let request = load.request
-        var retention = retention(of: response.final, redirects: response.redirects, origin: response.origin, for: load)
-        let url = response.effectiveURL
-        retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
+        let (origin, url) = (response.origin, response.effectiveURL)
+        var retention = Retention(
+            of: response.final,
+            redirects: response.redirects,
+            origin: origin,
+            for: load,
+            on: disk
+        )
+        retention.record.effectiveURL = checksum(ofTarget: url, origin: origin, for: request)
         if let confirmed = response.confirmed, load.policy.writes.contains(.original) {
             await disk.refresh(confirmed, with: retention)
         }
@@ -181,8 +184,8 @@ extension SourceStage {
         facts.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
         facts.server = response.isTransferred ? response.server : nil
         facts.fields = response.final.fields
-        facts.responses = response.origin?.responses ?? []
-        facts.diskKey = response.confirmed?.entry.key ?? targetKey(of: response, for: request)
+        facts.responses = origin?.responses ?? []
+        facts.diskKey = response.confirmed?.entry.key ?? key(of: origin?.cachedTarget, for: request)
         facts.isConfirmed = response.confirmed != nil
         facts.mayBeDerivedFrom =
             retention.place != .none && retention.isForOthers && retention.selection.isEmpty
@@ -192,29 +195,13 @@ extension SourceStage {
             for: image,
             changes: changes(by: response, retention: retention, for: load),
             on: disk,
-            replacement: StoragePlan.Replacement(of: request, by: image, in: renditions),
+            replacement: renditions.replacement(of: request, checksum: image.provenance.checksum),
             publication: publication(of: response, retention: retention, for: load, lease: lease),
             lease: lease,
             share: response.share
         )
         if response.confirmed == nil, retention.isForOthers { activeImages.insert(plan, for: load.dataKey) }
         return plan.image
-    }
-
-    private func retention(
-        of response: ResponseFreshness.Response,
-        redirects: [ResponseFreshness.Response],
-        origin: ResponseOrigin?,
-        for load: Load
-    ) -> Retention {
-        Retention(
-            of: response,
-            redirects: redirects,
-            origin: origin,
-            for: load,
-            rules: rules,
-            downloader: disk.downloader
-        )
     }
 
     /// Returns the changes that bring the disk up to date with the bytes; none if it is so already.
@@ -230,10 +217,10 @@ extension SourceStage {
         case .resource: return fetched.confirmed == nil ? [.insert(key: key, retention)] : []
         case .target:
             // The target's own entry has the bytes already.
-            guard fetched.origin?.cachedTarget == nil, let target = retention.target,
-                let entries = redirectEntries(for: load.request)
+            guard fetched.origin?.cachedTarget == nil,
+                let targetKey = self.key(of: retention.target, for: load.request)
             else { return [.remove(key: key)] }
-            return [.insert(key: self.key(of: target, keyOptions: entries.keyOptions), retention), .remove(key: key)]
+            return [.insert(key: targetKey, retention), .remove(key: key)]
         }
     }
 
@@ -303,15 +290,12 @@ extension SourceStage: RedirectCache {
         return stored
     }
 
-    /// Returns the key of the target's own entry that has the bytes of a response; `nil` if it is none of these.
-    private func targetKey(of response: ImageDataSource.Response, for request: ImageRequest) -> String? {
-        guard let target = response.origin?.cachedTarget, let entries = redirectEntries(for: request) else {
-            return nil
-        }
+    /// Returns the key of a target's own entry; `nil` if such entries are not used.
+    private func key(of target: FetchRequest?, for request: ImageRequest) -> String? {
+        guard let target, let entries = redirectEntries(for: request) else { return nil }
         return key(of: target, keyOptions: entries.keyOptions)
     }
 
-    /// Returns the key of a target's own entry.
     private func key(of target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) -> String {
         ImageRequest.Resource.remote(target).identity(ignoringQueryItems: keyOptions.ignoredQueryItems)
             + keyOptions.suffix

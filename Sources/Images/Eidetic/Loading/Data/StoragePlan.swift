@@ -17,26 +17,6 @@ final class StoragePlan: Sendable {
         case remove(key: String)
     }
 
-    /// The bytes of a resource that have taken the place of others.
-    struct Replacement: Sendable {
-        let index: RenditionIndex
-        let resourceKey: String
-        let baseKey: CacheKey?
-        let checksum: UInt64
-
-        init(of request: ImageRequest, by content: EncodedImage, in index: RenditionIndex) {
-            self.index = index
-            resourceKey = request.resourceKey
-            baseKey = request.baseKey
-            checksum = content.provenance.checksum
-        }
-
-        /// Removes the renditions of other bytes from memory.
-        func record(isRepeated: Bool) {
-            index.replaceContent(of: resourceKey, base: baseKey, checksum: checksum, isRepeated: isRepeated)
-        }
-    }
-
     /// A function that makes the placeholder that is stored with the bytes; `nil` if there is none.
     typealias PlaceholderMaker = @Sendable () async -> ImagePlaceholder?
 
@@ -44,7 +24,7 @@ final class StoragePlan: Sendable {
     private let content: EncodedImage
     private let changes: [DiskChange]
     private let stage: DiskStage?
-    private let replacement: Replacement?
+    private let replacement: RenditionIndex.Replacement?
     private let publication: SharedPublication?
     /// The lease under which the bytes were loaded; `nil` without one.
     let lease: HeldLease?
@@ -71,7 +51,7 @@ final class StoragePlan: Sendable {
         for content: EncodedImage,
         changes: [DiskChange] = [],
         on stage: DiskStage? = nil,
-        replacement: Replacement? = nil,
+        replacement: RenditionIndex.Replacement? = nil,
         publication: SharedPublication? = nil,
         lease: HeldLease? = nil,
         share: BodyShare? = nil
@@ -123,7 +103,8 @@ final class StoragePlan: Sendable {
         guard let stage, let disk = stage.disk, !changes.isEmpty else { return }
         // It covers the write from now on; without background time left nothing is stored.
         let work = Result { () throws(EideticError) in isStorable ? try disk.work.begin() : nil }
-        let maker = PlaceholderSource(makePlaceholder)
+        // It is called once, and releases the image then, so that the write does not keep it in memory.
+        let maker = Guarded<PlaceholderMaker?>(makePlaceholder)
         // The task holds the plan, so that loads that start meanwhile find the bytes here and need no network.
         Task.detached(executorPreference: BlockingExecutor.current) { [self] in
             var failure: EideticError?
@@ -133,7 +114,7 @@ final class StoragePlan: Sendable {
                     switch change {
                     case .insert(let key, var retention):
                         guard let work else { continue }
-                        retention.record.imagePlaceholder = await maker.make()
+                        retention.record.imagePlaceholder = await maker.withLock { $0.take() }?()
                         try await stage.insert(content, for: key, retention: retention, within: work)
                     case .remove(let key): try await stage.remove(key)
                     }
@@ -156,7 +137,7 @@ final class StoragePlan: Sendable {
             return
         }
         // From now on it is covered, too.
-        let work = publication.beginWork()
+        let work = try? publication.stage.work.begin()
         Task.detached { [publicationEnd, lease] in
             await publication.perform(within: work, endingLease: lease)
             publicationEnd.fulfil(.success(()))
@@ -177,18 +158,37 @@ final class StoragePlan: Sendable {
     }
 }
 
-/// A function that makes a placeholder of an image, and releases the image with it, so that the write does not keep it
-/// in memory.
-private final class PlaceholderSource: Sendable {
-    private let function: Guarded<StoragePlan.PlaceholderMaker?>
+/// The encoded images that loads hold, or that are being written to disk, by data key.
+///
+/// A load that starts before the bytes are on disk finds them here, and needs no network. From then on the disk cache
+/// responds instead, because it also limits the time for which the bytes are fresh.
+final class ActiveImages: Sendable {
+    private struct WeakPlan { weak var value: StoragePlan? }
 
-    init(_ function: @escaping StoragePlan.PlaceholderMaker) { self.function = Guarded(function) }
+    private let plans = Guarded<[ImageRequest.DataKey: WeakPlan]>([:])
 
-    func make() async -> ImagePlaceholder? {
-        let function = function.withLock { function in
-            defer { function = nil }
-            return function
+    /// The number of images that are being written to disk.
+    var storingCount: Int { plans.withLock { $0.values.count { $0.value?.isActive == true } } }
+
+    /// The image for `key`, unless it is on disk.
+    subscript(key: ImageRequest.DataKey) -> EncodedImage? {
+        let plan = plans.withLock { $0[key]?.value }
+        return plan?.isStored == true ? nil : plan?.image
+    }
+
+    /// Inserts an image; every 256th time those that were released are removed.
+    func insert(_ plan: StoragePlan, for key: ImageRequest.DataKey) {
+        plans.withLock { plans in
+            plans[key] = WeakPlan(value: plan)
+            if plans.count.isMultiple(of: 256) { plans = plans.filter { $0.value.value != nil } }
         }
-        return await function?()
+    }
+
+    /// Removes an image, unless another one has taken its place.
+    func remove(_ image: EncodedImage, for key: ImageRequest.DataKey) {
+        guard let plan = image.storage else { return }
+        plans.withLock { plans in
+            if plans[key]?.value === plan { plans[key] = nil }
+        }
     }
 }

@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticStore
 import Glibc
 
 /// The conversion between derived images and their bytes on disk.
@@ -98,5 +99,110 @@ enum DerivedImageCoding {
             if index & 0x7fff == 0x7fff { (total, sum) = (total + Int(sum), 0) }
         }
         return total + Int(sum)
+    }
+}
+
+/// Pixels as they are in memory, as the disk keeps small derived images.
+///
+/// The file has a head of 16 bytes: the signature with the meaning of the fourth byte of a pixel, the width and the
+/// height in little-endian order. The rows follow without padding.
+enum RawPixels {
+    private static let signature = Array("EIDRAW".utf8)
+    private static let headSize = 16
+    private static let alphas: [PixelBuffer.Alpha] = [.opaque, .straight, .premultiplied]
+
+    /// Returns whether a file begins with the signature.
+    static func matches(_ bytes: [UInt8]) -> Bool { bytes.starts(with: signature) }
+
+    /// Returns a file of pixels.
+    static func encode(_ pixels: PixelBuffer) -> [UInt8] {
+        let rowSize = 4 * pixels.size.width
+        var file = signature + [UInt8(alphas.firstIndex(of: pixels.alpha) ?? 0), 0]
+        file.reserveCapacity(headSize + rowSize * pixels.size.height)
+        for side in [pixels.size.width, pixels.size.height] {
+            withUnsafeBytes(of: UInt32(side).littleEndian) { file.append(contentsOf: $0) }
+        }
+        pixels.withUnsafeBytes { source in
+            for y in 0..<pixels.size.height {
+                file.append(contentsOf: source[y * pixels.bytesPerRow..<y * pixels.bytesPerRow + rowSize])
+            }
+        }
+        return file
+    }
+
+    /// Returns the pixels of a file; `nil` if its length or its head is wrong.
+    static func decode(_ file: [UInt8]) throws(EideticError) -> PixelBuffer? {
+        guard matches(file), file.count > headSize, alphas.indices.contains(Int(file[6])) else { return nil }
+        let (width, height) = (side(in: file, at: 8), side(in: file, at: 12))
+        let limit = DerivedImageCoding.rawPixelCount
+        guard width <= limit, height <= limit, file.count == headSize + 4 * width * height else { return nil }
+        let size = PixelSize(width: width, height: height)
+        return try PixelBuffer(size: size, alpha: alphas[Int(file[6])]) { target, _ in
+            file.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[headSize...])) }
+        }
+    }
+
+    private static func side(in file: [UInt8], at offset: Int) -> Int {
+        Int(file.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) })
+    }
+}
+
+/// The facts about a derived image that its own bytes do not have, in the extended data of its entry.
+///
+/// An entry without a record was stored by the application.
+struct DerivedImageRecord: Sendable, Hashable {
+    /// The encoded image that it was made from; it is out of date as soon as the resource has other bytes.
+    let provenance: Image.Provenance
+    /// The format and the upright size of that image.
+    let format: ImageFormat
+    let sourceSize: PixelSize
+    /// A Boolean value indicating whether that image has one frame, so that this one stands for all its frames.
+    let isStill: Bool
+
+    private static let marker = "eidetic-derived-1"
+
+    /// Creates the record of an image; `nil` if it was not decoded from bytes.
+    init?(_ image: Image, isStill: Bool) {
+        guard let provenance = image.provenance else { return nil }
+        self.provenance = provenance
+        format = image.format
+        sourceSize = image.sourceSize
+        self.isStill = isStill
+    }
+
+    /// Creates the record in the metadata of an entry; `nil` if there is none.
+    init?(_ metadata: DiskCache.Metadata) {
+        let text = String(decoding: metadata.extendedData.prefix(256), as: UTF8.self)
+        let parts = text.split(separator: " ")
+        guard parts.count == 7, parts[0] == Self.marker, let checksum = UInt64(parts[1], radix: 16),
+            let byteCount = Int(parts[2]), let width = Int(parts[3]), let height = Int(parts[4]),
+            let format = ImageFormat(named: String(parts[5]))
+        else { return nil }
+        provenance = Image.Provenance(byteCount: ByteCount(byteCount), checksum: checksum)
+        self.format = format
+        sourceSize = PixelSize(width: width, height: height)
+        isStill = parts[6] == "still"
+    }
+
+    /// The record as the extended data of an entry.
+    var encoded: [UInt8] {
+        let parts = [
+            Self.marker, String(provenance.checksum, radix: 16), "\(provenance.byteCount.bytes)",
+            "\(sourceSize.width)", "\(sourceSize.height)", format.rawValue,
+            isStill ? "still" : "first",
+        ]
+        return Array(parts.joined(separator: " ").utf8)
+    }
+
+    /// Returns whether the image was made from the bytes of an entry, which has not expired.
+    func describes(_ original: EntryLookup.Original?) -> Bool {
+        guard let original else { return false }
+        return !original.isExpired && original.checksum == provenance.checksum
+    }
+
+    /// Returns a decoded derived image with the attributes of the image that was stored.
+    func restored(_ image: Image, scale: Double) -> Image {
+        Image(frames: image.frames, loopCount: 1, format: format, sourceSize: sourceSize, scale: scale)
+            .recording(provenance)
     }
 }

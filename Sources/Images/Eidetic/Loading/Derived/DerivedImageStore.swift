@@ -7,7 +7,7 @@ import EideticStore
 /// no image is decoded that a caller waits for.
 final class DerivedImageStore: Sendable {
     /// An image that waits for its write.
-    fileprivate struct Pending: Sendable {
+    private struct Pending: Sendable {
         let key: String
         /// The key of the bytes.
         let original: String
@@ -22,12 +22,12 @@ final class DerivedImageStore: Sendable {
         let work: BackgroundWork
     }
 
-    fileprivate struct Refusal: Hashable {
+    private struct Refusal: Hashable {
         let key: String
         let checksum: UInt64
     }
 
-    fileprivate struct State {
+    private struct State {
         var queue: [Pending] = []
         /// A Boolean value indicating whether a task writes the images, or waits until it may.
         var isDraining = false
@@ -37,6 +37,26 @@ final class DerivedImageStore: Sendable {
         var refused: Set<Refusal> = []
         var heldBytes = 0
         var waiters: [Waiter<Void>] = []
+
+        mutating func append(_ pending: Pending) {
+            queue.append(pending)
+            heldBytes += pending.image?.cost.bytes ?? 0
+        }
+
+        /// Removes the waiting image with this name, and returns it.
+        mutating func removeWaiting(_ key: String) -> Pending? {
+            guard let index = queue.firstIndex(where: { $0.key == key }) else { return nil }
+            heldBytes -= queue[index].image?.cost.bytes ?? 0
+            return queue.remove(at: index)
+        }
+
+        /// Returns the image that is written next; `nil` if none waits.
+        mutating func activateNext() -> Pending? {
+            guard let next = queue.first else { return nil }
+            queue.removeFirst()
+            active = (next.key, next.record.provenance.checksum)
+            return next
+        }
     }
 
     let settings: ImagePipeline.Configuration.DerivedImages
@@ -52,16 +72,10 @@ final class DerivedImageStore: Sendable {
     private static let heldLimit = 4 << 20...32 << 20
     private static let refusalLimit = 4_096
 
-    init(
-        settings: ImagePipeline.Configuration.DerivedImages,
-        disk: DiskCache?,
-        mayWrite: Bool,
-        stage: DecodeStage,
-        memory: ImageMemoryCache
-    ) {
-        self.settings = settings
-        self.disk = settings.policy == .originals ? nil : disk
-        self.mayWrite = mayWrite && disk?.configuration.isReadOnly == false
+    init(_ configuration: ImagePipeline.Configuration, stage: DecodeStage, memory: ImageMemoryCache) {
+        settings = configuration.derivedImages
+        disk = settings.policy == .originals ? nil : configuration.diskCache
+        mayWrite = configuration.serializer.isIdentity && disk?.configuration.isReadOnly == false
         self.stage = stage
         self.memory = memory
     }
@@ -82,7 +96,7 @@ final class DerivedImageStore: Sendable {
     /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
     func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
-        guard encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
+        guard encodedImage.facts.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
             isWorthwhile(rendition),
             let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition))
         else { return }
@@ -132,8 +146,7 @@ final class DerivedImageStore: Sendable {
                 work: work
             )
             state.append(pending)
-            defer { state.isDraining = true }
-            return (replaced, !state.isDraining)
+            return (replaced, !exchange(&state.isDraining, with: true))
         }
         replaced?.work.end()
         if starts { Task.detached(priority: .background) { await self.drain() } }
@@ -174,42 +187,17 @@ final class DerivedImageStore: Sendable {
     }
 }
 
-extension DerivedImageStore.State {
-    fileprivate mutating func append(_ pending: DerivedImageStore.Pending) {
-        queue.append(pending)
-        heldBytes += pending.image?.cost.bytes ?? 0
-    }
-
-    /// Removes the waiting image with this name, and returns it.
-    fileprivate mutating func removeWaiting(_ key: String) -> DerivedImageStore.Pending? {
-        guard let index = queue.firstIndex(where: { $0.key == key }) else { return nil }
-        heldBytes -= queue[index].image?.cost.bytes ?? 0
-        return queue.remove(at: index)
-    }
-
-    /// Returns the image that is written next; `nil` if none waits.
-    fileprivate mutating func activateNext() -> DerivedImageStore.Pending? {
-        guard let next = queue.first else { return nil }
-        queue.removeFirst()
-        active = (next.key, next.record.provenance.checksum)
-        return next
-    }
-}
-
 // MARK: Writing
 extension DerivedImageStore {
     /// Writes the images that wait, each when no other image is decoded.
-    private func drain() async {
-        repeat { await stage.waitUntilIdle() } while await writeNext()
-    }
+    private func drain() async { repeat { await stage.activity.waitUntilIdle() } while await writeNext() }
 
     /// Writes the image that waits first; returns `false` if none waits.
     private func writeNext() async -> Bool {
         let (next, waiters) = state.withLock { state -> (Pending?, [Waiter<Void>]) in
             if let next = state.activateNext() { return (next, []) }
             state.isDraining = false
-            defer { state.waiters = [] }
-            return (nil, state.waiters)
+            return (nil, exchange(&state.waiters, with: []))
         }
         for waiter in waiters { waiter.resume(returning: ()) }
         guard let pending = next else { return false }
@@ -231,10 +219,9 @@ extension DerivedImageStore {
         // Without an original in the cache's own directory the image could not be used.
         _ = try await pending.originalWrite?.value()
         let original = try await disk.lookup.loadOriginal(for: pending.original)
-        guard original?.checksum == pending.record.provenance.checksum else {
-            return
-        }
-        guard try await isUnknown(pending, in: disk) else { return }
+        guard original?.checksum == pending.record.provenance.checksum else { return }
+        let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
+        if let known, !known.isExpired, DerivedImageRecord(known.metadata) == pending.record { return }
         let (isExact, limits) = (settings.isExact, stage.limits)
         let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
             try pending.work.waitUntilAdmitted()
@@ -256,12 +243,6 @@ extension DerivedImageStore {
             if state.refused.count >= Self.refusalLimit { state.refused.removeAll() }
             state.refused.insert(refusal)
         }
-    }
-
-    private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
-        let known = try await disk.lookup.load { lookup throws(EideticError) in try lookup.info(for: pending.key) }
-        guard let known, !known.isExpired else { return true }
-        return DerivedImageRecord(known.metadata) != pending.record
     }
 }
 

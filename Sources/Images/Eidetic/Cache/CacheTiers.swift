@@ -9,8 +9,8 @@ struct StoredImages: Sendable {
     let stage: DecodeStage
     /// A Boolean value indicating whether entries that are read are decoded.
     let isDecoded: Bool
-    /// Returns the time for which the image of an entry is fresh in memory; `nil` if it is not limited.
-    let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
+    /// The rules for how long the image of an entry is fresh in memory.
+    let rules: FreshnessRules
 
     /// A disk entry that has an image, and the metadata of its resource, which decide about its freshness.
     struct Found: Sendable {
@@ -59,19 +59,18 @@ struct StoredImages: Sendable {
         context: JobContext
     ) throws(EideticError) -> ImageCache.Hit {
         let entry = found.entry
-        guard isDecoded else {
-            return ImageCache.Hit(image: nil, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
+        func hit(_ image: Image?, source: ImageSource) -> ImageCache.Hit {
+            ImageCache.Hit(image: image, source: source, bytes: entry.bytes, metadata: entry.metadata)
         }
+        guard isDecoded else { return hit(nil, source: .disk) }
         // A concurrent look-up may have decoded it since memory was searched.
-        if let image = tier?.memory.image(for: key.imageKey) {
-            return ImageCache.Hit(image: image, source: .memory, bytes: entry.bytes, metadata: entry.metadata)
-        }
+        if let image = tier?.memory.image(for: key.imageKey) { return hit(image, source: .memory) }
         let image = try decode(entry, for: key, context: context)
         // A smaller image that was stored by itself does not record the size of its resource.
         let isResource = entry.key == key.text
-        let timeToLive = timeToLive(found.resource)
+        let timeToLive = rules.timeToLive(of: found.resource)
         tier?.insertFromDisk(image, for: key, hasSourceSize: isResource, timeToLive: timeToLive)
-        return ImageCache.Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
+        return hit(image, source: .disk)
     }
 
     /// Returns the decisions about the pixels of an image with this key.
@@ -122,8 +121,8 @@ extension DiskCache.Metadata {
     func replacing(_ known: EntryLookup.Original?, by bytes: [UInt8], in disk: DiskCache) -> DiskCache.Metadata {
         guard let known, kind == .original else { return self }
         var metadata = self
-        let isEqual = known.checksum == Image.Provenance(of: bytes).checksum
-        metadata.response.replacementTime = isEqual ? known.metadata.response.replacementTime : disk.time.now
+        let checksum = Image.Provenance(of: bytes).checksum
+        metadata.response.replacementTime = known.replacementTime(by: checksum, at: disk.time.now)
         return metadata
     }
 }
@@ -151,5 +150,101 @@ extension Image {
         guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
         // A transform may have made a JPEG image transparent.
         return format == .jpeg && hasAlpha ? .png : format
+    }
+}
+
+/// The images of a cache that are in memory.
+struct MemoryTier: Sendable {
+    let memory: ImageMemoryCache
+    /// The images in memory of each resource; those of the pipeline, if the cache belongs to one.
+    let renditions: RenditionIndex
+    /// A Boolean value indicating whether the cache inserts images.
+    let isFilled: Bool
+
+    /// Returns the image, or a larger one of the same bytes.
+    func image(for key: ImageCache.Key) -> Image? {
+        guard let base = key.baseKey, !key.rendering.isCropped else { return memory.image(for: key.imageKey) }
+        return memory.image(for: key.imageKey, base: base, size: key.rendering.size, mode: key.rendering.contentMode)
+    }
+
+    /// Inserts an image if `tiers` contains memory; returns the key and the metadata of its entry on `disk`.
+    ///
+    /// An image that is smaller than its resource never takes the resource's place: it has a key with its own size.
+    ///
+    /// - Throws: `invalidArgument` for a partial image, and for one whose size alone does not tell what it is.
+    func insert(
+        _ image: Image,
+        bytes: [UInt8]?,
+        for key: ImageCache.Key,
+        in tiers: ImageCache.Tiers,
+        metadata: DiskCache.Metadata,
+        on disk: DiskCache?
+    ) throws(EideticError) -> (diskKey: String, metadata: DiskCache.Metadata) {
+        var (key, entryMetadata) = (key, metadata)
+        guard !image.isPartial else {
+            throw EideticError(.invalidArgument, message: "\(key.text): a partial image cannot be stored")
+        }
+        if key.rendering.size == nil, key.rendering.transform == nil, image.isDownscaled {
+            guard image.hasSourceProportions else {
+                let reason = "a cropped or transformed image needs a key with its rendering"
+                throw EideticError(.invalidArgument, message: "\(key.text): \(reason)")
+            }
+            var rendering = key.rendering
+            rendering.size = image.size
+            key = key.with(rendering: rendering)
+        }
+        if bytes == nil, !key.isFullImage { entryMetadata.kind = .derived }
+        if let bytes { replaceContent(of: key, by: bytes) }
+        if tiers.contains(.memory) {
+            let timeToLive =
+                disk?.timeToLive(of: metadata) ?? metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
+            let recorded = bytes.map { image.recording(Image.Provenance(of: $0)) } ?? image
+            let hasSourceSize = bytes != nil || image.isDownscaled || key.rendering.size == nil
+            insert(recorded, for: key, timeToLive: timeToLive, hasSourceSize: hasSourceSize)
+        }
+        return (bytes == nil ? key.renditionText : key.text, entryMetadata)
+    }
+
+    /// Inserts an image; an animation with all its frames also as one that is decoded while it plays, and its first
+    /// frame alone.
+    ///
+    /// Other sizes are made from it only if it records the size of its resource.
+    private func insert(_ image: Image, for key: ImageCache.Key, timeToLive: Duration?, hasSourceSize: Bool) {
+        guard isFilled else { return }
+        func insert(_ image: Image, for key: ImageCache.Key) {
+            let (base, isCropped) = (hasSourceSize ? key.baseKey : nil, key.rendering.isCropped)
+            memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
+            renditions.add(key.imageKey, to: key.text)
+        }
+        guard image.frames.count > 1 else { return insert(image, for: key) }
+        let first = image.replacingFrames([Image.Frame(pixels: image.pixels, duration: image.frames[0].duration)])
+        insert(first.playing(image.animation), for: key.with(frames: []))
+        insert(first, for: key.with(frames: .firstFrameOnly))
+        insert(image, for: key.with(frames: .preloadAllFrames))
+    }
+
+    /// Inserts an image that was decoded from disk; with `false` its bytes are not those of its resource.
+    func insertFromDisk(_ image: Image, for key: ImageCache.Key, hasSourceSize: Bool, timeToLive: Duration?) {
+        guard isFilled else { return }
+        let base = hasSourceSize ? key.baseKey : nil
+        let isCropped = key.rendering.isCropped
+        memory.insertFromDisk(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
+    }
+
+    /// Removes sizes and transforms of other bytes.
+    func replaceContent(of key: ImageCache.Key, by bytes: [UInt8], isRepeated: Bool = false) {
+        RenditionIndex.Replacement(
+            index: renditions,
+            resourceKey: key.text,
+            baseKey: key.with(rendering: .init()).baseKey,
+            checksum: Image.Provenance(of: bytes).checksum
+        )
+        .record(isRepeated: isRepeated)
+    }
+
+    /// Removes an image in all its sizes.
+    func remove(_ key: ImageCache.Key) {
+        memory.remove(key.imageKey)
+        if let base = key.baseKey { memory.removeAll(forBase: base) }
     }
 }
