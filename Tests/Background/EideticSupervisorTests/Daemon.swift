@@ -178,6 +178,28 @@ final class Daemon {
         try perform(.launch(identifier: identifier, url: nil, inBackground: inBackground))
     }
 
+    /// Starts the probe as an application, and waits until it is active.
+    func launchInForeground(
+        _ identifier: String,
+        _ arguments: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try launch(identifier, arguments)
+        await expectState(.active, of: identifier, sourceLocation: sourceLocation)
+    }
+
+    /// Sends an application to the background, and waits until it is suspended.
+    func suspend(_ identifier: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try perform(.background(identifier: identifier), sourceLocation: sourceLocation)
+        await expectState(.suspended, of: identifier, sourceLocation: sourceLocation)
+    }
+
+    /// Brings an application to the foreground, and waits until it is active.
+    func resume(_ identifier: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try perform(.foreground(identifier: identifier), sourceLocation: sourceLocation)
+        await expectState(.active, of: identifier, sourceLocation: sourceLocation)
+    }
+
     /// Makes the probe the program of an application.
     func install(_ identifier: String, _ arguments: [String] = []) throws {
         var program = ProgramDescription(executable: Self.probe)

@@ -24,10 +24,8 @@ struct RecoveryTests {
     @Test("B05 a suspended application stays suspended when its supervisor is replaced", arguments: ControlGroups.kinds)
     func suspended(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=10"])
-        try daemon.launch("one", ["--fork-twice"])
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one", ["--fork-twice"])
+        try await daemon.suspend("one")
         let before = try #require(try daemon.status(of: "one")?.process)
         let ticks = ProcessStatus(of: before)?.ticks
         try await daemon.replace()
@@ -43,8 +41,7 @@ struct RecoveryTests {
     @Test("an application that ended without a supervisor is reported, and can be launched again")
     func endedMeanwhile() async throws {
         let daemon = try await Daemon(.group)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         await daemon.kill()
         await killAndWait(process)

@@ -92,8 +92,7 @@ struct KilledSupervisorTests {
                 try daemon.perform(.quit(identifier: member.name, force: false))
                 await daemon.expectOutput("\(member.name) willTerminate\n")
             case .suspended:
-                try daemon.perform(.background(identifier: member.name))
-                await daemon.expectState(.suspended, of: member.name)
+                try await daemon.suspend(member.name)
             default: break
             }
         }
