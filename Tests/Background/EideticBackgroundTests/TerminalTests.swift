@@ -50,7 +50,11 @@ struct TerminalTests {
     @Test("B17 a task that does not end expires before the job stops")
     func expiryBeforeStop() async throws {
         let terminal = try Terminal()
-        await type("\(ProbeProcess.command) --task up=-1 --job-grace 200 >&3\n", in: terminal, until: "didBecomeActive active")
+        await type(
+            "\(ProbeProcess.command) --task up=-1 --job-grace 200 >&3\n",
+            in: terminal,
+            until: "didBecomeActive active"
+        )
         await type(Self.controlZ, in: terminal, until: "expired up")
         await type("jobs >&3\n", in: terminal, until: "Stopped")
         #expect(try position(of: "expired up", in: terminal) < position(of: "Stopped", in: terminal))
@@ -60,7 +64,11 @@ struct TerminalTests {
     @Test("B17 after Ctrl-Z a task that does not end has 5 s by default")
     func defaultGracePeriod() async throws {
         let terminal = try Terminal()
-        await type("sh -c 'echo process $$ >&3; exec \(ProbeProcess.command) --task up=-1 >&3'\n", in: terminal, until: "didBecomeActive active")
+        await type(
+            "sh -c 'echo process $$ >&3; exec \(ProbeProcess.command) --task up=-1 >&3'\n",
+            in: terminal,
+            until: "didBecomeActive active"
+        )
         await type(Self.controlZ, in: terminal, until: "remaining ")
         let lines = terminal.shell.outputSoFar.split(separator: "\n").map(String.init)
         let remaining = lines.compactMap { $0.number(after: "remaining ") }
@@ -106,7 +114,11 @@ struct TerminalTests {
     func startedByScript() async throws {
         let terminal = try Terminal()
         // Without job control the program stays in the process group of its script.
-        await type("bash -c '\(ProbeProcess.command) >&3 & read line; kill $!; wait'\n", in: terminal, until: "didBecomeActive active")
+        await type(
+            "bash -c '\(ProbeProcess.command) >&3 & read line; kill $!; wait'\n",
+            in: terminal,
+            until: "didBecomeActive active"
+        )
         await type("\nexit\n", in: terminal, until: "willTerminate")
     }
 }

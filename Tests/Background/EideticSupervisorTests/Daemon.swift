@@ -21,11 +21,7 @@ final class Daemon {
     private let memoryGroup: LimitedGroup?
 
     /// The path of an executable beside this test bundle.
-    static func executable(_ name: String) -> String {
-        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
-        return "\(directory)/\(name)"
-    }
+    static func executable(_ name: String) -> String { BuiltProgram.path(of: name) }
 
     /// The program of applications for tests, whose first argument names one.
     static let probe = executable("eidetic-probe")
@@ -145,6 +141,19 @@ final class Daemon {
         let identifier = process.identifier
         return (KernelFile.read("/proc/\(identifier)/task/\(identifier)/children") ?? "").split(separator: " ")
             .compactMap { Int32($0) }
+    }
+
+    /// The processes that bear the mark of this supervisor's applications, by application.
+    var markedProcesses: [String: [Int32]] {
+        let prefix = directory.path(of: "run") + " "
+        var found: [String: [Int32]] = [:]
+        for status in ProcessStatus.all where status.state != "Z" {
+            guard let mark = ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier),
+                mark.hasPrefix(prefix)
+            else { continue }
+            found[String(mark.dropFirst(prefix.count).prefix { $0 != "@" }), default: []].append(status.identifier)
+        }
+        return found
     }
 
     /// The directory of the control groups; `nil` if signals are used.

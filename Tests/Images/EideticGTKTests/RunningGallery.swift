@@ -49,6 +49,14 @@ final class RunningGallery {
         return try ImageEncoder.encode(Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size), as: .png)
     }
 
+    /// Returns a server of the fifth image that responds when a gate opens.
+    static func heldOrigin(_ gate: Gate, reached: Gate = Gate()) throws -> ScriptedOrigin {
+        let body = try encodedImage(number: 5), fields: KeyValuePairs = ["Content-Type": "image/png"]
+        return try ScriptedOrigin { _ in
+            [.open(reached), .wait(gate), .response(200, headers: fields, body: body), .close]
+        }
+    }
+
     /// Adds an incompressible image of about a megabyte to the server.
     func serveLarge(_ name: String) throws {
         let size = PixelSize(width: 700, height: 500)
@@ -201,6 +209,12 @@ final class RunningGallery {
 
     /// Returns a screenshot of the window.
     func capture() async throws -> PixelBuffer { try await screen.capture(window) }
+
+    /// Returns `true` if an image is shown in the upper part of the window.
+    func shows(_ number: Int) async throws -> Bool {
+        let image = try await capture(), colour = Self.colour(ofImage: number)
+        return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
+    }
 
     /// Waits until the first images are shown, each in its cell; the transition to each may still be running.
     func waitForImages(_ count: Int, among items: [ScreenReader.Item], reader: ScreenReader) async throws {

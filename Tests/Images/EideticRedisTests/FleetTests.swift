@@ -11,17 +11,8 @@ import Testing
     .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
 )
 struct FleetTests {
-    /// The path of the program that is a machine; it is in the build directory of the tests.
-    private static let probe: String = {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        var directory = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        while let slash = directory.lastIndex(of: "/") {
-            directory = String(directory[..<slash])
-            if access("\(directory)/eidetic-probe", X_OK) == 0 { return "\(directory)/eidetic-probe" }
-        }
-        return "eidetic-probe is not beside the tests"
-    }()
+    /// The path of the program that is a machine.
+    private static let probe = BuiltProgram.path(of: "eidetic-probe")
 
     private static func start(_ fleet: Fleet, urls: [String], in directory: TemporaryDirectory, number: Int) throws
         -> Subprocess
