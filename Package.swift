@@ -21,8 +21,11 @@ let fuzzer = Context.environment["EIDETIC_FUZZ"]
 /// A Boolean value indicating whether programs are linked as they are shipped; `script/bench` sets it.
 let isBenchmark = Context.environment["EIDETIC_BENCHMARK"] == "1"
 
-/// The modules whose tests are built, with what they need and nothing else; `script/test MODULE` sets it.
-let testedModules = Context.environment["EIDETIC_TESTED_MODULES"]?.split(separator: ",").map(String.init)
+/// The tests that are built, with what they need and nothing else; `script/test MODULE` names their modules.
+let chosenTests = Context.environment["EIDETIC_TESTED_MODULES"]?.split(separator: ",").map { "\($0)Tests" }
+
+/// The commit that `--version` shows; script/package sets it.
+let commit = Context.environment["EIDETIC_COMMIT"] ?? ""
 
 // Checks of sizes by the C library need no unsafe flag, so they are in every release build. The stack protector is in
 // those of the scripts; who builds Eidetic as a dependency adds it with `-Xcc -fstack-protector-strong`.
@@ -34,73 +37,11 @@ let instrumentation: [CSetting] = [
         "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer",
     ])
 ]
-
-/// The kinds of Swift targets, each with its folder.
-enum Kind: String {
-    case images = "Images"
-    case background = "Background"
-    case transfers = "Transfers"
-    case programs = "Programs"
-    case development = "Development"
-}
+let swiftSettings = strict + (fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])])
 
 typealias Dependency = Target.Dependency
-
-/// A library of `Sources/<kind>`.
-func module(_ name: String, in kind: Kind, _ dependencies: [Dependency]) -> Target {
-    .target(
-        name: name,
-        dependencies: dependencies,
-        path: "Sources/\(kind.rawValue)/\(name)",
-        swiftSettings: swiftSettings
-    )
-}
-
-/// A program of `Sources/<kind>`.
-func program(_ name: String, in kind: Kind, _ dependencies: [Dependency]) -> Target {
-    .executableTarget(
-        name: name,
-        dependencies: dependencies,
-        path: "Sources/\(kind.rawValue)/\(name)",
-        swiftSettings: swiftSettings,
-        // The compiler names the two libraries only where all modules are compiled for the static one. The programs of
-        // development need a library that is there as a shared one only: that of the tests.
-        linkerSettings: isBenchmark && kind == .programs
-            ? [.unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"])] : []
-    )
-}
-
-/// The tests in `Tests/<kind>/<name>Tests`, of the module with that name if no other is given.
-func tests(
-    _ name: String,
-    of module: String? = nil,
-    in kind: Kind,
-    _ further: [Dependency] = [],
-    exclude: [String] = [],
-    settings: [SwiftSetting] = []
-) -> Target {
-    .testTarget(
-        name: "\(name)Tests",
-        dependencies: [.byName(name: module ?? name)] + further
-            + (name == testSupport ? [] : [.byName(name: testSupport)]),
-        path: "Tests/\(kind.rawValue)/\(name)Tests",
-        exclude: exclude,
-        swiftSettings: strict + settings
-    )
-}
-
-let testSupport = "EideticTestSupport"
-
-/// A program of `Examples`.
-func example(_ name: String, _ dependencies: [Dependency], exclude: [String] = []) -> Target {
-    .executableTarget(
-        name: name,
-        dependencies: dependencies,
-        path: "Examples/\(name)",
-        exclude: exclude,
-        swiftSettings: strict
-    )
-}
+/// The folders of targets, each with the names of its targets and their dependencies.
+typealias Folders = KeyValuePairs<String, KeyValuePairs<String, [Dependency]>>
 
 /// C code of `Sources/C`, linked to `libraries`.
 func c(
@@ -108,7 +49,8 @@ func c(
     _ dependencies: [Dependency] = [],
     optimised: Bool = false,
     trait: String? = nil,
-    libraries: [LinkerSetting] = []
+    libraries: [String] = [],
+    further: [LinkerSetting] = []
 ) -> Target {
     var settings = fuzzer == nil ? hardening : instrumentation
     if optimised && isDevelopment { settings.append(.unsafeFlags(["-O3"])) }
@@ -118,7 +60,7 @@ func c(
         dependencies: dependencies,
         path: "Sources/C/\(name)",
         cSettings: settings,
-        linkerSettings: libraries
+        linkerSettings: libraries.map { .linkedLibrary($0) } + further
     )
 }
 
@@ -129,25 +71,19 @@ func library(_ name: String, package: String, pkgConfig: String? = nil) -> Targe
 
 func optional(_ name: String, _ trait: String) -> Dependency { .target(name: name, condition: .when(traits: [trait])) }
 
-let swiftSettings =
-    strict + (fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])])
-
-/// The commit that `--version` shows; script/package sets it.
-let commit = Context.environment["EIDETIC_COMMIT"] ?? ""
-
 // C: one target per library. Only its one wrapper may import it. Optional formats load their library when first used.
 let foreign: [Target] = [
     c("CLinux"),
-    c("CNettle", libraries: [.linkedLibrary("nettle")]),
-    c("CCurl", libraries: [.linkedLibrary("curl")]),
-    c("CInflate", libraries: [.linkedLibrary("z"), .linkedLibrary("zstd")]),
+    c("CNettle", libraries: ["nettle"]),
+    c("CCurl", libraries: ["curl"]),
+    c("CInflate", libraries: ["z", "zstd"]),
     c("CNetwork"),
-    c("CJPEG", optimised: true, libraries: [.linkedLibrary("jpeg")]),
-    c("CPNG", optimised: true, libraries: [.linkedLibrary("png")]),
+    c("CJPEG", optimised: true, libraries: ["jpeg"]),
+    c("CPNG", optimised: true, libraries: ["png"]),
     c("CPixels", optimised: true),
     c("CBitmap", ["CPixels"], optimised: true),
-    c("CCodec", libraries: [.linkedLibrary("dl")]),
-    c("CTIFF", ["CCodec", "CPixels"], optimised: true, libraries: [.linkedLibrary("tiff")]),
+    c("CCodec", libraries: ["dl"]),
+    c("CTIFF", ["CCodec", "CPixels"], optimised: true, libraries: ["tiff"]),
     c("CAVIF", ["CCodec"], optimised: true, trait: "AVIF"),
     c("CHEIF", ["CCodec"], optimised: true, trait: "HEIF"),
     c("CJXL", ["CCodec"], optimised: true, trait: "JPEGXL"),
@@ -156,7 +92,7 @@ let foreign: [Target] = [
     c("CImageQuant", ["CCodec"]),
     c("CAllocation"),
     .target(name: "CBuild", path: "Sources/C/CBuild", cSettings: [.define("EIDETIC_COMMIT", to: "\"\(commit)\"")]),
-    c("CSystemd", libraries: [.linkedLibrary("systemd")]),
+    c("CSystemd", libraries: ["systemd"]),
     c("CSupervisor"),
     c("CGTK", [optional("CGTKLibrary", "GTK")]),
     library("CXXHash", package: "libxxhash-dev"),
@@ -166,267 +102,240 @@ let foreign: [Target] = [
     library("CLCMS", package: "liblcms2-dev"),
     library("CHiredis", package: "libhiredis-dev"),
     library("CGTKLibrary", package: "libgtk-4-dev", pkgConfig: "gtk4"),
-]
-
-// Swift, from the bottom layer to the top one. Arrows point down only; ARCHITECTURE.md has the table of what may import
-// what, which script/lint compares with this.
-let images: [Target] = [
-    module("EideticCore", in: .images, ["CLinux", "CNettle", "CXXHash"]),
-    module(
-        "EideticCodecs",
-        in: .images,
-        [
-            "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CDeflate", "CLCMS", "CPixels", "CBitmap", "CCodec",
-            "CImageQuant", "CTIFF", optional("CAVIF", "AVIF"), optional("CHEIF", "HEIF"), optional("CJXL", "JPEGXL"),
-            optional("CSVG", "SVG"),
-        ]
-    ),
-    module("EideticHTTP", in: .images, ["EideticCore"]),
-    module("EideticStore", in: .images, ["EideticCore", "EideticHTTP"]),
-    module("EideticFetch", in: .images, ["EideticCore", "EideticHTTP", "CCurl", "CInflate", "CNetwork"]),
-    module("EideticSandbox", in: .images, ["EideticCodecs", "EideticCore", "CLinux"]),
-    module(
-        "Eidetic",
-        in: .images,
-        ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch", "EideticSandbox"]
-    ),
-    module("EideticRedis", in: .images, ["EideticCore", "EideticStore", optional("CHiredis", "Redis")]),
-    module("EideticViews", in: .images, ["Eidetic", "EideticCore", "EideticCodecs", "EideticFetch"]),
-    module(
-        "EideticGTK",
-        in: .images,
-        ["EideticViews", "Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"]
-    ),
-    module(
-        "EideticTesting",
-        in: .images,
-        ["Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticFetch", "EideticStore"]
-    ),
-]
-
-let background: [Target] = [
-    // The state machine of applications, and the times of wakes and notifications: no clock, and no effects.
-    module("EideticLifecycle", in: .background, []),
-    // What applications, the supervisor and `eidetic app` say to each other.
-    module("EideticSupervision", in: .background, ["EideticCore", "EideticLifecycle"]),
-    module("EideticDBus", in: .background, ["EideticCore", "EideticLifecycle", "CSystemd"]),
-    module(
-        "EideticBackground",
-        in: .background,
-        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CNetwork"]
-    ),
-    module(
-        "EideticSupervisor",
-        in: .background,
-        ["EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CSupervisor"]
-    ),
-    // What of GTK touches applications.
-    module(
-        "EideticBackgroundGTK",
-        in: .background,
-        ["EideticBackground", "EideticGTK", "EideticViews", "Eidetic", "CGTK"]
-    ),
-]
-
-let transfers: [Target] = [
-    // What applications link: sessions, and the connection to the transfer process.
-    module("EideticTransfer", in: .transfers, ["EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]),
-    // What the transfer process links: the journal, the schedule and the transfers themselves.
-    module(
-        "EideticTransferEngine",
-        in: .transfers,
-        ["EideticTransfer", "EideticCore", "EideticHTTP", "EideticFetch", "CLinux"]
-    ),
-]
-
-let programs: [Target] = [
-    module("EideticCLI", in: .programs, ["EideticCore", "EideticSupervision", "EideticLifecycle", "CBuild"]),
-    program(
-        "eidetic",
-        in: .programs,
-        [
-            "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-            "EideticTransfer", "EideticRedis", "eidetic-app", "CAllocation", "CChafa",
-        ]
-    ),
-    program("eidetic-decode", in: .programs, ["EideticSandbox"]),
-    program("eidetic-transferd", in: .programs, ["EideticTransferEngine", "EideticCLI", "EideticCore", "CAllocation"]),
-    program(
-        "eideticd",
-        in: .programs,
-        ["EideticSupervisor", "EideticCLI", "EideticCore", "EideticSupervision", "EideticLifecycle"]
-    ),
-    // Without the libraries of codecs.
-    program("eidetic-app", in: .programs, ["EideticCLI"]),
-]
-
-let examples: [Target] = [
-    example("ShowImage", ["EideticGTK", "CGTK"]),
-    example("ImageList", ["EideticGTK", "CGTK"]),
-    example(
-        "Gallery",
-        [
-            "EideticGTK", "Eidetic", "EideticBackground", "EideticBackgroundGTK", "EideticCore", "EideticFetch",
-            "EideticStore", "EideticTransfer", "CGTK",
-        ],
-        exclude: ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"]
-    ),
-    example("Alarm", ["EideticBackground"], exclude: ["org.eidetic.Alarm.desktop"]),
-    example(
-        "BackgroundFetch",
-        ["Eidetic", "EideticBackground", optional("EideticBackgroundGTK", "GTK"), optional("CGTK", "GTK")],
-        exclude: ["org.eidetic.BackgroundFetch.desktop"]
-    ),
-    // The HTTP server of this example only.
-    c("CMicroHTTP", libraries: [.linkedLibrary("microhttpd")]),
-    example("ImageService", ["Eidetic", "EideticCodecs", "EideticFetch", "EideticRedis", "CMicroHTTP"]),
-]
-
-// For those who work on Eidetic: not shipped.
-let development: [Target] = [
+    // The HTTP server of an example.
+    c("CMicroHTTP", libraries: ["microhttpd"]),
+    // For those who work on Eidetic: not shipped.
     c("CTestSupport"),
     c("CTunnel"),
-    c("CBareJPEG", libraries: [.linkedLibrary("jpeg")]),
+    c("CBareJPEG", libraries: ["jpeg"]),
     c(
         "CBareCodecs",
         trait: "JPEGXL",
-        libraries: ["png", "webp", "webpdemux", "gif", "tiff", "avif", "heif", "dl"].map { .linkedLibrary($0) }
-            + [.linkedLibrary("jxl", .when(traits: ["JPEGXL"]))]
+        libraries: ["png", "webp", "webpdemux", "gif", "tiff", "avif", "heif", "dl"],
+        further: [.linkedLibrary("jxl", .when(traits: ["JPEGXL"]))]
     ),
-    module("EideticTestSupport", in: .development, ["EideticCore", "CTestSupport"]),
-    module("EideticReplay", in: .development, ["EideticStore"]),
-    module("EideticProbeWords", in: .development, ["EideticCore"]),
-    program(
-        "eidetic-bench",
-        in: .development,
-        [
+]
+
+// Swift, from the bottom layer to the top one. Arrows point down only; ARCHITECTURE.md has the table of what may import
+// what, which script/lint compares with this. What is in Development is not shipped.
+let modules: Folders = [
+    "Sources/Images": [
+        "EideticCore": ["CLinux", "CNettle", "CXXHash"],
+        "EideticCodecs": [
+            "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CDeflate", "CLCMS", "CPixels", "CBitmap", "CCodec",
+            "CImageQuant", "CTIFF", optional("CAVIF", "AVIF"), optional("CHEIF", "HEIF"), optional("CJXL", "JPEGXL"),
+            optional("CSVG", "SVG"),
+        ],
+        "EideticHTTP": ["EideticCore"],
+        "EideticStore": ["EideticCore", "EideticHTTP"],
+        "EideticFetch": ["EideticCore", "EideticHTTP", "CCurl", "CInflate", "CNetwork"],
+        "EideticSandbox": ["EideticCodecs", "EideticCore", "CLinux"],
+        "Eidetic": ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch", "EideticSandbox"],
+        "EideticRedis": ["EideticCore", "EideticStore", optional("CHiredis", "Redis")],
+        "EideticViews": ["Eidetic", "EideticCore", "EideticCodecs", "EideticFetch"],
+        "EideticGTK": ["EideticViews", "Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"],
+        "EideticTesting": ["Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticFetch", "EideticStore"],
+    ],
+    "Sources/Background": [
+        // The state machine of applications, and the times of wakes and notifications: no clock, and no effects.
+        "EideticLifecycle": [],
+        // What applications, the supervisor and `eidetic app` say to each other.
+        "EideticSupervision": ["EideticCore", "EideticLifecycle"],
+        "EideticDBus": ["EideticCore", "EideticLifecycle", "CSystemd"],
+        "EideticBackground": [
+            "EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CNetwork",
+        ],
+        "EideticSupervisor": [
+            "EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CSupervisor",
+        ],
+        "EideticBackgroundGTK": ["EideticBackground", "EideticGTK", "EideticViews", "Eidetic", "CGTK"],
+    ],
+    "Sources/Transfers": [
+        // What applications link: sessions, and the connection to the transfer process.
+        "EideticTransfer": ["EideticCore", "EideticHTTP", "EideticFetch", "CLinux"],
+        // What the transfer process links: the journal, the schedule and the transfers themselves.
+        "EideticTransferEngine": ["EideticTransfer", "EideticCore", "EideticHTTP", "EideticFetch", "CLinux"],
+    ],
+    "Sources/Programs": [
+        "EideticCLI": ["EideticCore", "EideticSupervision", "EideticLifecycle", "CBuild"]
+    ],
+    "Sources/Development": [
+        "EideticTestSupport": ["EideticCore", "CTestSupport"],
+        "EideticReplay": ["EideticStore"],
+        "EideticProbeWords": ["EideticCore"],
+    ],
+]
+
+let programs: Folders = [
+    "Sources/Programs": [
+        "eidetic": [
+            "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
+            "EideticTransfer", "EideticRedis", "eidetic-app", "CAllocation", "CChafa",
+        ],
+        "eidetic-decode": ["EideticSandbox"],
+        "eidetic-transferd": ["EideticTransferEngine", "EideticCLI", "EideticCore", "CAllocation"],
+        "eideticd": ["EideticSupervisor", "EideticCLI", "EideticCore", "EideticSupervision", "EideticLifecycle"],
+        "eidetic-app": ["EideticCLI"],
+    ],
+    "Sources/Development": [
+        "eidetic-bench": [
             "Eidetic", "EideticBackground", "EideticRedis", "EideticReplay", "EideticSupervisor",
-            "EideticTransferEngine", "EideticProbeWords", "EideticTestSupport", "CBareJPEG", "CBareCodecs", "CTunnel",
-            "EideticApplicationProbe", "eidetic-probe", "eidetic-decode", "eidetic-transferd", "eideticd",
-        ]
-    ),
-    program("eidetic-conformance", in: .development, ["EideticCodecs"]),
-    // The programs that tests and benchmarks start. Those of the store and of the sandbox need few modules, and the
-    // launches of the third are measured; so these are apart.
-    program(
-        "eidetic-probe",
-        in: .development,
-        [
-            "Eidetic", "EideticViews", "EideticBackground", "EideticProbeWords", "EideticRedis", "EideticTestSupport",
-            "EideticTransfer", "EideticTransferEngine",
-        ]
-    ),
-    program("EideticApplicationProbe", in: .development, ["EideticBackground", "EideticProbeWords"]),
-    program("EideticDecodeProbe", in: .development, ["EideticSandbox", "CTestSupport"]),
-    program("EideticDiskWorker", in: .development, ["EideticStore"]),
-    program(
-        "EideticGTKProbe",
-        in: .development,
-        ["EideticGTK", "EideticViews", "EideticBackgroundGTK", "EideticTestSupport"]
-    ),
+            "EideticTransferEngine", "EideticProbeWords", "EideticTestSupport", "CBareJPEG", "CBareCodecs",
+            "CTunnel", "EideticApplicationProbe", "eidetic-probe", "eidetic-decode", "eidetic-transferd",
+            "eideticd",
+        ],
+        "eidetic-conformance": ["EideticCodecs"],
+        // The programs that tests and benchmarks start. Those of the store and of the sandbox need few modules, and
+        // the launches of the third are measured; so these are apart.
+        "eidetic-probe": [
+            "Eidetic", "EideticViews", "EideticBackground", "EideticProbeWords", "EideticRedis",
+            "EideticTestSupport", "EideticTransfer", "EideticTransferEngine",
+        ],
+        "EideticApplicationProbe": ["EideticBackground", "EideticProbeWords"],
+        "EideticDecodeProbe": ["EideticSandbox", "CTestSupport"],
+        "EideticDiskWorker": ["EideticStore"],
+        "EideticGTKProbe": ["EideticGTK", "EideticViews", "EideticBackgroundGTK", "EideticTestSupport"],
+    ],
+    "Examples": [
+        "ShowImage": ["EideticGTK", "CGTK"],
+        "ImageList": ["EideticGTK", "CGTK"],
+        "Gallery": [
+            "EideticGTK", "Eidetic", "EideticBackground", "EideticBackgroundGTK", "EideticCore", "EideticFetch",
+            "EideticStore", "EideticTransfer", "CGTK",
+        ],
+        "Alarm": ["EideticBackground"],
+        "BackgroundFetch": [
+            "Eidetic", "EideticBackground", optional("EideticBackgroundGTK", "GTK"), optional("CGTK", "GTK"),
+        ],
+        "ImageService": ["Eidetic", "EideticCodecs", "EideticFetch", "EideticRedis", "CMicroHTTP"],
+    ],
 ]
 
 /// The modules that read the bytes of others, which EideticFuzzTests replay and script/fuzz fuzzes.
-let fuzzed: [Dependency] = ["EideticSupervisor", "EideticTransferEngine"]
+let fuzzed: [Dependency] = ["Eidetic", "EideticSupervisor", "EideticTransferEngine"]
 
-// Tests may import what their module imports.
-let suites: [Target] = [
-    tests("EideticCore", in: .images),
-    tests("EideticCodecs", in: .images, ["CBareJPEG", "CDeflate"]),
-    tests("EideticHTTP", in: .images),
-    tests("EideticStore", in: .images, ["EideticReplay", "EideticDiskWorker"]),
-    tests("EideticFetch", in: .images),
-    tests("EideticSandbox", in: .images, ["EideticDecodeProbe", "eidetic-decode"]),
-    tests("Eidetic", in: .images, ["EideticViews", "eidetic-decode", "CDeflate"]),
-    tests("EideticRedis", in: .images, ["Eidetic", "eidetic-probe"]),
-    tests(
-        "EideticGTK",
-        in: .images,
-        [
+/// The tests of the modules with these names; they may import what their module imports.
+let tests: Folders = [
+    "Tests/Images": [
+        "EideticCore": [],
+        "EideticCodecs": ["CBareJPEG", "CDeflate"],
+        "EideticHTTP": [],
+        "EideticStore": ["EideticReplay", "EideticDiskWorker"],
+        "EideticFetch": [],
+        "EideticSandbox": ["EideticDecodeProbe", "eidetic-decode"],
+        "Eidetic": ["EideticViews", "eidetic-decode", "CDeflate"],
+        "EideticRedis": ["Eidetic", "eidetic-probe"],
+        "EideticGTK": [
             "EideticTransfer", "EideticGTKProbe", "eidetic-probe", "eidetic", "eideticd", "eidetic-transferd",
             "BackgroundFetch", "Gallery", "ImageList",
         ],
-        exclude: ["Goldens"],
-        // Its helpers are not Sendable: they stay with the test that calls them.
-        settings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
-    ),
-    tests("EideticTesting", in: .images),
-    tests("EideticLifecycle", in: .background),
-    tests("EideticSupervision", in: .background),
-    tests("EideticBackground", in: .background, ["EideticStore", "eidetic-probe", "Alarm"]),
-    tests(
-        "EideticSupervisor",
-        in: .background,
-        [
+        "EideticTesting": [],
+    ],
+    "Tests/Background": [
+        "EideticLifecycle": [],
+        "EideticSupervision": [],
+        "EideticBackground": ["EideticStore", "eidetic-probe", "Alarm"],
+        "EideticSupervisor": [
             "EideticProbeWords", "EideticStore", "EideticApplicationProbe", "eidetic-probe", "eidetic", "eideticd",
             "Alarm", "BackgroundFetch",
-        ]
-    ),
-    tests(
-        "EideticTransfer",
-        in: .transfers,
-        ["EideticSupervision", "EideticTransferEngine", "Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd"]
-    ),
-    tests("EideticTransferEngine", in: .transfers, ["eidetic-probe", "eidetic-transferd"]),
-    tests(
-        "EideticCommand",
-        of: "eidetic",
-        in: .programs,
-        ["Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd", "ImageService"]
-    ),
-    tests("EideticTestSupport", in: .development),
-    tests("EideticFuzz", of: "Eidetic", in: .development, fuzzed, exclude: ["Driver"]),
+        ],
+    ],
+    "Tests/Transfers": [
+        "EideticTransfer": [
+            "EideticSupervision", "EideticTransferEngine", "Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd",
+        ],
+        "EideticTransferEngine": ["eidetic-probe", "eidetic-transferd"],
+    ],
+    "Tests/Programs": [
+        "EideticCommand": ["eidetic", "Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd", "ImageService"]
+    ],
+    "Tests/Development": [
+        "EideticTestSupport": [],
+        "EideticFuzz": fuzzed,
+    ],
 ]
 
-/// The targets of this evaluation: all, the fuzzer, or the tests of some modules.
-let targets: [Target] =
-    if let fuzzer {
-        foreign + images + background + transfers
-            + development.filter { ["CTestSupport", testSupport].contains($0.name) } + [
-                .target(name: "CFuzz", path: "Sources/C/CFuzz", cSettings: instrumentation),
-                .executableTarget(
-                    name: "EideticFuzz",
-                    dependencies: fuzzed + ["Eidetic", "CFuzz", .byName(name: testSupport)],
-                    path: "Tests/Development/EideticFuzzTests",
-                    exclude: ["ReplayTests.swift"],
-                    swiftSettings: swiftSettings,
-                    linkerSettings: [.unsafeFlags(["-sanitize=address", "-use-ld=lld", fuzzer, "-lstdc++"])]
-                ),
-            ]
-    } else {
-        closure(
-            of: testedModules?.map { "\($0)Tests" },
-            in: foreign + images + background + transfers + programs + examples + development + suites
-        )
-    }
+/// The files of targets that are not compiled.
+let excluded = [
+    "EideticGTKTests": ["Goldens"], "EideticFuzzTests": ["Driver"],
+    "Gallery": ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"], "Alarm": ["org.eidetic.Alarm.desktop"],
+    "BackgroundFetch": ["org.eidetic.BackgroundFetch.desktop"],
+]
 
-/// The targets with these names and all that they depend on; without names, all targets.
-func closure(of names: [String]?, in targets: [Target]) -> [Target] {
-    guard var waiting = names else { return targets }
-    var kept: Set<String> = []
+/// Returns the targets of folders, each made from its name, its path and its dependencies.
+func targets(of folders: Folders, make: (String, String, [Dependency]) -> Target) -> [Target] {
+    folders.flatMap { folder, table in table.map { make($0, "\(folder)/\($0)", $1) } }
+}
+
+let moduleTargets = targets(of: modules) { name, path, dependencies in
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
+}
+
+let programTargets = targets(of: programs) { name, path, dependencies in
+    .executableTarget(
+        name: name,
+        dependencies: dependencies,
+        path: path,
+        exclude: excluded[name] ?? [],
+        swiftSettings: swiftSettings,
+        // The compiler names the two libraries only where all modules are compiled for the static one. The programs of
+        // development need a library that is there as a shared one only: that of the tests.
+        linkerSettings: isBenchmark && path.hasPrefix("Sources/Programs/")
+            ? [.unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"])] : []
+    )
+}
+
+let testTargets = targets(of: tests) { name, path, dependencies in
+    let common = Set([name, "EideticTestSupport"]).intersection(moduleTargets.map(\.name)).sorted()
+    return .testTarget(
+        name: "\(name)Tests",
+        dependencies: common.map { .byName(name: $0) } + dependencies,
+        path: "\(path)Tests",
+        exclude: excluded["\(name)Tests"] ?? [],
+        // The helpers for widgets are not Sendable: they stay with the test that calls them.
+        swiftSettings: strict
+            + (name == "EideticGTK" ? [.enableUpcomingFeature("NonisolatedNonsendingByDefault")] : [])
+    )
+}
+
+let fuzzTargets: [Target] = [
+    c("CFuzz"),
+    .executableTarget(
+        name: "EideticFuzz",
+        dependencies: fuzzed + ["CFuzz", "EideticTestSupport"],
+        path: "Tests/Development/EideticFuzzTests",
+        exclude: ["ReplayTests.swift"],
+        swiftSettings: swiftSettings,
+        linkerSettings: [.unsafeFlags(["-sanitize=address", "-use-ld=lld", fuzzer ?? "", "-lstdc++"])]
+    ),
+]
+
+/// Returns the targets with some names, and all that they depend on.
+func closure(of names: [String], in targets: [Target]) -> [Target] {
+    var (waiting, kept) = (names, Set<String>())
     while let name = waiting.popLast() {
         guard let target = targets.first(where: { $0.name == name }), kept.insert(name).inserted else { continue }
-        waiting += target.dependencies.compactMap { dependency in
-            switch dependency {
-            case .targetItem(let name, _), .byNameItem(let name, _): name
-            default: nil
-            }
-        }
+        for case .targetItem(let name, _) in target.dependencies { waiting.append(name) }
+        for case .byNameItem(let name, _) in target.dependencies { waiting.append(name) }
     }
     return targets.filter { kept.contains($0.name) }
 }
+
+/// The targets of this evaluation: all, the fuzzer, or the tests of some modules.
+let allTargets = foreign + moduleTargets + programTargets + (fuzzer == nil ? testTargets : fuzzTargets)
+let roots = (fuzzer == nil ? chosenTests : ["EideticFuzz"]) ?? allTargets.map(\.name)
+let chosenTargets = closure(of: roots, in: allTargets)
 
 let libraries = [
     "Eidetic", "EideticViews", "EideticCodecs", "EideticFetch", "EideticStore", "EideticRedis", "EideticGTK", "CGTK",
     "EideticTesting", "EideticBackground", "EideticBackgroundGTK", "EideticTransfer",
 ]
-let executables = ["eidetic", "eidetic-decode", "eideticd", "eidetic-app", "eidetic-transferd"]
-let names = Set(targets.map(\.name))
+let names = Set(chosenTargets.map(\.name))
 
 let package = Package(
     name: "eidetic",
     products: libraries.filter(names.contains).map { .library(name: $0, targets: [$0]) }
-        + executables.filter(names.contains).map { .executable(name: $0, targets: [$0]) },
+        + programs[0].value.map(\.key).filter(names.contains).map { .executable(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["AVIF", "HEIF"]),
         .trait(name: "GTK", description: "Shows images in GTK 4 widgets, with libgtk-4."),
@@ -436,6 +345,6 @@ let package = Package(
         .trait(name: "SVG", description: "Draws SVG, with librsvg."),
         .trait(name: "Redis", description: "Shares images among machines in Redis or Valkey, with hiredis."),
     ],
-    targets: targets,
+    targets: chosenTargets,
     swiftLanguageModes: [.v6]
 )

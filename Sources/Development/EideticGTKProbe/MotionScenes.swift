@@ -4,6 +4,7 @@ import Eidetic
 import EideticCore
 import EideticFetch
 import EideticGTK
+import EideticTestSupport
 
 extension Scenes {
     /// Fades one image into another; there is no transition for an image in memory, nor without motion.
@@ -13,23 +14,29 @@ extension Scenes {
         let view = ImageWidget(widget, pipeline: stage.pipeline)
         let red = try stage.serve("red.png", colour: .red)
         let blue = try stage.serve("blue.png", colour: .blue)
+        let green = try stage.serve("green.png", colour: .green)
         try await view.show(ImageRequest(red))
-        var isFinished = false
+        // Longer than a screenshot takes; another image ends it.
         var slow = ImageSlot.Presentation(
-            transition: .crossFade(.seconds(6)),
+            transition: .crossFade(.seconds(8)),
             keepsCurrentImage: true,
             completesAfterTransition: true
         )
-        view.setImage(ImageRequest(blue), presentation: slow) { _ in isFinished = true }
+        var isOver = false
+        view.setImage(ImageRequest(blue), presentation: slow) { _ in isOver = true }
         var mixed: Colour?
-        while !isFinished, mixed == nil {
+        while !isOver, mixed == nil {
             let colour = try await stage.screenshot()[50, 50]
             if !colour.looks(like: .red, within: 20), !colour.looks(like: .blue, within: 20) { mixed = colour }
         }
         stage.expect(mixed != nil, otherwise: "no mixture of red and blue was visible")
+        var quick = slow
+        quick.transition = .crossFade(.milliseconds(200))
+        var isFinished = false
+        view.setImage(ImageRequest(green), presentation: quick) { _ in isFinished = true }
         await stage.wait(for: "the end of the transition") { isFinished }
         await stage.waitForFrames(2)
-        stage.expect(try await stage.screenshot()[50, 50], looksLike: .blue, "after the transition")
+        stage.expect(try await stage.screenshot()[50, 50], looksLike: .green, "after the transition")
         isFinished = false
         view.setImage(ImageRequest(red), presentation: slow) { _ in isFinished = true }
         stage.expect(isFinished, otherwise: "an image in memory must not wait for a transition")
@@ -47,7 +54,14 @@ extension Scenes {
         let filling = stage.add(gtk_picture_new())
         let placeholder = try Image.plain(.blue)
         await stage.present()
-        let slow = try stage.serveSlow()
+        let noise = try stage.noise(), gates = [Gate(), Gate()]
+        let origin = try ScriptedOrigin { _ in
+            [
+                .head(200, headers: ["Content-Length": "\(noise.count)", "Content-Type": "image/png"]),
+                .send(Array(noise[..<5_000])), .wait(gates[0]), .send(Array(noise[5_000..<15_000])), .wait(gates[1]),
+            ]
+        }
+        let slow = origin.url + "/slow.png"
         let views = [spinning, filling].map { ImageWidget($0, pipeline: stage.pipeline) }
         var received = 0
         views[0].setImage(ImageRequest(slow), presentation: .init(placeholder: placeholder, indicator: .spinner))
@@ -64,6 +78,7 @@ extension Scenes {
             !first[50, 50].looks(like: .blue, within: 30),
             otherwise: "the indicator's ground: \(first[50, 50])"
         )
+        gates[0].open()
         await stage.wait(for: "more progress") { received > 14_000 }
         await stage.waitForFrames(2)
         let second = try await stage.screenshot()

@@ -149,14 +149,19 @@ final class Stage {
         try server.addFile(try ImageEncoder.encode(.plain(colour, width: width, height: height), as: .png), at: name)
     }
 
-    /// Adds an image to the server whose download takes many seconds, since its pixels cannot be compressed.
-    func serveSlow(_ name: String = "slow/a.png") throws -> String {
+    /// Adds an image to the server whose download takes many seconds, and returns its URL.
+    func serveSlow(_ name: String = "slow/a.png") throws -> String { try server.addFile(try noise(), at: name) }
+
+    /// Returns an image whose pixels cannot be compressed.
+    func noise() throws -> [UInt8] {
         let size = PixelSize(width: 120, height: 120)
         let noise = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
             for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
         }
-        let image = Image(frames: [Image.Frame(pixels: noise)], format: .png, sourceSize: size)
-        return try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
+        return try ImageEncoder.encode(
+            Image(frames: [Image.Frame(pixels: noise)], format: .png, sourceSize: size),
+            as: .png
+        )
     }
 
     /// Adds an animation with a frame for each colour to the server, and returns its URL.

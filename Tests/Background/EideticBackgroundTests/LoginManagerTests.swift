@@ -27,7 +27,7 @@ struct LoginManagerTests {
         .enabled(if: ServiceTests.canRun, ServiceTests.reason)
     )
     func waits() async throws {
-        let result = try await powerOff(arguments: "--task up=1500")
+        let result = try await powerOff(arguments: "--task up=1000")
         // logind has not gone on by itself, with the inhibitor held.
         #expect(result.inhibitors == 0, "\(result)")
         let done = try #require(result.log.firstIndex(of: "done up"), "\(result.log)")

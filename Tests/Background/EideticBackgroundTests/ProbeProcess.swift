@@ -8,11 +8,7 @@ struct ProbeProcess {
     let process: Subprocess
 
     /// The path of the executable, beside this test bundle.
-    static var path: String {
-        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
-        return "\(directory)/eidetic-probe"
-    }
+    static let path = BuiltProgram.path(of: "eidetic-probe")
 
     /// The program in a shell, before its options.
     static var command: String { "\(path) background" }

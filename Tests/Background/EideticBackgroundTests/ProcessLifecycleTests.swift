@@ -32,12 +32,13 @@ struct ProcessLifecycleTests {
 
     private func run(
         _ arguments: [String],
-        terminatingAt: ProcessLifecycle.Moment?
+        terminatingAt moment: ProcessLifecycle.Moment? = "didBecomeActive",
+        by signal: Int32 = SIGTERM
     ) async throws -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
         let probe = try ProbeProcess(arguments)
-        if let terminatingAt {
-            await probe.expectOutput(terminatingAt.output, times: terminatingAt.count)
-            probe.process.kill(SIGTERM)
+        if let moment {
+            await probe.expectOutput(moment.output, times: moment.count)
+            probe.process.kill(signal)
         }
         return await probe.finish()
     }
@@ -47,10 +48,7 @@ struct ProcessLifecycleTests {
         arguments: [SIGTERM, SIGINT, SIGHUP]
     )
     func termination(signal: Int32) async throws {
-        let probe = try ProbeProcess([])
-        await probe.expectOutput("didBecomeActive active")
-        probe.process.kill(signal)
-        let end = await probe.finish()
+        let end = try await run([], by: signal)
         #expect(end.status == .exited(0))
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
     }
@@ -77,20 +75,14 @@ struct ProcessLifecycleTests {
 
     @Test("B17 exit handlers run on the main actor")
     func exitThread() async throws {
-        let probe = try ProbeProcess(["--print-exit-thread"])
-        await probe.expectOutput("state active")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--print-exit-thread"], terminatingAt: "state active")
         #expect(end.status == .exited(0))
         #expect(end.lines.filter { $0.hasPrefix("exit ") } == ["exit on the main actor"], "\(end.lines)")
     }
 
     @Test("B17 a process whose main thread is blocked exits all the same, without exit handlers")
     func blockedMainThread() async throws {
-        let probe = try ProbeProcess(["--print-exit-thread", "--block-main-thread"])
-        await probe.expectOutput("blocked")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--print-exit-thread", "--block-main-thread"], terminatingAt: "blocked")
         #expect(end.status == .exited(0))
         #expect(!end.lines.contains { $0.hasPrefix("exit") })
     }
@@ -122,20 +114,22 @@ struct ProcessLifecycleTests {
 
     @Test("B02 each callback on the way to the background and back has its state")
     func backgroundAndBack() async throws {
-        let probe = try ProbeProcess(["--background", "--foreground"])
-        await probe.expectOutput("didBecomeActive active", times: 2)
-        probe.process.kill(SIGTERM)
-        let lines = callbacks(in: await probe.finish().lines)
+        let lines = callbacks(
+            in: try await run(
+                ["--background", "--foreground"],
+                terminatingAt: .init("didBecomeActive active", times: 2)
+            ).lines
+        )
         let back = ["willEnterForeground background", "didBecomeActive active"]
         #expect(lines.starts(with: Self.launch + Self.leave + back))
     }
 
     @Test("B02 an interruption makes the application inactive, and its end active")
     func interruption() async throws {
-        let probe = try ProbeProcess(["--inactive", "--foreground"])
-        await probe.expectOutput("didBecomeActive active", times: 2)
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(
+            ["--inactive", "--foreground"],
+            terminatingAt: .init("didBecomeActive active", times: 2)
+        )
         #expect(end.status == .exited(0))
         let seen = callbacks(in: end.lines).prefix(5)
         #expect(Array(seen) == Self.launch + ["willResignActive active", "didBecomeActive active"])
@@ -143,10 +137,7 @@ struct ProcessLifecycleTests {
 
     @Test("B03 B17 termination waits until all tasks have ended, and no longer")
     func waitsForTasks() async throws {
-        let probe = try ProbeProcess(["--task", "short=300", "--task", "long=900", "--task", "none=0"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--task", "short=300", "--task", "long=900", "--task", "none=0"])
         #expect(end.status == .exited(0))
         #expect(
             callbacks(in: end.lines) == Self.launch + Self.leave + ["done none", "done short", "done long"] + Self.end
@@ -202,10 +193,7 @@ struct ProcessLifecycleTests {
 
     @Test("B04 at expiration all handlers run once, and the process exits with status 0 if they end their tasks")
     func expiry() async throws {
-        let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=-1", "--grace", "200"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--task", "a=-1", "--task", "b=-1", "--grace", "200"])
         #expect(end.status == .exited(0))
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + ["expired a", "expired b"] + Self.end)
     }
@@ -213,8 +201,7 @@ struct ProcessLifecycleTests {
     @Test("B04 a process with open tasks after their expiration is killed, and the report names them")
     func killedForTasks() async throws {
         let arguments = ["--task", "upload=-1", "--task", "flush=-1", "--budget", "200", "--expiry-limit", "1000"]
-        let probe = try ProbeProcess(arguments + ["--background", "--ignore-expiry"])
-        let end = await probe.finish()
+        let end = try await run(arguments + ["--background", "--ignore-expiry"], terminatingAt: nil)
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x2182bad2") && end.errors.contains("open tasks: flush, upload"))
         #expect(end.lines.filter { $0 == "expired upload" }.count == 1)
@@ -233,18 +220,16 @@ struct ProcessLifecycleTests {
 
     @Test("B03 B04 no task can be opened during expiration")
     func beginDuringExpiry() async throws {
-        let probe = try ProbeProcess(["--task", "a=-1", "--grace", "100", "--begin-at-expiry"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        #expect(await probe.finish().lines.contains("begin at expiry refused"))
+        #expect(
+            try await run(["--task", "a=-1", "--grace", "100", "--begin-at-expiry"]).lines.contains(
+                "begin at expiry refused"
+            )
+        )
     }
 
     @Test("B05 a didEnterBackground that hangs is killed at its limit, with its code")
     func backgroundLimit() async throws {
-        let probe = try ProbeProcess(["--hang", "didEnterBackground=60000", "--background-limit", "300"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--hang", "didEnterBackground=60000", "--background-limit", "300"])
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x8badf00d: applicationDidEnterBackground took too long"), "\(end.errors)")
     }
@@ -283,10 +268,7 @@ struct ProcessLifecycleTests {
     @Test("B04 a library's handler that blocks costs the process its life, and no other handler its call")
     func blockedHandler() async throws {
         let arguments = ["--blocking-library-task", "stuck", "--library-task", "first", "--library-task", "second"]
-        let probe = try ProbeProcess(arguments + ["--task", "own=-1", "--grace", "100", "--expiry-limit", "1500"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(arguments + ["--task", "own=-1", "--grace", "100", "--expiry-limit", "1500"])
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.hasSuffix("open tasks: stuck\n"), "\(end.errors)")
         #expect(Set(callbacks(in: end.lines).suffix(3)) == ["expired first", "expired second", "expired own"])
@@ -307,18 +289,12 @@ struct ProcessLifecycleTests {
     @Test("B04 the report names no observer of a stream")
     func observersAreNotNamed() async throws {
         let arguments = ["--keep-states", "--hang", "didEnterBackground=30000", "--background-limit", "300"]
-        let probe = try ProbeProcess(arguments + ["--task", "up=-1"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        #expect(await probe.finish().errors.hasSuffix("took too long; open tasks: up\n"))
+        #expect(try await run(arguments + ["--task", "up=-1"]).errors.hasSuffix("took too long; open tasks: up\n"))
     }
 
     @Test("B05 a willTerminate that hangs is killed at its limit, with its code")
     func terminationLimit() async throws {
-        let probe = try ProbeProcess(["--hang", "willTerminate=60000", "--termination-limit", "300"])
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--hang", "willTerminate=60000", "--termination-limit", "300"])
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x8badf00d: applicationWillTerminate took too long"))
     }
@@ -343,10 +319,7 @@ struct ProcessLifecycleTests {
     @Test("B04 the handler of an ended task is not called")
     func endedInTime() async throws {
         let arguments = ["--task", "a=-1", "--task", "b=-1", "--grace", "100", "--end-all-at-expiry"]
-        let probe = try ProbeProcess(arguments)
-        await probe.expectOutput("didBecomeActive")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(arguments)
         #expect(end.status == .exited(0))
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + ["expired a"] + Self.end)
     }
@@ -365,10 +338,7 @@ struct ProcessLifecycleTests {
 
     @Test("B17 an abandoned stream of states delays termination by at most the grace period, without a kill")
     func abandonedStream() async throws {
-        let probe = try ProbeProcess(["--keep-states", "--grace", "300"])
-        await probe.expectOutput("consumed active")
-        probe.process.kill(SIGTERM)
-        let end = await probe.finish()
+        let end = try await run(["--keep-states", "--grace", "300"], terminatingAt: "consumed active")
         #expect(end.lines.contains("stopped consuming"))
         #expect(end.status == .exited(0), "\(end.errors)")
     }
@@ -388,10 +358,7 @@ struct ProcessLifecycleTests {
         arguments: [([], "multitasking true"), (["--no-multitasking"], "multitasking false")]
     )
     func multitasking(options: [String], line: String) async throws {
-        let probe = try ProbeProcess(["--print-multitasking"] + options)
-        await probe.expectOutput("state active")
-        probe.process.kill(SIGTERM)
-        #expect(await probe.finish().lines.contains(line))
+        #expect(try await run(["--print-multitasking"] + options, terminatingAt: "state active").lines.contains(line))
     }
 
     @Test("B17 a second signal expires the tasks at once, a third one kills the process")

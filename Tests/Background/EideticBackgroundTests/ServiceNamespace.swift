@@ -65,6 +65,8 @@ struct ServiceNamespace {
             echo "session required pam_systemd.so class=user type=tty" > /run/pam.d/eidetic
             echo "account required pam_permit.so" >> /run/pam.d/eidetic
             mount --bind /run/pam.d /etc/pam.d
+            mkdir -p /run/systemd/logind.conf.d
+            printf "[Login]\nInhibitDelayMaxSec=3\n" > /run/systemd/logind.conf.d/delay.conf
             echo freeze mem > /run/power-state
             mount --bind /run/power-state /sys/power/state || true
             exec env -i PATH=$PATH container=eidetic SYSTEMD_UNIT_PATH=/run/systemd/system /lib/systemd/systemd \\

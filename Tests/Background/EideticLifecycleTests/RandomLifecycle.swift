@@ -1,4 +1,5 @@
 import EideticLifecycle
+import EideticTestSupport
 
 /// A lifecycle under random events, with a host that follows the effects, and an invariant checker.
 struct RandomLifecycle {

@@ -9,5 +9,6 @@ struct Step: Sendable {
     static func after(_ duration: Duration, event: LifecycleEvent = .deadlineReached) -> Step {
         Step(event: event, after: duration)
     }
+    static func wake(_ reason: WakeReason) -> Step { now(.wake(reason, allowance: .seconds(60))) }
     static func acknowledge(_ callback: LifecycleCallback) -> Step { now(.callbackAcknowledged(callback)) }
 }

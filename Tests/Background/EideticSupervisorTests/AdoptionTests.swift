@@ -48,16 +48,14 @@ struct AdoptionTests {
                 == false
         }
         #expect(isConnected)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         await daemon.finish()
     }
 
     @Test("B05 the rest of an ended application is killed, another application that has inherited its mark is not")
     func inheritedMark() async throws {
         let daemon = try await Daemon(.signals, Self.fast)
-        try daemon.launch("one", ["--fork-twice"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--fork-twice"])
         let mark = "\(daemon.directory.path(of: "run")) one@1"
         let other = try Subprocess(
             Daemon.probe,
@@ -85,8 +83,7 @@ struct AdoptionTests {
     @Test("B05 a process is not killed because its page cannot be opened")
     func unusablePage() async throws {
         let daemon = try await Daemon(.signals, Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         await daemon.kill()
         let page = daemon.directory.path(of: "run/applications/one/page.1")
@@ -156,8 +153,7 @@ struct StateRecoveryTests {
     @Test("B08 a launch that waits for the end is carried out by the next supervisor", arguments: [nil, "x:1"])
     func waitingLaunch(url: String?) async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one", ["--wait", "willTerminate"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--wait", "willTerminate"])
         let process = try #require(try daemon.status(of: "one")?.process)
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectOutput("one willTerminate")
@@ -228,8 +224,7 @@ struct StateRecoveryTests {
     @Test("B06 the next supervisor grants the rest of the time to terminate, not the whole again")
     func graceOfTermination() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "quit=500"])
-        try daemon.launch("one", ["--task", "save"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--task", "save"])
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectOutput("one task save")
         await daemon.kill()
@@ -241,8 +236,7 @@ struct StateRecoveryTests {
     @Test("B05 an application with an open task is not suspended by the next supervisor until the task ends")
     func openTask() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "budget=2000"])
-        try daemon.launch("one", ["--task", "upload", "--end-tasks"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--task", "upload", "--end-tasks"])
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectOutput("one task upload")
         try await daemon.replace()
@@ -259,8 +253,7 @@ struct StateRecoveryTests {
             ControlGroups.kinds[0],
             Self.fast + ["--limit", "budget=200", "--limit", "expiration=60000"]
         )
-        try daemon.launch("one", ["--task", "leak"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--task", "leak"])
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectOutput("one expire")
         await daemon.kill()
@@ -286,16 +279,14 @@ struct StateRecoveryTests {
         }
         #expect(isConnected)
         await daemon.expectState(.inactive, of: "one")
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         await daemon.finish()
     }
 
     @Test("B06 an application that terminates when its supervisor is killed ends with its callbacks")
     func terminating() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one", ["--wait", "willTerminate"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--wait", "willTerminate"])
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectOutput("one willTerminate")
         try await daemon.replace()

@@ -40,8 +40,7 @@ struct ApplicationTests {
         try launch("app", ["--settings", settings, "--observe", "settingsChanged"], in: daemon)
         await daemon.expectOutput("observes settingsChanged")
         await daemon.expectOutput("didBecomeActive")
-        try daemon.perform(.background(identifier: "app"))
-        await daemon.expectState(.suspended, of: "app")
+        try await daemon.suspend("app")
         for number in 0..<Torture.repetitions(200, full: 1_000) {
             try daemon.directory.write(Array("\(number)".utf8), to: "settings/app.conf")
         }
@@ -120,8 +119,7 @@ struct ApplicationTests {
         let daemon = try await Daemon(kind, Self.fast)
         try launch("app", ["--archive", "page 8"], in: daemon)
         await daemon.expectOutput("didBecomeActive active")
-        try daemon.perform(.background(identifier: "app"))
-        await daemon.expectState(.suspended, of: "app")
+        try await daemon.suspend("app")
         await daemon.expectOutput("didEnterBackground background")
         let calls = callbacks(of: daemon)
         #expect(calls.last == "didEnterBackground background")

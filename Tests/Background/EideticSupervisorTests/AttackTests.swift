@@ -26,8 +26,7 @@ struct AttackTests {
     @Test("B06 mutated messages of any length close their connection, and change nothing for others")
     func mutatedMessages() async throws {
         let daemon = try await Daemon(.group, ["--message-rate", "100000"])
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         var random = SystemRandomNumberGenerator()
         let samples = [
             WireWriter.encode(ApplicationMessage.hello(Hello(identifier: "evil"))),
@@ -59,8 +58,7 @@ struct AttackTests {
         }
         connections = [:]
         #expect(try daemon.status(of: "one")?.state == .active)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         await daemon.finish()
     }
 
@@ -73,8 +71,7 @@ struct AttackTests {
         try daemon.launch("one")
         for _ in 0..<10 {
             await daemon.expectState(.active, of: "one")
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
+            try await daemon.suspend("one")
             try daemon.perform(.foreground(identifier: "one"))
         }
         // It handles its first callback after its last message.
@@ -88,8 +85,7 @@ struct AttackTests {
             .group,
             ["--limit", "idle=10", "--limit", "budget=200", "--limit", "expiration=100"]
         )
-        try daemon.launch("bad", ["--destroy-page"])
-        await daemon.expectState(.active, of: "bad")
+        try await daemon.launchInForeground("bad", ["--destroy-page"])
         try daemon.perform(.background(identifier: "bad"))
         await daemon.expectState(.notRunning, of: "bad")
         let exit = try daemon.status(of: "bad")?.lastExit ?? ""
@@ -100,8 +96,7 @@ struct AttackTests {
     @Test("B06 a stranger cannot take the place of a running application")
     func impersonation() async throws {
         let daemon = try await Daemon(.group)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let process = try daemon.status(of: "one")?.process
         let stranger = try await Subprocess.run(
             Daemon.probe,
@@ -127,11 +122,9 @@ struct AttackTests {
         )
         let name = "adhoc.eidetic-probe"
         await daemon.expectState(.active, of: name)
-        try daemon.perform(.background(identifier: name))
-        await daemon.expectState(.suspended, of: name)
+        try await daemon.suspend(name)
         #expect(try daemon.status(of: name)?.freezer == (kind == .group ? .controlGroup : .signal))
-        try daemon.perform(.foreground(identifier: name))
-        await daemon.expectState(.active, of: name)
+        try await daemon.resume(name)
         stranger.kill()
         _ = await stranger.waitUntilExit()
         await daemon.expectState(.notRunning, of: name)

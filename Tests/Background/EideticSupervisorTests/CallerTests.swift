@@ -25,8 +25,7 @@ struct CallerTests {
         _ = try daemon.request(.launch(identifier: "one", url: nil, inBackground: false))
         await daemon.expectState(.active, of: "one")
         try await whenReady()
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
     }
 
     /// Starts a bus; returns the variable with its address.
@@ -67,10 +66,8 @@ struct CallerTests {
             }
             #expect(try daemon.status(of: "one")?.state == .suspended)
             // The second suspension watches the same connections anew.
-            try daemon.perform(.foreground(identifier: "one"))
-            await daemon.expectState(.active, of: "one")
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
+            try await daemon.resume("one")
+            try await daemon.suspend("one")
         }
         await daemon.expectLine(.explain(identifier: "one")) { $0.contains("for what others had sent: display") }
         await daemon.finish()
@@ -146,8 +143,7 @@ struct CallerTests {
             #expect(second.status == .exited(0), "\(second.errorText)")
             await daemon.expectState(.active, of: "one")
             try await expectActivations(count)
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
+            try await daemon.suspend("one")
         }
         await daemon.expectLine(.log(identifier: "one", count: 20)) { $0.contains("org.gtk.Application.Activate") }
         await daemon.finish()

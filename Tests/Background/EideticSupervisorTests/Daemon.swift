@@ -21,11 +21,7 @@ final class Daemon {
     private let memoryGroup: LimitedGroup?
 
     /// The path of an executable beside this test bundle.
-    static func executable(_ name: String) -> String {
-        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
-        return "\(directory)/\(name)"
-    }
+    static func executable(_ name: String) -> String { BuiltProgram.path(of: name) }
 
     /// The program of applications for tests, whose first argument names one.
     static let probe = executable("eidetic-probe")
@@ -147,6 +143,19 @@ final class Daemon {
             .compactMap { Int32($0) }
     }
 
+    /// The processes that bear the mark of this supervisor's applications, by application.
+    var markedProcesses: [String: [Int32]] {
+        let prefix = directory.path(of: "run") + " "
+        var found: [String: [Int32]] = [:]
+        for status in ProcessStatus.all where status.state != "Z" {
+            guard let mark = ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier),
+                mark.hasPrefix(prefix)
+            else { continue }
+            found[String(mark.dropFirst(prefix.count).prefix { $0 != "@" }), default: []].append(status.identifier)
+        }
+        return found
+    }
+
     /// The directory of the control groups; `nil` if signals are used.
     var controlGroup: String? { group }
 
@@ -176,6 +185,28 @@ final class Daemon {
     func launch(_ identifier: String, _ arguments: [String] = [], inBackground: Bool = false) throws {
         try install(identifier, arguments)
         try perform(.launch(identifier: identifier, url: nil, inBackground: inBackground))
+    }
+
+    /// Starts the probe as an application, and waits until it is active.
+    func launchInForeground(
+        _ identifier: String,
+        _ arguments: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try launch(identifier, arguments)
+        await expectState(.active, of: identifier, sourceLocation: sourceLocation)
+    }
+
+    /// Sends an application to the background, and waits until it is suspended.
+    func suspend(_ identifier: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try perform(.background(identifier: identifier), sourceLocation: sourceLocation)
+        await expectState(.suspended, of: identifier, sourceLocation: sourceLocation)
+    }
+
+    /// Brings an application to the foreground, and waits until it is active.
+    func resume(_ identifier: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try perform(.foreground(identifier: identifier), sourceLocation: sourceLocation)
+        await expectState(.active, of: identifier, sourceLocation: sourceLocation)
     }
 
     /// Makes the probe the program of an application.

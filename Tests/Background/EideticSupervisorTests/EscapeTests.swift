@@ -22,8 +22,7 @@ struct EscapeTests {
     func leavesGroup(isKilled: Bool) async throws {
         guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         let parent = try ControlGroups.parent().path
         try KernelFile.write("\(process)", to: "\(parent)/cgroup.procs")
@@ -32,8 +31,7 @@ struct EscapeTests {
             await daemon.expectState(.notRunning, of: "one")
             #expect(ProcessStatus(of: process).map { "ZX".contains($0.state) } ?? true)
         } else {
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
+            try await daemon.suspend("one")
             #expect(GroupHierarchy.group(of: process)?.hasSuffix("/one@1") == true)
         }
         await daemon.finish()
@@ -46,8 +44,7 @@ struct EscapeTests {
     func orphanLeavesGroup(isKilled: Bool) async throws {
         guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
-        try daemon.launch("one", ["--fork-twice"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--fork-twice"])
         let supervisor = daemon.process.identifier
         await daemon.waitForStatuses { _ in daemon.children.count == 2 }
         let first = try #require(try daemon.status(of: "one")?.process)
@@ -61,8 +58,7 @@ struct EscapeTests {
             await daemon.waitForStatuses { _ in daemon.children.isEmpty }
             #expect(ProcessStatus(of: orphan) == nil)
         } else {
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
+            try await daemon.suspend("one")
             #expect(GroupHierarchy.group(of: orphan)?.hasSuffix("/one@1") == true)
             let ticks = ProcessStatus(of: orphan)?.ticks
             #expect(try daemon.lines(.log(identifier: "one", count: 9)).contains { $0.contains("was taken back") })
@@ -85,13 +81,11 @@ struct EscapeTests {
         try await eventually("ten daemons", is: 10) {
             orphans().filter { KernelFile.read("/proc/\($0)/comm") == "cat\n" }.count
         }
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         if kind == .signals {
             #expect(orphans().map { ProcessStatus(of: $0)?.state } == Array(repeating: "T", count: 10))
         }
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         // Each of them reads the end of the file.
         close(Glibc.open(fifo, O_WRONLY | O_CLOEXEC))
         try await eventually("processes of the daemon", is: [first]) { daemon.children }
@@ -131,16 +125,13 @@ struct EscapeTests {
     func unmarkedDaemon() async throws {
         let daemon = try await Daemon(.signals, Self.fast + ["--limit", "connection=100"])
         let (parent, child) = try await launchWithDaemon(on: daemon)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         try await expectStop(true, of: child)
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         try await expectStop(false, of: child)
         kill(parent, SIGKILL)
         try await eventually("an orphan") { daemon.children.contains(child) }
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         try await expectStop(true, of: child)
         try daemon.perform(.quit(identifier: "one", force: true))
         await daemon.expectState(.notRunning, of: "one")
@@ -170,8 +161,7 @@ struct EscapeTests {
     func unknownOrphan() async throws {
         let daemon = try await Daemon(.signals, Self.fast + ["--limit", "connection=100", "--keeper"])
         let (parent, child) = try await launchWithDaemon(on: daemon)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         try await expectStop(true, of: child)
         let supervisor = try #require(daemon.children.first)
         kill(parent, SIGKILL)
@@ -223,13 +213,11 @@ struct EscapeTests {
         let daemon = try await Daemon(.group, Self.fast)
         let group = try #require(daemon.controlGroup)
         for number in 1...3 {
-            try daemon.launch("one")
-            await daemon.expectState(.active, of: "one")
+            try await daemon.launchInForeground("one")
             #expect(mkdir("\(group)/one@\(number)/a", 0o755) == 0 && mkdir("\(group)/one@\(number)/a/b", 0o755) == 0)
             let process = try #require(try daemon.status(of: "one")?.process)
             try KernelFile.write("\(process)", to: "\(group)/one@\(number)/a/b/cgroup.procs")
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
+            try await daemon.suspend("one")
             try daemon.perform(.quit(identifier: "one", force: true))
             await daemon.expectState(.notRunning, of: "one")
         }
@@ -250,8 +238,7 @@ struct EscapeTests {
             }
         }
         #expect(try daemon.list().isEmpty)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         #expect(sockets.count == 600)
         await daemon.finish()
     }
@@ -259,8 +246,7 @@ struct EscapeTests {
     @Test("B06 connecting again does not renew the limit of messages")
     func reconnections() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0])
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let lines = try daemon.lines(.log(identifier: "one", count: 200)).count
         for _ in 0..<2_000 {
             // Closed at once when the limit is reached.

@@ -79,18 +79,14 @@ struct HardeningTests {
     @Test("B01 the memory priority that an application has chosen holds again when it is in the foreground")
     func memoryPriority() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let path = "/proc/\(try #require(try daemon.status(of: "one")?.process))/oom_score_adj"
         try KernelFile.write("300", to: path)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         #expect(KernelFile.read(path) == "900\n")
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         #expect(KernelFile.read(path) == "300\n")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         // Without a supervisor it runs on like any other.
         daemon.process.kill(SIGTERM)
         await daemon.waitUntilEnded()
@@ -102,16 +98,13 @@ struct HardeningTests {
     @Test("B01 the memory priority that an application has chosen outlives the supervisor that suspended it")
     func memoryPriorityAfterRecovery() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let path = "/proc/\(try #require(try daemon.status(of: "one")?.process))/oom_score_adj"
         try KernelFile.write("300", to: path)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         try await daemon.replace()
         #expect(KernelFile.read(path) == "900\n")
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         #expect(KernelFile.read(path) == "300\n")
         await daemon.finish()
     }
@@ -119,10 +112,8 @@ struct HardeningTests {
     @Test("B07 an application that a wake continues is no longer the kernel's first choice when memory is short")
     func memoryPriorityOfWake() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one")
+        try await daemon.suspend("one")
         let status = try #require(try daemon.status(of: "one"))
         let path = "/proc/\(try #require(status.process))/oom_score_adj"
         #expect(KernelFile.read(path) == "900\n")
@@ -138,14 +129,12 @@ struct HardeningTests {
     func strayChild() async throws {
         guard ControlGroups.unavailability == nil else { return }
         let daemon = try await Daemon(.group, Self.fast)
-        try daemon.launch("one", ["--fork"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--fork"])
         await daemon.expectOutput("child ")
         let line = daemon.output.split(separator: "\n").first { $0.hasPrefix("child ") }
         let child = try #require(line.flatMap { Int32($0.dropFirst(6)) })
         try KernelFile.write("\(child)", to: "\(try ControlGroups.parent().path)/cgroup.procs")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         #expect(GroupHierarchy.group(of: child)?.hasSuffix("/one@1") == true)
         let log = try daemon.lines(.log(identifier: "one", count: 9))
         #expect(log.contains { $0.contains("process \(child) had left its control group") }, "\(log)")
@@ -156,8 +145,7 @@ struct HardeningTests {
     func uninterruptible() async throws {
         let daemon = try await Daemon(.group, ["--limit", "idle=20", "--limit", "freeze=200"])
         guard let hang = HangingFileSystem(at: daemon.directory.path(of: "hang")) else { return await daemon.finish() }
-        try daemon.launch("one", ["--touch", hang.path])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--touch", hang.path])
         try daemon.perform(.background(identifier: "one"))
         let process = try #require(try daemon.status(of: "one")?.process)
         await daemon.expectLine(.log(identifier: "one", count: 9)) { $0.contains("unfreezable") }

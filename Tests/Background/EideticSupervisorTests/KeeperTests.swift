@@ -11,10 +11,8 @@ struct KeeperTests {
     /// Suspends an application, then makes the start of another supervisor impossible.
     private func suspendedWithoutSuccessor(_ kind: FreezerKind, _ arguments: [String]) async throws -> (Daemon, Int32) {
         let daemon = try await Daemon(kind, ["--limit", "idle=10"] + arguments)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one")
+        try await daemon.suspend("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         let socket = daemon.directory.path(of: "run/control")
         unlink(socket)

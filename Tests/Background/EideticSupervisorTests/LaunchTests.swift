@@ -27,8 +27,7 @@ struct LaunchTests {
         guard ControlGroups.unavailability == nil else { return }
         let daemon = try await Daemon(.group, ["--limit", "launch-answer=60000"])
         try daemon.install("one")
-        try daemon.launch("other")
-        await daemon.expectState(.active, of: "other")
+        try await daemon.launchInForeground("other")
         let group = try #require(daemon.controlGroup)
         // Whatever is born in the group stops before it executes anything.
         try KernelFile.write("1", to: "\(group)/cgroup.freeze")
@@ -105,8 +104,7 @@ struct LaunchTests {
         if place == "directory" { program.directory = "\(hang.path)/b" }
         try daemon.perform(.install(identifier: "one", program: program))
         let socket = try sendLaunch(of: "one", to: daemon)
-        try daemon.launch("other")
-        await daemon.expectState(.active, of: "other")
+        try await daemon.launchInForeground("other")
         guard case .refused(.failed, _)? = try answer(on: socket) else {
             throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal")
         }

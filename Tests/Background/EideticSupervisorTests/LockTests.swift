@@ -16,8 +16,7 @@ struct LockTests {
     func awaitedLock(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=20"])
         let path = try daemon.directory.write([0], to: "data")
-        try daemon.launch("one", ["--lock", path])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--lock", path])
         let script = """
             import fcntl, sys
             file = open(sys.argv[1], "r+")
@@ -68,8 +67,7 @@ struct LockTests {
     func joinedLock() async throws {
         let daemon = try await Daemon(.group, ["--limit", "idle=20"])
         let lock = try daemon.directory.write([], to: "cache/lock")
-        try daemon.launch("one", ["--lock", lock, "--bytes", "01"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--lock", lock, "--bytes", "01"])
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectState(.notRunning, of: "one")
         #expect(try daemon.status(of: "one")?.lastExit?.contains("0xdead10cc") == true)
@@ -116,15 +114,13 @@ struct LockTests {
         let lock = "\(cache)/lock"
         for _ in 0..<Torture.repetitions(3, full: 1_000) {
             // One that writes without a pause is frozen when its background time ends; its handlers stop the writing.
-            try daemon.perform(.background(identifier: "suspended"))
-            await daemon.expectState(.suspended, of: "suspended")
+            try await daemon.suspend("suspended")
             let file = try FileSystem().open(lock, flags: O_RDWR)
             // The other one may hold the lock, but not for long; a wait for the suspended one would not end.
             try await eventually("the lock is free") { try !FileSystem().isByteLocked(at: 0, of: file) }
             let stored = stores(daemon)
             #expect(await daemon.waitForStatuses { _ in stores(daemon) > stored })
-            try daemon.perform(.foreground(identifier: "suspended"))
-            await daemon.expectState(.active, of: "suspended")
+            try await daemon.resume("suspended")
         }
         #expect(!daemon.output.contains("refused"))
         await daemon.finish()

@@ -62,8 +62,7 @@ struct MemoryTests {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.options, memoryGroup: group)
         _ = try daemon.launchApplication("saved", program: "background")
         await daemon.expectState(.active, of: "saved")
-        try daemon.perform(.background(identifier: "saved"))
-        await daemon.expectState(.suspended, of: "saved")
+        try await daemon.suspend("saved")
         try daemon.launch("growing", ["--growth", "\(256)"])
         await daemon.expectState(.notRunning, of: "saved")
         try daemon.perform(.quit(identifier: "growing", force: true))
@@ -87,10 +86,8 @@ struct MemoryTests {
 
     private func suspend(_ sizes: [String: Int], in daemon: Daemon) async throws {
         for (name, size) in sizes.sorted(by: { $0.key < $1.key }) {
-            try daemon.launch(name, ["--memory", "\(size)"])
-            await daemon.expectState(.active, of: name)
-            try daemon.perform(.background(identifier: name))
-            await daemon.expectState(.suspended, of: name)
+            try await daemon.launchInForeground(name, ["--memory", "\(size)"])
+            try await daemon.suspend(name)
         }
     }
 }

@@ -34,8 +34,7 @@ struct OutsideTests {
     func stoppedProcess(kind: FreezerKind) async throws {
         let limits = ["callback=1500", "background=1500", "idle=10"].flatMap { ["--limit", $0] }
         let daemon = try await Daemon(kind, limits)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         kill(process, SIGSTOP)
         try daemon.perform(.background(identifier: "one"))
@@ -54,8 +53,7 @@ struct OutsideTests {
         }
         let launcher = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
         let daemon = try await Daemon(.signals, ["--limit", "quit=2000"], launcher: launcher)
-        try daemon.launch("one", ["--task", "upload", "--end-tasks"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--task", "upload", "--end-tasks"])
         kill(try #require(daemon.children.first), SIGTERM)
         await daemon.waitUntilEnded()
         #expect(await daemon.process.waitForOutput("one willTerminate\n"))
@@ -73,10 +71,8 @@ struct OutsideTests {
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectLine(.explain(identifier: "one")) { $0.contains("reports every 5.0 s (WATCHDOG_USEC)") }
         // A later application is suspended by now.
-        try daemon.launch("two")
-        await daemon.expectState(.active, of: "two")
-        try daemon.perform(.background(identifier: "two"))
-        await daemon.expectState(.suspended, of: "two")
+        try await daemon.launchInForeground("two")
+        try await daemon.suspend("two")
         #expect(try daemon.status(of: "one")?.state == .background)
         await daemon.finish()
     }

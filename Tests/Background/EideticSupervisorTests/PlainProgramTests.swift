@@ -35,20 +35,16 @@ struct PlainProgramTests {
         expectNote("does not connect", in: try launch(["/bin/sleep", "1000"], on: daemon))
         await daemon.expectState(.active, of: "one")
         let process = try #require(try daemon.status(of: "one")?.process)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         #expect(try daemon.lines(.explain(identifier: "one")).contains { $0.contains("does not connect") })
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         try await daemon.replace()
         await daemon.expectState(.active, of: "one")
         #expect(try daemon.status(of: "one")?.process == process)
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         try await daemon.replace()
         await daemon.expectState(.suspended, of: "one")
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectState(.notRunning, of: "one")
         // The status of a process that an earlier supervisor has started is not known.
@@ -65,8 +61,7 @@ struct PlainProgramTests {
         let script = "trap 'exit 7' TERM; echo trapped; while :; do sleep 0.05; done"
         expectNote("does not connect", in: try launch(["/bin/sh", "-c", script], on: daemon))
         await daemon.expectOutput("trapped")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         try daemon.perform(.quit(identifier: "one", force: false))
         await daemon.expectLine(.log(identifier: "one", count: 200)) { $0.contains("ended: exit status 7") }
         await daemon.finish()
@@ -94,10 +89,8 @@ struct PlainProgramTests {
         let file = open(gate, O_RDWR)
         defer { close(file) }
         if inBackground {
-            try daemon.perform(.background(identifier: "one"))
-            await daemon.expectState(.suspended, of: "one")
-            try daemon.perform(.foreground(identifier: "one"))
-            await daemon.expectState(.active, of: "one")
+            try await daemon.suspend("one")
+            try await daemon.resume("one")
         }
         #expect(write(file, "go\n", 3) == 3)
         let isConnected = await daemon.waitForStatuses { _ in
@@ -105,8 +98,7 @@ struct PlainProgramTests {
         }
         #expect(isConnected)
         await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         await daemon.finish()
     }
 

@@ -58,8 +58,7 @@ struct ProcessorTests {
         await daemon.expectState(.suspended, of: "app")
         #expect(try daemon.lines(.explain(identifier: "app")).contains { $0.contains("called in early") })
         #expect(try daemon.lines(.log(identifier: "app", count: 50)).contains { $0.contains("called in early") })
-        try daemon.perform(.foreground(identifier: "app"))
-        await daemon.expectState(.active, of: "app")
+        try await daemon.resume("app")
         #expect(try !daemon.lines(.explain(identifier: "app")).contains { $0.contains("called in early") })
         await daemon.finish()
     }

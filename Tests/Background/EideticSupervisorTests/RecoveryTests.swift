@@ -8,26 +8,11 @@ import Testing
 
 @Suite("Recovery of the supervisor", .serialized, .timeLimit(.minutes(30)))
 struct RecoveryTests {
-    /// The processes that bear the mark of the daemon's applications, by application.
-    private func processes(of daemon: Daemon) -> [String: [Int32]] {
-        let prefix = daemon.directory.path(of: "run") + " "
-        var found: [String: [Int32]] = [:]
-        for status in ProcessStatus.all where status.state != "Z" {
-            guard let mark = ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier),
-                mark.hasPrefix(prefix)
-            else { continue }
-            found[String(mark.dropFirst(prefix.count).prefix { $0 != "@" }), default: []].append(status.identifier)
-        }
-        return found
-    }
-
     @Test("B05 a suspended application stays suspended when its supervisor is replaced", arguments: ControlGroups.kinds)
     func suspended(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=10"])
-        try daemon.launch("one", ["--fork-twice"])
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one", ["--fork-twice"])
+        try await daemon.suspend("one")
         let before = try #require(try daemon.status(of: "one")?.process)
         let ticks = ProcessStatus(of: before)?.ticks
         try await daemon.replace()
@@ -43,8 +28,7 @@ struct RecoveryTests {
     @Test("an application that ended without a supervisor is reported, and can be launched again")
     func endedMeanwhile() async throws {
         let daemon = try await Daemon(.group)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         await daemon.kill()
         await killAndWait(process)
@@ -78,7 +62,7 @@ struct RecoveryTests {
         for name in names { try daemon.launch(name) }
         let isLaunched = await daemon.waitForStatuses { $0.allSatisfy { $0.state == .active } && $0.count == count }
         #expect(isLaunched)
-        let before = processes(of: daemon)
+        let before = daemon.markedProcesses
         #expect(before.count == count && before.values.allSatisfy { $0.count == 1 })
         for _ in 0..<Torture.repetitions(3, full: 100) {
             // Requests are under way when the supervisor dies; the moment is random.
@@ -89,7 +73,7 @@ struct RecoveryTests {
             }
             RandomMoment.pass(within: .milliseconds(5))
             try await daemon.replace()
-            #expect(processes(of: daemon) == before)
+            #expect(daemon.markedProcesses == before)
         }
         for name in names {
             let isAccepted = await daemon.waitForStatuses { _ in
@@ -99,7 +83,7 @@ struct RecoveryTests {
         }
         let isActive = await daemon.waitForStatuses { $0.allSatisfy { $0.state == .active } }
         #expect(isActive, "\((try? daemon.list().map { "\($0.identifier) \($0.state)" }) ?? [])")
-        #expect(processes(of: daemon) == before)
+        #expect(daemon.markedProcesses == before)
         await daemon.finish()
     }
 
@@ -118,7 +102,7 @@ struct RecoveryTests {
             )
             RandomMoment.pass(within: .milliseconds(5))
             try await daemon.replace()
-            let found = processes(of: daemon)
+            let found = daemon.markedProcesses
             #expect((found[name] ?? []).count <= 1)
             // A launch that the supervisor did not begin is requested again; one that it began is the only one.
             let isAccepted = await daemon.waitForStatuses { _ in
@@ -127,7 +111,7 @@ struct RecoveryTests {
             #expect(isAccepted)
             await daemon.expectState(.active, of: name)
             // A process that the killed supervisor had just begun ends when it finds its socket closed.
-            try await eventually("processes of \(name)", is: 1) { processes(of: daemon)[name]?.count ?? 0 }
+            try await eventually("processes of \(name)", is: 1) { daemon.markedProcesses[name]?.count ?? 0 }
         }
         await daemon.finish()
     }

@@ -14,10 +14,8 @@ struct ResourceTests {
     )
     func standstill(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=20"])
-        try daemon.launch("one", ["--fork-twice"])
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one", ["--fork-twice"])
+        try await daemon.suspend("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         let processes = ProcessStatus.all.filter { status in
             ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier)?
@@ -73,10 +71,8 @@ struct ResourceTests {
     @Test("B05 a keeper starts the supervisor again; after three crashes everything continues")
     func keeper() async throws {
         let daemon = try await Daemon(.group, ["--keeper", "--limit", "idle=20"])
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one")
+        try await daemon.suspend("one")
         let process = try #require(try daemon.status(of: "one")?.process)
         for crash in 1...3 {
             let child = try #require(daemon.children.first { KernelFile.read("/proc/\($0)/comm") == "eideticd\n" })

@@ -83,8 +83,7 @@ struct SoundTests {
         #expect(await daemon.waitForStatuses { $0.count { $0.state == .suspended } == 2 })
         kill(try #require(numbers.last), SIGUSR1)
         // It continues when the user looks at it, and its word counts again until the next stay.
-        try daemon.perform(.foreground(identifier: "liar"))
-        await daemon.expectState(.active, of: "liar")
+        try await daemon.resume("liar")
         await sound.finish()
         // Without a server the word of the others holds.
         for name in ["two", "three"] {

@@ -14,10 +14,8 @@ struct TakeoverTests {
     func otherHierarchy() async throws {
         guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one")
+        try await daemon.suspend("one")
         await daemon.kill()
         let elsewhere = try #require(daemon.controlGroup) + "-elsewhere"
         try await daemon.start(["--control-group", elsewhere])
@@ -51,8 +49,7 @@ struct TakeoverTests {
     @Test("B08 an accepted request is carried out by the next supervisor", arguments: ["background", "quit"])
     func intentions(request: String) async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one", ["--wait", "willResignActive"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--wait", "willResignActive"])
         try daemon.perform(
             request == "quit" ? .quit(identifier: "one", force: false) : .background(identifier: "one")
         )
@@ -85,10 +82,8 @@ struct TakeoverTests {
     @Test("B01 an application that was continued without a supervisor learns that it was suspended")
     func continuedByEnd() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one")
+        try await daemon.suspend("one")
         daemon.process.kill(SIGTERM)
         try await daemon.start(afterEnd: true)
         await daemon.expectOutput("one suspended")

@@ -39,10 +39,8 @@ struct TerminalTests {
             ]
         )
         await daemon.expectState(.suspended, of: "job")
-        try daemon.perform(.foreground(identifier: "job"))
-        await daemon.expectState(.active, of: "job")
-        try daemon.perform(.background(identifier: "job"))
-        await daemon.expectState(.suspended, of: "job")
+        try await daemon.resume("job")
+        try await daemon.suspend("job")
         if isReplaced {
             try await daemon.replace()
             await daemon.expectState(.suspended, of: "job")

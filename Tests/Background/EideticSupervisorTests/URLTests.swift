@@ -46,8 +46,7 @@ struct URLTests {
     @Test("B09 an application that asks another one to open a URL is named as its source")
     func source() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let command = "exec \(Daemon.executable("eidetic-app")) open --runtime-dir \"$1\" one x:1"
         var program = ProgramDescription(executable: "/bin/sh")
         program.arguments = ["-c", command, "sh", daemon.directory.path(of: "run")]
@@ -63,8 +62,7 @@ struct URLTests {
     )
     func followed(url: String) async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one", ["--wait", "didEnterBackground"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--wait", "didEnterBackground"])
         let process = try #require(try daemon.status(of: "one")?.process)
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectOutput("one didEnterBackground\n")
@@ -89,8 +87,7 @@ struct URLTests {
     @Test("B09 a URL that an application handles while the supervisor is replaced is not delivered again")
     func handledMeanwhile() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try daemon.launch("one", ["--wait", "openURL x:1"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--wait", "openURL x:1"])
         try daemon.perform(.launch(identifier: "one", url: "x:1", inBackground: false))
         await daemon.expectOutput("one openURL x:1\n")
         try await daemon.replace()

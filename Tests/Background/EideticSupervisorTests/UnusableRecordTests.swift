@@ -15,10 +15,8 @@ struct UnusableRecordTests {
     func continues(record: String) async throws {
         let daemon = try await Daemon(.signals, ["--limit", "idle=10"])
         for name in ["one", "other"] {
-            try daemon.launch(name)
-            await daemon.expectState(.active, of: name)
-            try daemon.perform(.background(identifier: name))
-            await daemon.expectState(.suspended, of: name)
+            try await daemon.launchInForeground(name)
+            try await daemon.suspend(name)
         }
         let one = try #require(try daemon.status(of: "one")?.process)
         let other = try #require(try daemon.status(of: "other")?.process)
@@ -111,8 +109,7 @@ struct UnusableRecordTests {
                 "--transfer-directory", place.path(of: "transfers"),
             ]
         )
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         await daemon.finish()
     }
 }

@@ -15,8 +15,7 @@ struct VersionTests {
     @Test("B06 one that connects is told the version and closed, the log says which is too old", arguments: [-1, 1])
     func connecting(difference: Int) async throws {
         let daemon = try await Daemon(.signals)
-        try daemon.launch("one")
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one")
         let socket = try PacketSocket.connect(to: "\(daemon.directory.path(of: "run"))/supervisor")
         var hello = WireWriter.encode(ApplicationMessage.hello(Hello(identifier: "other")))
         hello[1] = UInt8(Int(SupervisionProtocol.version) + difference)

@@ -13,8 +13,7 @@ struct WatchdogTests {
     @Test("B05 a traced process is spared by the watchdog, which says so; killed when the debugger has left")
     func tracedProcess() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "background=1500"])
-        try daemon.launch("one", ["--block", "didEnterBackground"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--block", "didEnterBackground"])
         let process = try #require(try daemon.status(of: "one")?.process)
         let script = """
             import ctypes, sys
@@ -58,8 +57,7 @@ struct WatchdogTests {
     @Test("B04 tasks whose names the application does not tell are counted in the log of a kill")
     func countOfTasks() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "callback=1500"])
-        try daemon.launch("one", ["--task", "flush", "--block", "willEnterForeground"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--task", "flush", "--block", "willEnterForeground"])
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectOutput("one task flush")
         try daemon.perform(.foreground(identifier: "one"))
@@ -73,8 +71,7 @@ struct WatchdogTests {
     func budgetOfOneProcess() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
         for (arguments, limit) in [(["--budget", "20"], 20), ([], 600)] {
-            try daemon.launch("one", ["--task", "flush"] + arguments)
-            await daemon.expectState(.active, of: "one")
+            try await daemon.launchInForeground("one", ["--task", "flush"] + arguments)
             try daemon.perform(.background(identifier: "one"))
             await daemon.expectState(.background, of: "one")
             await daemon.expectOutput("one task flush", times: limit == 20 ? 1 : 2)

@@ -31,11 +31,7 @@ struct APNGFaultTests {
                     width: 4,
                     height: 4,
                     x: isFaulty && fault == .position ? 1 : 0,
-                    y: 0,
-                    numerator: 1,
-                    denominator: 10,
-                    disposal: isFaulty && fault == .disposal ? 5 : 0,
-                    blend: 0
+                    disposal: isFaulty && fault == .disposal ? 5 : 0
                 )
             )
             sequence += 1

@@ -30,17 +30,7 @@ struct AnimationTests {
         png.addChunk("acTL", content: png.bigEndian(2) + png.bigEndian(7))
         png.addPixels(APNGFixtures.rows(width: 2, height: 2, colour: [9, 9, 9]))
         for (index, grey) in [UInt8(100), 200].enumerated() {
-            let control = APNGFixtures.frameControl(
-                sequence: 2 * index,
-                width: 2,
-                height: 2,
-                x: 0,
-                y: 0,
-                numerator: 1,
-                denominator: 10,
-                disposal: 0,
-                blend: 0
-            )
+            let control = APNGFixtures.frameControl(sequence: 2 * index, width: 2, height: 2)
             png.addChunk("fcTL", content: control)
             png.addChunk(
                 "fdAT",
@@ -59,35 +49,12 @@ struct AnimationTests {
     func brokenAPNG(_ fault: Int) throws {
         var png = PNGWriter(width: 2, height: 2, colorType: 2)
         png.addChunk("acTL", content: png.bigEndian(2) + png.bigEndian(0))
-        png.addChunk(
-            "fcTL",
-            content: APNGFixtures.frameControl(
-                sequence: 0,
-                width: 2,
-                height: 2,
-                x: 0,
-                y: 0,
-                numerator: 1,
-                denominator: 10,
-                disposal: 0,
-                blend: 0
-            )
-        )
+        png.addChunk("fcTL", content: APNGFixtures.frameControl(sequence: 0, width: 2, height: 2))
         png.addPixels(APNGFixtures.rows(width: 2, height: 2, colour: [9, 9, 9]))
         let sequence = fault == 1 ? 5 : 1, x = fault == 2 ? 1 : 0, disposal: UInt8 = fault == 3 ? 3 : 0
         png.addChunk(
             "fcTL",
-            content: APNGFixtures.frameControl(
-                sequence: sequence,
-                width: 2,
-                height: 2,
-                x: x,
-                y: 0,
-                numerator: 1,
-                denominator: 10,
-                disposal: disposal,
-                blend: 0
-            )
+            content: APNGFixtures.frameControl(sequence: sequence, width: 2, height: 2, x: x, disposal: disposal)
         )
         png.addChunk(
             "fdAT",

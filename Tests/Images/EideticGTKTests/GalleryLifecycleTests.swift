@@ -19,22 +19,13 @@ struct GalleryLifecycleTests {
 
     init() async throws {
         gallery = try await RunningGallery(imageCount: 1)
-        let body = try RunningGallery.encodedImage(number: 5)
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
-        origin = try ScriptedOrigin { [requestReached, responseGate] _ in
-            [.open(requestReached), .wait(responseGate), .send(Array(head.utf8) + body), .close]
-        }
+        origin = try RunningGallery.heldOrigin(responseGate, reached: requestReached)
     }
 
     /// Starts the Gallery with two images, of which the second is held back.
     private func start() async throws {
         try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"], awaiting: "state active")
         await requestReached.wait()
-    }
-
-    private func isShown(_ number: Int) async throws -> Bool {
-        let image = try await gallery.capture(), colour = RunningGallery.colour(ofImage: number)
-        return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
     }
 
     @Test("L25 an image that comes while the Gallery is minimised is on the screen when it is restored")
@@ -46,7 +37,7 @@ struct GalleryLifecycleTests {
         await gallery.waitForOutput("not drawn yet: \(origin.url)/late.png")
         try await gallery.restore()
         await gallery.waitForOutput("state active", times: 2)
-        try await eventually("the image") { try await isShown(5) }
+        try await eventually("the image") { try await gallery.shows(5) }
         try await gallery.quit()
     }
 
@@ -79,7 +70,7 @@ struct GalleryLifecycleTests {
         origin.stop()
         try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"])
         #expect(!gallery.hasOutput("failed"))
-        try await eventually("the image") { try await isShown(5) }
+        try await eventually("the image") { try await gallery.shows(5) }
         try await gallery.quit()
     }
 }

@@ -24,11 +24,7 @@ struct GallerySupervisionTests {
 
     init() async throws {
         gallery = try await RunningGallery(imageCount: 1)
-        let body = try RunningGallery.encodedImage(number: 5)
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
-        origin = try ScriptedOrigin { [requestReached, responseGate] _ in
-            [.open(requestReached), .wait(responseGate), .send(Array(head.utf8) + body), .close]
-        }
+        origin = try RunningGallery.heldOrigin(responseGate, reached: requestReached)
         runtimeDirectory = gallery.directory.path(of: "run")
         gallery.variables = ["EIDETIC_RUNTIME_DIR": runtimeDirectory]
         let entry = try FileSystem().contents(of: Self.entryPath)
@@ -83,17 +79,12 @@ struct GallerySupervisionTests {
         }
     }
 
-    private func isShown(_ number: Int) async throws -> Bool {
-        let image = try await gallery.capture(), colour = RunningGallery.colour(ofImage: number)
-        return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
-    }
-
     @Test("B21 B05 the Gallery is suspended when its download has ended, a snapshot is kept, and it returns")
     func returns() async throws {
         try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"], awaiting: "state active")
         await requestReached.wait()
         try await waitForState("active")
-        try await eventually("the first image") { try await isShown(0) }
+        try await eventually("the first image") { try await gallery.shows(0) }
         try await gallery.minimize()
         await gallery.waitForOutput("state background")
         // The load holds a background task.
@@ -113,7 +104,7 @@ struct GallerySupervisionTests {
         try await waitForState("suspended")
         _ = try await app("foreground", Self.identifier)
         await gallery.waitForOutput("state active", times: 2)
-        try await eventually("the image") { try await isShown(5) }
+        try await eventually("the image") { try await gallery.shows(5) }
         try await gallery.quit()
         supervisor.kill(SIGTERM)
     }

@@ -20,14 +20,7 @@ struct GalleryTests {
         let names = Set(items.map(\.name))
         let expected = ["Images", "Refresh", "Dark colours", "Size of the cache", "Next image", "10 images"]
         #expect(names.isSuperset(of: expected), "\(names)")
-        // The transition to each image may still be running.
-        for number in 0..<10 {
-            let item = try #require(items.last { $0.name == "\(number)" })
-            let point = try await gallery.middle(of: item, reader: reader)
-            try await eventually("image \(number)") {
-                try await gallery.capture().shows(RunningGallery.colour(ofImage: number), at: point)
-            }
-        }
+        try await gallery.waitForImages(10, among: items, reader: reader)
         // First light, then dark.
         let background = (x: 15, y: 700), light = try await gallery.capture()[background.x, background.y]
         try await gallery.press("ctrl+d")
@@ -187,15 +180,7 @@ struct GalleryTests {
         let reader = try await gallery.start()
         await gallery.waitForOutput("offline")
         #expect(!gallery.hasOutput("failed"))
-        for number in 0..<4 {
-            let point = try await gallery.middle(
-                of: try #require(try await reader.items(named: "\(number)").last),
-                reader: reader
-            )
-            try await eventually("image \(number)") {
-                try await gallery.capture().shows(RunningGallery.colour(ofImage: number), at: point)
-            }
-        }
+        try await gallery.waitForImages(4, among: try await reader.items(), reader: reader)
         try await gallery.quit()
     }
 }

@@ -17,11 +17,7 @@ struct GalleryTransferTests {
 
     init() async throws {
         gallery = try await RunningGallery(imageCount: 1)
-        let body = try RunningGallery.encodedImage(number: 5)
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
-        origin = try ScriptedOrigin { [responseGate] _ in
-            [.wait(responseGate), .send(Array(head.utf8) + body), .close]
-        }
+        origin = try RunningGallery.heldOrigin(responseGate)
     }
 
     private var sources: [String] { [gallery.server.url + "/0.png", origin.url + "/late.png"] }
@@ -35,14 +31,6 @@ struct GalleryTransferTests {
         #expect(origin.requests.map { $0.headers["accept-encoding"] == "identity" } == [false, true])
     }
 
-    private func waitUntilShown() async throws {
-        let colour = RunningGallery.colour(ofImage: 5)
-        try await eventually("the image") {
-            let image = try await gallery.capture()
-            return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
-        }
-    }
-
     @Test("L06 B14 an image that the Gallery has handed over before it was killed is shown without another request")
     func killed() async throws {
         try await handOver()
@@ -50,7 +38,7 @@ struct GalleryTransferTests {
         responseGate.open()
         try await gallery.waitForTransfers()
         try await gallery.start(sources)
-        try await waitUntilShown()
+        try await eventually("the image") { try await gallery.shows(5) }
         #expect(origin.requests.count == 2)
         try await gallery.quit()
     }
@@ -61,7 +49,7 @@ struct GalleryTransferTests {
         responseGate.open()
         try await gallery.restore()
         await gallery.waitForOutput("all shown")
-        try await waitUntilShown()
+        try await eventually("the image") { try await gallery.shows(5) }
         try await gallery.quit()
     }
 }

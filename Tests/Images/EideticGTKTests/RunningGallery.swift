@@ -49,6 +49,14 @@ final class RunningGallery {
         return try ImageEncoder.encode(Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size), as: .png)
     }
 
+    /// Returns a server of the fifth image that responds when a gate opens.
+    static func heldOrigin(_ gate: Gate, reached: Gate = Gate()) throws -> ScriptedOrigin {
+        let body = try encodedImage(number: 5), fields: KeyValuePairs = ["Content-Type": "image/png"]
+        return try ScriptedOrigin { _ in
+            [.open(reached), .wait(gate), .response(200, headers: fields, body: body), .close]
+        }
+    }
+
     /// Adds an incompressible image of about a megabyte to the server.
     func serveLarge(_ name: String) throws {
         let size = PixelSize(width: 700, height: 500)
@@ -162,11 +170,13 @@ final class RunningGallery {
 
     /// Returns a finger, and the origin of the window on the touch screen.
     func touchScreen() async throws -> (finger: Finger, origin: (x: Int, y: Int)) {
+        (try screen.finger(), (try await geometry("X="), try await geometry("Y=")))
+    }
+
+    /// Returns a number of the window's geometry.
+    private func geometry(_ name: String) async throws -> Int {
         let lines = try await xdotool("getwindowgeometry", "--shell", window).split(separator: "\n")
-        func value(_ name: String) throws -> Int {
-            try #require(lines.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }, "\(lines)")
-        }
-        return (try screen.finger(), (try value("X="), try value("Y=")))
+        return try #require(lines.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }, "\(lines)")
     }
 
     func minimize() async throws { _ = try await xdotool("windowminimize", window) }
@@ -200,10 +210,28 @@ final class RunningGallery {
     /// Returns a screenshot of the window.
     func capture() async throws -> PixelBuffer { try await screen.capture(window) }
 
+    /// Returns `true` if an image is shown in the upper part of the window.
+    func shows(_ number: Int) async throws -> Bool {
+        let image = try await capture(), colour = Self.colour(ofImage: number)
+        return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
+    }
+
+    /// Waits until the first images are shown, each in its cell; the transition to each may still be running.
+    func waitForImages(_ count: Int, among items: [ScreenReader.Item], reader: ScreenReader) async throws {
+        var points: [(x: Int, y: Int)] = []
+        for number in 0..<count {
+            points.append(try await middle(of: try #require(items.last { $0.name == "\(number)" }), reader: reader))
+        }
+        try await eventually("the images that are not shown", is: [Int]()) {
+            let capture = try await self.capture()
+            return points.indices.filter { !capture.shows(Self.colour(ofImage: $0), at: points[$0]) }
+        }
+    }
+
     /// Returns the centre of a widget, in the window including the border of its shadow.
     func middle(of item: ScreenReader.Item, reader: ScreenReader) async throws -> (x: Int, y: Int) {
         let area = try await reader.area(of: item), windowArea = try await reader.area(of: try await reader.window())
-        let border = (try await capture().size.width - windowArea.width) / 2
+        let border = (try await geometry("WIDTH=") - windowArea.width) / 2
         return (area.x + area.width / 2 + border, area.y + area.height / 2 + border)
     }
 }

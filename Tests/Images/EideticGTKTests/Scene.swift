@@ -60,11 +60,7 @@ enum Scene {
     }
 
     /// Returns the path of an executable beside this test bundle.
-    static func executablePath(of name: String) -> String {
-        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
-        return "\(directory)/\(name)"
-    }
+    static func executablePath(of name: String) -> String { BuiltProgram.path(of: name) }
 }
 
 /// A headless display server with a window manager.

@@ -20,6 +20,7 @@ final class ScreenReader {
 
     private let bus: String
     private let program: String
+    private var onlyWindow: Item?
     private static let root = "/org/a11y/atspi/accessible/root"
     private static let accessible = "org.a11y.atspi.Accessible"
 
@@ -67,8 +68,13 @@ final class ScreenReader {
         }
     }
 
-    /// Returns the only window.
-    func window() async throws -> Item { try #require(try await items().first { $0.parent == Self.root }) }
+    /// Returns the only window, which is looked for once.
+    func window() async throws -> Item {
+        if let onlyWindow { return onlyWindow }
+        let window = try #require(try await items().first { $0.parent == Self.root })
+        onlyWindow = window
+        return window
+    }
 
     /// Returns the widgets with a name.
     func items(named name: String) async throws -> [Item] { try await items().filter { $0.name == name } }

@@ -11,17 +11,8 @@ import Testing
     .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
 )
 struct FleetTests {
-    /// The path of the program that is a machine; it is in the build directory of the tests.
-    private static let probe: String = {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        var directory = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        while let slash = directory.lastIndex(of: "/") {
-            directory = String(directory[..<slash])
-            if access("\(directory)/eidetic-probe", X_OK) == 0 { return "\(directory)/eidetic-probe" }
-        }
-        return "eidetic-probe is not beside the tests"
-    }()
+    /// The path of the program that is a machine.
+    private static let probe = BuiltProgram.path(of: "eidetic-probe")
 
     private static func start(_ fleet: Fleet, urls: [String], in directory: TemporaryDirectory, number: Int) throws
         -> Subprocess
@@ -29,22 +20,30 @@ struct FleetTests {
         let input = Array((urls.joined(separator: "\n") + "\n").utf8)
         return try Subprocess(
             probe,
-            arguments: ["fleet", fleet.redis.url, directory.path(of: "\(number)")],
+            arguments: ["fleet", fleet.redis.url, directory.path(of: "\(number)"), "2000"],
             input: input
         )
     }
 
     @Test("L09 the lease of a machine that is killed expires, and the others load its images")
     func killedHolder() async throws {
-        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300; limit_rate 4k;")
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
         let directory = try TemporaryDirectory(named: "machines")
-        let urls = try (0..<4).map { try fleet.serve("\($0).png", width: 200, height: 150, isNoisy: true).url }
+        let urls = try (0..<4).map { try fleet.serve("\($0).png").url }
+        // The server responds to nobody before the victim's end.
+        kill(fleet.origin.identifier, SIGSTOP)
         let victim = try Self.start(fleet, urls: urls, in: directory, number: 0)
         try await eventually("number of leases", is: 4) {
             try await fleet.redis.command("KEYS", "*:lease").split(separator: "\n").count
         }
         victim.kill()
         _ = await victim.waitUntilExit()
+        // None is held for ever; −1 would be a lease without an end.
+        for lease in try await fleet.redis.command("KEYS", "*:lease").split(separator: "\n") {
+            let left = try await fleet.redis.command("PTTL", String(lease))
+            #expect(Int(left).map { $0 != -1 && $0 <= 2_000 } == true, "\(left)")
+        }
+        kill(fleet.origin.identifier, SIGCONT)
         let result = await (try Self.start(fleet, urls: urls, in: directory, number: 1)).waitUntilExit()
         #expect(result.status == .exited(0), "\(result.outputText)")
         #expect(result.outputText.contains("network 4"))
@@ -131,7 +130,7 @@ struct FleetTests {
         done
         leases() { redis-cli -h 10.77.0.1 --scan --pattern '*:lease' | wc -l; }
         kill -STOP $nginx
-        ip netns exec machine1 \(probe) fleet redis://10.77.0.1 \(directory)/victim < list > /dev/null 2>&1 &
+        ip netns exec machine1 \(probe) fleet redis://10.77.0.1 \(directory)/victim 2000 < list > /dev/null 2>&1 &
         victim=$!
         until [ "$(leases)" = 8 ]; do kill -0 $victim; done
         kill -KILL $victim

@@ -1,14 +1,14 @@
 import EideticCodecs
 import EideticCore
 import EideticSandbox
+import EideticTestSupport
 import Glibc
 
 /// The programs of the build.
 enum Programs {
     /// Returns the path of an executable beside this test bundle.
     static func path(of program: String) -> String {
-        let own = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        return "\(own.lastIndex(of: "/").map { String(own[..<$0]) } ?? ".")/\(program)"
+        BuiltProgram.path(of: program)
     }
 
     /// A pool of real decoding processes.

@@ -7,10 +7,7 @@ import Testing
 /// Serialized, because the program of the sandbox is that of the whole process.
 @Suite("Decode policies", .serialized, .timeLimit(.minutes(2)))
 struct DecodePolicyTests {
-    private static let program: String = {
-        let own = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        return "\(own.lastIndex(of: "/").map { String(own[..<$0]) } ?? ".")/eidetic-decode"
-    }()
+    private static let program = BuiltProgram.path(of: "eidetic-decode")
 
     init() { DecodeSandbox.programPath = Self.program }
 

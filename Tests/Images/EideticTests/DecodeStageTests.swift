@@ -37,17 +37,6 @@ struct DecodeStageTests {
         }
     }
 
-    private final class ThreadRecorder: ImageTransform {
-        let key = "thread"
-        let names = Guarded<[String]>([])
-
-        func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-            let name = (try? FileSystem().contents(of: "/proc/thread-self/comm")) ?? []
-            names.withLock { $0.append(String(decoding: name.dropLast(), as: UTF8.self)) }
-            return pixels
-        }
-    }
-
     @Test("L12 C07 a cache of a pipeline decodes and transforms on the threads of the pipeline, within their limit")
     func shared() async throws {
         let fixture = try await Fixture(), proceed = Gate(), recorder = ThreadRecorder()

@@ -4,7 +4,7 @@ import EideticTestSupport
 import Testing
 
 /// A transform that records the name of the thread on which it is applied.
-private final class ThreadRecorder: ImageTransform {
+final class ThreadRecorder: ImageTransform {
     let key = "thread"
     let names = Guarded<[String]>([])
 

@@ -19,12 +19,6 @@ struct DerivedImageIdentityTests {
         return ImagePipeline(configuration)
     }
 
-    private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
-        let response = try await pipeline.response(for: request)
-        try await eventually("the pipeline is idle") { pipeline.isIdle }
-        return response
-    }
-
     /// Stores an image of a size without its bytes, as an application does.
     private func store(_ request: ImageRequest, in fixture: PipelineFixture) async throws {
         let image = try TestImage.image(width: 8, height: 6)

@@ -37,12 +37,6 @@ struct DerivedImageTests {
     }
 
     /// Loads an image in a run of its own, and waits until everything is on disk.
-    private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
-        let response = try await pipeline.response(for: request)
-        try await eventually("the pipeline is idle") { pipeline.isIdle }
-        return response
-    }
-
     private func isDerived(_ response: ImageResponse) -> Bool {
         response.trace.steps.contains { $0.stage == .disk && $0.detail.hasPrefix("derived") }
     }

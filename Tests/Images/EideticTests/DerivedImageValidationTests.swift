@@ -28,12 +28,6 @@ struct DerivedImageValidationTests {
         return ImagePipeline(configuration)
     }
 
-    private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
-        let response = try await pipeline.response(for: request)
-        try await eventually("the pipeline is idle") { pipeline.isIdle }
-        return response
-    }
-
     private func server() async throws -> PipelineFixture {
         try await PipelineFixture(.init(server: #"add_header Cache-Control "max-age=60";"#))
     }

@@ -3,67 +3,27 @@ import EideticTestSupport
 import EideticViews
 import Testing
 
-/// A display that records what it shows.
-@MainActor
-final class RecordingDisplay: ImageDisplay {
-    enum Shown: Equatable {
-        case nothing
-        case image(PixelSize, hasTransition: Bool)
-        case indicator(ImageIndicator?)
-    }
-
-    private(set) var history: [Shown] = []
-    /// The pixels of the images, as they were shown.
-    private(set) var pixels: [PixelBuffer] = []
-    private var transitions: [@MainActor () -> Void] = []
-
-    var images: [Shown] {
-        history.filter { if case .indicator = $0 { false } else { true } }
-    }
-
-    func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
-        if let image { pixels.append(image.pixels) }
-        history.append(image.map { .image($0.size, hasTransition: transition != nil) } ?? .nothing)
-        transition == nil ? completion() : transitions.append(completion)
-    }
-
-    func displayIndicator(_ indicator: ImageIndicator?) { history.append(.indicator(indicator)) }
-
-    /// Finishes the transitions that were started.
-    func finishTransitions() {
-        let ending = transitions
-        transitions = []
-        for end in ending { end() }
-    }
-}
-
-/// A display that records whether its images were decoded.
-@MainActor
-private final class DecodingRecordingDisplay: ImageDisplay {
-    private(set) var decodedStates: [Bool] = []
-
-    func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
-        if let image { decodedStates.append(image.isDecoded) }
-        completion()
-    }
-}
-
 @MainActor
 @Suite("Image slot", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct ImageSlotTests {
     let display = RecordingDisplay()
     let small = PixelSize(width: 64, height: 48)
+    let one = PixelSize(width: 1, height: 1)
 
-    private func placeholder() throws -> Image {
+    func placeholder() throws -> Image {
         let pixels = try TestImage.pixels(width: 1, height: 1)
         return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
     }
 
+    func makeSlot(_ pipeline: ImagePipeline) -> ImageSlot {
+        ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
+    }
+
     /// Loads an image in the slot, and waits for the completion.
-    private func load(
+    func load(
         _ request: ImageRequest,
         in slot: ImageSlot,
-        presentation: ImageSlot.Presentation = .init()
+        _ presentation: ImageSlot.Presentation = .init()
     ) async -> Result<ImageResponse, EideticError> {
         await withCheckedContinuation { continuation in
             slot.load(request, presentation: presentation) { continuation.resume(returning: $0) }
@@ -73,9 +33,8 @@ struct ImageSlotTests {
     @Test("L01 the placeholder is shown, then the image with its transition")
     func shows() async throws {
         let fixture = try await PipelineFixture(), request = try fixture.serve()
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await load(request, in: slot, presentation: .init(placeholder: try placeholder(), transition: .crossFade()))
-        let one = PixelSize(width: 1, height: 1)
+        let slot = makeSlot(fixture.pipeline)
+        _ = await load(request, in: slot, .init(placeholder: try placeholder(), transition: .crossFade()))
         #expect(display.images == [.image(one, hasTransition: false), .image(small, hasTransition: true)])
         guard case .shown(.network) = slot.state else { Issue.record("\(slot.state)"); return }
     }
@@ -84,7 +43,7 @@ struct ImageSlotTests {
     func memoryHit() async throws {
         let fixture = try await PipelineFixture(), request = try fixture.serve()
         _ = try await fixture.pipeline.image(for: request)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         var completions = 0
         slot.load(request, presentation: .init(placeholder: try placeholder(), transition: .crossFade())) { _ in
             completions += 1
@@ -103,14 +62,14 @@ struct ImageSlotTests {
             if case .failure(let error) = result { codes.append(error.code) } else { codes.append(nil) }
         }
         #expect(codes == [.invalidURL])
-        #expect(display.images == [.image(PixelSize(width: 1, height: 1), hasTransition: false)])
+        #expect(display.images == [.image(one, hasTransition: false)])
     }
 
     @Test("L14 a new load cancels the earlier one: its completion is called first, its image is never shown")
     func reuse() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 2k; }"))
         let slow = try fixture.serve("slow/a.png", width: 300, height: 300), fast = try fixture.serve()
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         var order: [String] = []
         slot.load(slow) { result in order.append((try? result.get()) == nil ? "slow cancelled" : "slow shown") }
         await withCheckedContinuation { continuation in
@@ -135,30 +94,29 @@ struct ImageSlotTests {
         _ = try await ImagePipeline(.init(diskCache: disk)).image(
             for: ImageRequest(server.url + "/a", cachePolicy: .afterStorage)
         )
-        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init(diskCache: disk)), gate: DisplayGate())
+        let slot = makeSlot(ImagePipeline(.init(diskCache: disk)))
         let presentation = ImageSlot.Presentation(placeholder: try placeholder(), usesCachedPreview: true)
         let size = PixelSize(width: 32, height: 24)
         slot.load(ImageRequest(server.url + "/a", size: size, cachePolicy: .reload), presentation: presentation)
-        let start = RecordingDisplay.Shown.image(PixelSize(width: 1, height: 1), hasTransition: false)
+        let start = RecordingDisplay.Shown.image(one, hasTransition: false)
         let preview = RecordingDisplay.Shown.image(size, hasTransition: false)
         try await eventually("two images are displayed") { display.images.count >= 2 }
         #expect(display.images == [start, preview])
         gate.open()
         try await eventually("the slot has no task") { slot.task == nil }
         #expect(display.images == [start, preview, preview])
-        _ = await load(ImageRequest(server.url + "/b"), in: slot, presentation: presentation)
+        _ = await load(ImageRequest(server.url + "/b"), in: slot, presentation)
         #expect(display.images.dropFirst(3) == [start, .image(small, hasTransition: false)])
     }
 
     @Test("L06 L14 a slot without a request shows the placeholder, also after a load that delayed it")
     func emptied() async throws {
-        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let slot = makeSlot(ImagePipeline(.init()))
         let png = try TestImage.png(width: 64, height: 48)
         let request = ImageRequest(.bytes(png))
         let delayed = ImageSlot.Presentation(placeholder: try placeholder(), delaysPlaceholder: true)
-        _ = await load(request, in: slot, presentation: delayed)
+        _ = await load(request, in: slot, delayed)
         slot.load(nil, presentation: .init(placeholder: try placeholder()))
-        let one = PixelSize(width: 1, height: 1)
         #expect(display.images == [.image(small, hasTransition: false), .image(one, hasTransition: false)])
         guard case .empty = slot.state else { Issue.record("\(slot.state)"); return }
     }
@@ -207,7 +165,7 @@ struct ImageSlotTests {
         }
         let pipeline = ImagePipeline(.init()), request = ImageRequest(server.url + "/a", cachePolicy: .reload)
         _ = try await pipeline.image(for: request)
-        let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
+        let slot = makeSlot(pipeline)
         slot.load(request)
         await server.waitForRequests(count: 2)
         slot.load(request)
@@ -234,7 +192,7 @@ struct ImageSlotTests {
     func repeated() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 50k; }"))
         let request = try fixture.serve("slow/a.png", width: 150, height: 150)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         let presentation = ImageSlot.Presentation(placeholder: try placeholder(), indicator: .progress)
         var order: [String] = []
         var received = 0
@@ -249,13 +207,13 @@ struct ImageSlotTests {
             slot.load(request, presentation: presentation) { order.append("\(turn) \($0.code)") }
             if turn % 10 == 0 { await Task.yield() }
         }
-        #expect(display.images == [.image(PixelSize(width: 1, height: 1), hasTransition: false)])
+        #expect(display.images == [.image(one, hasTransition: false)])
         #expect(
             !display.history.dropFirst(historyBefore.count).contains(.indicator(.progress(nil))),
             "the indicator was restarted"
         )
         let transitionOnly = ImageSlot.Presentation(failureImage: nil, transition: .crossFade())
-        let result = await load(request, in: slot, presentation: transitionOnly)
+        let result = await load(request, in: slot, transitionOnly)
         #expect(order == ["first cancelled"] + (0..<100).map { "\($0) cancelled" })
         #expect(try result.get().source == .network)
         // The last presentation counts: no placeholder, and a transition.
@@ -269,7 +227,7 @@ struct ImageSlotTests {
     func takenOver() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 500; }"))
         let request = try fixture.serve("slow/a.png", width: 300, height: 300), next = try fixture.serve()
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         var order: [String] = []
         slot.load(request) { order.append("1 \($0.code)") }
         let firstTask = try #require(slot.task)
@@ -292,7 +250,7 @@ struct ImageSlotTests {
     func cancelledElsewhere() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 50k; }"))
         let request = try fixture.serve("slow/a.png", width: 150, height: 150)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         var order: [String] = []
         slot.load(request) { order.append("1 \($0.code)") }
         let task = try #require(slot.task)
@@ -317,7 +275,7 @@ struct ImageSlotTests {
             )
         }
         #expect(requests[0] == requests[1])
-        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let slot = makeSlot(ImagePipeline(.init()))
         var order: [String] = []
         slot.load(requests[0]) { order.append("old \($0.code)") }
         await server.waitForRequests(count: 1)
@@ -336,7 +294,7 @@ struct ImageSlotTests {
         slow.timeout = .seconds(60)
         short.byteLimit = 1_000
         let resources: [ImageRequest.Resource] = [.remote(file), .remote(slow), .remote(short), .remote(file)]
-        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let slot = makeSlot(ImagePipeline(.init()))
         let requests = resources.map { ImageRequest($0) }
         for (index, request) in requests.enumerated() {
             #expect(request == requests[0])
@@ -351,7 +309,7 @@ struct ImageSlotTests {
     func urgency() throws {
         let gate = Gate(), origin = try ScriptedOrigin { _ in [.wait(gate)] }
         let request = ImageRequest(origin.url + "/a.png")
-        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let slot = makeSlot(ImagePipeline(.init()))
         for priority in [LoadPriority.low, .high, .normal] {
             slot.load(request.with(priority: priority))
             #expect(slot.task?.priority == priority)
@@ -366,14 +324,10 @@ struct ImageSlotTests {
         let fixture = try await PipelineFixture(),
             request = try fixture.serve(options: .refreshCached, cachePolicy: .afterStorage)
         _ = try await fixture.pipeline.image(for: request)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         slot.load(request)
         fixture.pipeline.removeAllFromMemory()
-        let result = await load(
-            request,
-            in: slot,
-            presentation: .init(placeholder: try placeholder(), indicator: .spinner)
-        )
+        let result = await load(request, in: slot, .init(placeholder: try placeholder(), indicator: .spinner))
         guard case .unchanged? = try result.get().revalidation else { Issue.record("\(result)"); return }
         #expect(display.images == [.image(small, hasTransition: false)])
         #expect(display.history.suffix(2) == [.indicator(.spinner), .indicator(nil)])
@@ -383,107 +337,18 @@ struct ImageSlotTests {
     func storm() async throws {
         let fixture = try await PipelineFixture()
         let requests = try (0..<10).map { try fixture.serve("\($0).png", width: 40 + $0, height: 40) }
-        var slot: ImageSlot? = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var slot: ImageSlot? = makeSlot(fixture.pipeline)
         var completions = 0
         for turn in 0..<1_000 {
             slot?.load(requests[turn % 9]) { _ in completions += 1 }
             if turn % 7 == 0 { slot?.cancel() }
-            if turn % 31 == 0 { slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate()) }
+            if turn % 31 == 0 { slot = makeSlot(fixture.pipeline) }
             if turn % 5 == 0 { await Task.yield() }
         }
         let last = try #require(slot)
         _ = await load(requests[9], in: last)
         try await eventually("number of completions", is: 1_000) { completions }
         #expect(display.images.last == .image(PixelSize(width: 49, height: 40), hasTransition: false))
-    }
-
-    @Test("L06 a kept image, a delayed placeholder and the failure image")
-    func placeholders() async throws {
-        let fixture = try await PipelineFixture(), good = try fixture.serve()
-        let bad = ImageRequest(fixture.server.url + "/missing.png")
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await load(
-            good,
-            in: slot,
-            presentation: .init(placeholder: try placeholder(), keepsCurrentImage: true)
-        )
-        #expect(display.images == [.image(small, hasTransition: false)])
-        _ = await load(
-            bad,
-            in: slot,
-            presentation: .init(placeholder: try placeholder(), delaysPlaceholder: true)
-        )
-        let one = PixelSize(width: 1, height: 1)
-        #expect(display.images.dropFirst() == [.image(one, hasTransition: false)])
-        guard case .failed(let error) = slot.state else { Issue.record("\(slot.state)"); return }
-        #expect(error.httpStatus == 404)
-    }
-
-    @Test("L06 setsImage off leaves it to the completion to show the image")
-    func avoidAutoSet() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve()
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        let result = await load(request, in: slot, presentation: .init(keepsCurrentImage: true, setsImage: false))
-        #expect(try result.get().image.size == small)
-        #expect(display.images.isEmpty)
-    }
-
-    @Test("L06 completesAfterTransition: the completion comes after the transition")
-    func completesAfterTransition() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve()
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        var completions = 0
-        slot.load(request, presentation: .init(transition: .crossFade(), completesAfterTransition: true)) { _ in
-            completions += 1
-        }
-        try await eventually("the small image is displayed") {
-            display.images.last == .image(small, hasTransition: true)
-        }
-        #expect(completions == 0)
-        display.finishTransitions()
-        #expect(completions == 1)
-    }
-
-    @Test("L16 the indicator is shown, filled and hidden")
-    func indicator() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 300, height: 300)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await load(request, in: slot, presentation: .init(indicator: .progress))
-        let indicators = display.history.filter { if case .indicator = $0 { true } else { false } }
-        #expect(indicators.first == .indicator(.progress(nil)))
-        #expect(indicators.contains(.indicator(.progress(1))))
-        #expect(indicators.last == .indicator(nil))
-    }
-
-    @Test("L16 without the request for it no indicator is shown")
-    func noIndicator() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 300, height: 300)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await load(request, in: slot)
-        let shown = display.history.filter { if case .indicator(.some) = $0 { true } else { false } }
-        #expect(shown.isEmpty)
-        #expect(display.images.last == .image(PixelSize(width: 300, height: 300), hasTransition: false))
-    }
-
-    @Test("L23 a slot shows the image in memory of another size first")
-    func preview() async throws {
-        let fixture = try await PipelineFixture(), full = try fixture.serve()
-        let thumbnail = full.with(rendering: .init(size: PixelSize(width: 16, height: 16)))
-        _ = try await fixture.pipeline.image(for: thumbnail)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await load(full, in: slot, presentation: .init(placeholder: try placeholder(), usesCachedPreview: true))
-        let preview = PixelSize(width: 16, height: 12)
-        #expect(display.images == [.image(preview, hasTransition: false), .image(small, hasTransition: false)])
-    }
-
-    @Test("L23 a slot shows the placeholder first if no image of the URL is cached")
-    func noPreview() async throws {
-        let fixture = try await PipelineFixture(), full = try fixture.serve(), other = try fixture.serve("b.png")
-        _ = try await fixture.pipeline.image(for: other)
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await load(full, in: slot, presentation: .init(placeholder: try placeholder(), usesCachedPreview: true))
-        let one = PixelSize(width: 1, height: 1)
-        #expect(display.images == [.image(one, hasTransition: false), .image(small, hasTransition: false)])
     }
 
     @Test("L25 in the background nothing is drawn, and on return the last state once")
@@ -493,8 +358,8 @@ struct ImageSlotTests {
             two = try fixture.serve("2.png", width: 20, height: 20)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: gate)
         gate.hold()
-        _ = await load(one, in: slot, presentation: .init(transition: .crossFade()))
-        _ = await load(two, in: slot, presentation: .init(transition: .crossFade()))
+        _ = await load(one, in: slot, .init(transition: .crossFade()))
+        _ = await load(two, in: slot, .init(transition: .crossFade()))
         #expect(display.history.isEmpty)
         gate.release()
         #expect(display.images == [.image(PixelSize(width: 20, height: 20), hasTransition: false)])
@@ -506,7 +371,7 @@ struct ImageSlotTests {
         let one = try fixture.serve("1.png", width: 10, height: 10),
             two = try fixture.serve("2.png", width: 20, height: 20)
         _ = try await (fixture.pipeline.image(for: one), fixture.pipeline.image(for: two))
-        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = makeSlot(fixture.pipeline)
         var completions: [Int] = []
         slot.load(one) { _ in
             completions.append(1)

@@ -47,12 +47,6 @@ struct SerializerTests {
         return ImagePipeline(configuration)
     }
 
-    private func load(_ request: ImageRequest, by pipeline: ImagePipeline) async throws -> ImageResponse {
-        let response = try await pipeline.response(for: request)
-        try await eventually("the pipeline is idle") { pipeline.isIdle }
-        return response
-    }
-
     /// Returns the beginnings of all entries on disk.
     private func beginnings(in fixture: PipelineFixture) async throws -> [String] {
         let disk = try #require(try nextRun(fixture).configuration.diskCache)

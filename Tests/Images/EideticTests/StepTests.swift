@@ -31,6 +31,13 @@ import Testing
 /// | 18 the view shows the image | with a transition only if it was not in memory | `ImageSlotTests.shows` |
 @Suite("Steps of a load", .timeLimit(.minutes(2)), .needsNginx)
 struct StepTests {
+    /// Returns a fixture whose caches have an image, and its request.
+    private func loaded() async throws -> (PipelineFixture, ImageRequest) {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(cachePolicy: .afterStorage)
+        _ = try await fixture.pipeline.image(for: request)
+        return (fixture, request)
+    }
+
     @Test(
         "L18 L07 step 2: a URL on the list of failures fails with the same error, without a request, until retryFailed"
     )
@@ -49,9 +56,7 @@ struct StepTests {
 
     @Test("L18 C07 step 4: a disk hit fills memory")
     func diskHit() async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(cachePolicy: .afterStorage)
-        _ = try await fixture.pipeline.image(for: request)
+        let (fixture, request) = try await loaded()
         let next = try fixture.nextRun()
         let response = try await next.response(for: request)
         #expect(response.source == .disk)
@@ -62,8 +67,7 @@ struct StepTests {
     @Test("L18 an image from disk is in memory when it is delivered")
     @MainActor
     func memoryFirst() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.serve(cachePolicy: .afterStorage)
-        _ = try await fixture.pipeline.image(for: request)
+        let (fixture, request) = try await loaded()
         let next = try fixture.nextRun()
         let isInMemory = await withCheckedContinuation { continuation in
             next.load(request) { _ in
@@ -75,9 +79,7 @@ struct StepTests {
 
     @Test("L18 step 5: equal loads that miss at the same time read and decode once")
     func simultaneousMisses() async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(cachePolicy: .afterStorage)
-        _ = try await fixture.pipeline.image(for: request)
+        let (fixture, request) = try await loaded()
         let next = try fixture.nextRun(), decodes = Counter()
         let counted = request.with(rendering: .init(transform: CountingTransform(count: decodes)))
         async let one = next.response(for: counted)
@@ -129,9 +131,7 @@ struct StepTests {
 
     @Test("L18 L13 step 6: renditions are made from the cached bytes, without the network")
     func derived() async throws {
-        let fixture = try await PipelineFixture()
-        let request = try fixture.serve(cachePolicy: .afterStorage)
-        _ = try await fixture.pipeline.image(for: request)
+        let (fixture, request) = try await loaded()
         await fixture.server.stop()
         let transformed = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
         #expect(try await fixture.pipeline.response(for: transformed).source == .disk)
@@ -386,54 +386,4 @@ struct StepTests {
 @Sendable
 private func thumbnail(of request: ImageRequest) throws(EideticError) -> ImageRequest {
     request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
-}
-
-/// An interceptor that counts its calls.
-private struct CountingInterceptor: ImageInterceptor {
-    let count: Counter
-
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        count.increment()
-        return try await next(request)
-    }
-}
-
-/// An interceptor that loads another request if the first one fails.
-private struct FallbackInterceptor: ImageInterceptor {
-    let fallback: ImageRequest
-
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        do throws(EideticError) { return try await next(request) } catch { return try await next(fallback) }
-    }
-}
-
-/// Returns the first violation of the Prometheus text format: each family has its help, its type, then its samples,
-/// once.
-private func firstFlaw(inExposition text: String) -> String? {
-    guard text.hasSuffix("\n") else { return "the last line has no end" }
-    var families: [String] = [], kind: Substring = "", helped: Substring = "", seen: Set<Substring> = []
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
-        let words = line.split(separator: " ")
-        guard words.count > 1 else { return "too short: \(line)" }
-        if line.hasPrefix("# HELP ") {
-            helped = words[2]
-        } else if line.hasPrefix("# TYPE ") {
-            guard words[2] == helped, !families.contains(String(helped)) else { return "no help, or twice: \(line)" }
-            families.append(String(helped))
-            kind = words[3]
-        } else {
-            let name = words[0].prefix { $0 != "{" }, suffixes = kind == "summary" ? ["_sum", "_count"] : [""]
-            guard let family = families.last, suffixes.contains(where: { name == family + $0 }),
-                name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }),
-                seen.insert(words[0]).inserted, kind != "counter" || name.hasSuffix("_total")
-            else { return "not of its family: \(line)" }
-        }
-    }
-    return nil
 }

@@ -1,17 +1,9 @@
-import EideticCore
 import EideticTestSupport
-import Glibc
 
 /// The built program, in the directory of the test executable.
 enum EideticProgram {
     /// The path of the executable file.
-    static let path: String = {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let tests = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let directory = tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
-        return "\(directory)/eidetic"
-    }()
+    static let path = BuiltProgram.path(of: "eidetic")
 
     /// Runs the program until it exits.
     static func run(
@@ -20,5 +12,15 @@ enum EideticProgram {
         environment: [String: String?] = [:]
     ) async throws -> Subprocess.Result {
         try await Subprocess.run(path, arguments: arguments, environment: environment, input: input)
+    }
+
+    /// Loads with a cache in a directory, in which the program runs.
+    static func load(
+        _ words: [String],
+        in directory: TemporaryDirectory,
+        input: [UInt8] = []
+    ) async throws -> Subprocess.Result {
+        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(path, arguments: words, directory: directory.path, input: input)
     }
 }

@@ -13,8 +13,7 @@ struct LoadDetailTests {
     }
 
     private func load(_ words: [String]) async throws -> Subprocess.Result {
-        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
-        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
+        try await EideticProgram.load(words, in: directory)
     }
 
     @Test("L26 --explain prints the result and the time of each step")

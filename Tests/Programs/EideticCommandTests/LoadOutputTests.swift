@@ -16,8 +16,7 @@ struct LoadOutputTests {
     }
 
     private func load(_ words: [String], input: [UInt8] = []) async throws -> Subprocess.Result {
-        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
-        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path, input: input)
+        try await EideticProgram.load(words, in: directory, input: input)
     }
 
     @Test("L26 --json has the code of an error, the status of its response and the written file as members")

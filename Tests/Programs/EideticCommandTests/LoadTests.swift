@@ -14,8 +14,7 @@ struct LoadTests {
     }
 
     private func load(_ words: [String], input: [UInt8] = []) async throws -> Subprocess.Result {
-        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
-        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path, input: input)
+        try await EideticProgram.load(words, in: directory, input: input)
     }
 
     @Test("L09 images come from the network first, then from disk, and repeated in one run from memory")

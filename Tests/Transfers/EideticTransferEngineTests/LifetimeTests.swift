@@ -9,6 +9,15 @@ import Testing
 
 @Suite("sessions, events and waiting", .timeLimit(.minutes(1)))
 struct LifetimeTests {
+    /// Returns an origin that holds the last third of a body back, and sends ranges at once.
+    private func heldOrigin(of body: [UInt8], gate: Gate) throws -> ScriptedOrigin {
+        try ScriptedOrigin { request in
+            guard request.rangeStart == nil else { return [.ranged(request, body: body, tag: "\"a\"")] }
+            let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 300000\r\n\r\n"
+            return [.send(Array(head.utf8) + body.prefix(200_000)), .wait(gate)]
+        }
+    }
+
     @Test("B14 events that are not acknowledged come again after a restart, with the same number and file")
     func eventsComeAgainUntilTheyAreAcknowledged() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1, 2])] }
@@ -33,12 +42,7 @@ struct LifetimeTests {
     @Test("B14 a paused download keeps its bytes over a restart, and is continued")
     func pausedDownloadsAreContinued() async throws {
         let body = Body.bytes(300_000)
-        let gate = Gate()
-        let origin = try ScriptedOrigin { request in
-            guard request.rangeStart == nil else { return [.ranged(request, body: body, tag: "\"a\"")] }
-            let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 300000\r\n\r\n"
-            return [.send(Array(head.utf8) + body.prefix(200_000)), .wait(gate)]
-        }
+        let gate = Gate(), origin = try heldOrigin(of: body, gate: gate)
         let directory = try TemporaryDirectory()
         let first = try await ServiceFixture(directory: directory)
         let identifier = try await first.add(TransferRequest(download: origin.url + "/a"))
@@ -57,12 +61,7 @@ struct LifetimeTests {
     @Test("B14 after another boot only the bytes that were synchronised are relied on")
     func unsynchronisedBytesAreDroppedAfterABoot() async throws {
         let body = Body.bytes(300_000)
-        let gate = Gate()
-        let origin = try ScriptedOrigin { request in
-            guard request.rangeStart == nil else { return [.ranged(request, body: body, tag: "\"a\"")] }
-            let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 300000\r\n\r\n"
-            return [.send(Array(head.utf8) + body.prefix(200_000)), .wait(gate)]
-        }
+        let gate = Gate(), origin = try heldOrigin(of: body, gate: gate)
         for (boot, offset) in [("one", 200_000), ("two", nil)] {
             origin.removeRequests()
             let directory = try TemporaryDirectory()
@@ -102,12 +101,7 @@ struct LifetimeTests {
     @Test("B14 a cancelled download has data with which another one continues it")
     func cancelledDownloadsAreResumed() async throws {
         let body = Body.bytes(300_000)
-        let gate = Gate()
-        let origin = try ScriptedOrigin { request in
-            guard request.rangeStart == nil else { return [.ranged(request, body: body, tag: "\"a\"")] }
-            let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 300000\r\n\r\n"
-            return [.send(Array(head.utf8) + body.prefix(200_000)), .wait(gate)]
-        }
+        let gate = Gate(), origin = try heldOrigin(of: body, gate: gate)
         let fixture = try await ServiceFixture()
         let identifier = try await fixture.add(TransferRequest(download: origin.url + "/a"))
         await fixture.log.wait { $0.contains { if case .progress(_, 200_000, _) = $0 { true } else { false } } }

@@ -107,6 +107,22 @@ struct NetworkTests {
         withExtendedLifetime(observation) {}
     }
 
+    /// Transfers in a session of its own, and returns the event of the end.
+    private func transfer(
+        _ request: TransferRequest,
+        by client: TransferClient,
+        allowingPrivateRedirects isAllowed: Bool
+    ) async throws -> TransferEvent {
+        var session = TransferSessionConfiguration(identifier: "\(isAllowed)")
+        session.allowsPrivateRedirects = isAllowed
+        try await client.openSession(session)
+        let log = EventLog()
+        let observation = try await client.observe(session.identifier) { log.record($0) }
+        _ = try await client.add([request], to: session.identifier)
+        defer { withExtendedLifetime(observation) {} }
+        return await log.waitForEvents(1)[0]
+    }
+
     @Test("B14 a redirect from a public address does not lead to this machine, unless the session allows it")
     func redirectsDoNotLeadToPrivateAddresses() async throws {
         let directory = try TemporaryDirectory(named: "network")
@@ -123,15 +139,8 @@ struct NetworkTests {
         }
         let client = try started.process.connect()
         for isAllowed in [false, true] {
-            var session = TransferSessionConfiguration(identifier: "\(isAllowed)")
-            session.allowsPrivateRedirects = isAllowed
-            try await client.openSession(session)
-            let log = EventLog()
-            let observation = try await client.observe(session.identifier) { log.record($0) }
             let request = TransferRequest(download: "http://9.9.9.9:\(started.origin.port)/a")
-            _ = try await client.add([request], to: session.identifier)
-            let event = await log.waitForEvents(1)[0]
-            withExtendedLifetime(observation) {}
+            let event = try await transfer(request, by: client, allowingPrivateRedirects: isAllowed)
             if isAllowed {
                 #expect(event.outcome.isFinished)
             } else if case .failed(let code, _) = event.outcome {
@@ -162,15 +171,8 @@ struct NetworkTests {
         let path = try directory.write(Body.bytes(100), to: "file")
         let client = try started.process.connect()
         for isAllowed in [false, true] {
-            var session = TransferSessionConfiguration(identifier: "\(isAllowed)")
-            session.allowsPrivateRedirects = isAllowed
-            try await client.openSession(session)
-            let log = EventLog()
-            let observation = try await client.observe(session.identifier) { log.record($0) }
             let request = TransferRequest(upload: path, to: "http://9.9.9.9:\(started.origin.port)/a")
-            _ = try await client.add([request], to: session.identifier)
-            let event = await log.waitForEvents(1)[0]
-            withExtendedLifetime(observation) {}
+            let event = try await transfer(request, by: client, allowingPrivateRedirects: isAllowed)
             #expect(event.outcome.isFinished == isAllowed)
             #expect(started.origin.requests.contains { $0.path == "/b" } == isAllowed)
         }

@@ -69,11 +69,9 @@ struct QueueTests {
 
 @Suite("the journal", .timeLimit(.minutes(1)))
 struct JournalTests {
-    @Test("B14 a journal that is cut off anywhere has the records before")
-    func truncatedJournalsAreRead() async throws {
-        let directory = try TemporaryDirectory()
+    /// Returns a journal of four transfers, and of one whose records are erased.
+    private func makeJournal(in directory: TemporaryDirectory) async throws -> [UInt8] {
         let fixture = try await ServiceFixture(directory: directory)
-        // Its records are erased.
         let origin = try ScriptedOrigin { _ in [.response(body: [1, 2, 3])] }
         _ = try await fixture.add(TransferRequest(download: origin.url + "/erased"))
         try await fixture.service.acknowledge([await fixture.log.waitForEvents(1)[0].number])
@@ -82,7 +80,13 @@ struct JournalTests {
             try await fixture.service.pause([identifier])
         }
         await fixture.close()
-        let journal = try directory.contents(of: "transfers/journal")
+        return try directory.contents(of: "transfers/journal")
+    }
+
+    @Test("B14 a journal that is cut off anywhere has the records before")
+    func truncatedJournalsAreRead() async throws {
+        let directory = try TemporaryDirectory()
+        let journal = try await makeJournal(in: directory)
         var counts: [Int] = []
         for length in stride(from: 0, through: journal.count, by: Torture.isFull ? 1 : 11) + [journal.count] {
             try directory.write(Array(journal.prefix(length)), to: "cut/transfers/journal")
@@ -98,17 +102,7 @@ struct JournalTests {
     @Test("B14 a damaged byte of the journal costs one transfer at most, and what was damaged is set aside")
     func damagedJournalsAreRead() async throws {
         let directory = try TemporaryDirectory()
-        let fixture = try await ServiceFixture(directory: directory)
-        // Its records are erased.
-        let origin = try ScriptedOrigin { _ in [.response(body: [1, 2, 3])] }
-        _ = try await fixture.add(TransferRequest(download: origin.url + "/erased"))
-        try await fixture.service.acknowledge([await fixture.log.waitForEvents(1)[0].number])
-        for number in 0..<4 {
-            let identifier = try await fixture.add(TransferRequest(download: "http://127.0.0.1:1/\(number)"))
-            try await fixture.service.pause([identifier])
-        }
-        await fixture.close()
-        let journal = try directory.contents(of: "transfers/journal")
+        let journal = try await makeJournal(in: directory)
         let path = directory.path(of: "damaged/transfers/journal"), files = FileSystem()
         for index in stride(from: 0, to: journal.count, by: Torture.isFull ? 1 : 7) {
             var damaged = journal

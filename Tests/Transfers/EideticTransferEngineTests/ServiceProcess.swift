@@ -28,8 +28,7 @@ final class ServiceProcess: Sendable {
 
     /// Returns the path of an executable beside this test bundle.
     static func path(of program: String) -> String {
-        let own = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        return "\(own.lastIndex(of: "/").map { String(own[..<$0]) } ?? ".")/\(program)"
+        BuiltProgram.path(of: program)
     }
 
     /// Starts the process with the listening socket as its descriptor 3.

@@ -51,16 +51,22 @@ struct SocketActivationTests {
         }
     }
 
+    /// Opens a session on the connection that started the process.
+    private func openSession(on process: inout ActivatedProcess) async throws -> TransferClient {
+        let socket = try #require(process.connection)
+        process.connection = nil
+        let client = try TransferClient(socket: socket, application: "org.example.Test") {}
+        try await client.openSession(TransferSessionConfiguration(identifier: "s"))
+        return client
+    }
+
     @Test("B14 with a socket of systemd the transfer process serves, and ends when it has nothing to do")
     func serves() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1, 2])] }
         let directory = try TemporaryDirectory(named: "activated")
         var process = try ActivatedProcess(in: directory, idleExit: 0)
         do {
-            let socket = try #require(process.connection)
-            process.connection = nil
-            let client = try TransferClient(socket: socket, application: "org.example.Test") {}
-            try await client.openSession(TransferSessionConfiguration(identifier: "s"))
+            let client = try await openSession(on: &process)
             let log = EventLog()
             let observation = try await client.observe("s") { log.record($0) }
             _ = try await client.add([TransferRequest(download: origin.url + "/a")], to: "s")
@@ -80,10 +86,7 @@ struct SocketActivationTests {
         let directory = try TemporaryDirectory(named: "activated")
         var process = try ActivatedProcess(in: directory, idleExit: 0)
         do {
-            let socket = try #require(process.connection)
-            process.connection = nil
-            let client = try TransferClient(socket: socket, application: "org.example.Test") {}
-            try await client.openSession(TransferSessionConfiguration(identifier: "s"))
+            let client = try await openSession(on: &process)
             _ = try await client.add([TransferRequest(download: origin.url + "/a")], to: "s")
             await reached.wait()
             client.close()

@@ -79,7 +79,7 @@ struct KillTests {
     private func runRound(seed: UInt64) async throws -> Outcome {
         let place = try ServicePlace(), events = try EventLines(at: place.directory.path(of: "log"))
         let server = try NumberedServer(size: 240_000, cutsOneIn: 10, seed: seed) { events.add("request") }
-        var generator = SplitMix(seed: seed &* 977), outcome = Outcome()
+        var generator = SplitMix(state: seed &* 977), outcome = Outcome()
         while true {
             let launch = events.lines.count
             let probe = try place.startProbe("kills", url: server.url, count: Self.fileCount)
@@ -113,7 +113,7 @@ struct KillTests {
         let supervised = try await SupervisedPlace(), place = supervised.place
         let events = try EventLines(at: place.directory.path(of: "log"))
         let server = try NumberedServer(size: 240_000, cutsOneIn: 10, seed: seed) { events.add("request") }
-        var generator = SplitMix(seed: seed &* 983), outcome = Outcome()
+        var generator = SplitMix(state: seed &* 983), outcome = Outcome()
         let log = { "\(supervised.log)\n\(supervised.output)\n\((try? supervised.status).debugDescription)" }
         try supervised.install(session: "kills", url: server.url, count: Self.fileCount)
         // In every other round the application is suspended meanwhile, and woken.

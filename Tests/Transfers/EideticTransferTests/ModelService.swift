@@ -219,11 +219,11 @@ extension ModelService {
     }
 
     private func startObservation(of session: String, on socket: PacketSocket) {
-        let events = state.withLock { state in
+        // Under the lock, so that no later event overtakes these.
+        state.withLock { state in
             state.observed.insert(session)
-            return state.events
+            for event in state.events { send(.notification(.event(event), session: session), number: 0, to: socket) }
         }
-        for event in events { send(.notification(.event(event), session: session), number: 0, to: socket) }
     }
 
     private func send(_ reply: TransferReply, number: UInt32, to socket: PacketSocket) {

@@ -14,14 +14,7 @@ final class ServicePlace: Sendable {
 
     deinit { for process in processes { kill(process, SIGKILL) } }
 
-    /// The path of a program beside this test bundle.
-    static func program(_ name: String) -> String {
-        let test = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
-        let directory = test.lastIndex(of: "/").map { String(test[..<$0]) } ?? "."
-        return "\(directory)/\(name)"
-    }
-
-    static let service = program("eidetic-transferd")
+    static let service = BuiltProgram.path(of: "eidetic-transferd")
 
     /// The location of the transfer process.
     var location: ServiceLocation {
@@ -71,7 +64,7 @@ final class ServicePlace: Sendable {
         let arguments = [
             "session", directory.path, hasService ? Self.service : "-", identifier, url, "\(count)", mode,
         ]
-        return try Subprocess(Self.program("eidetic-probe"), arguments: arguments)
+        return try Subprocess(BuiltProgram.path(of: "eidetic-probe"), arguments: arguments)
     }
 
     /// The lines that applications have written.
@@ -86,7 +79,7 @@ final class NumberedServer: Sendable {
     private final class Versions: Sendable {
         private let state: Guarded<(current: Int, generator: SplitMix)>
 
-        init(seed: UInt64) { state = Guarded((0, SplitMix(seed: seed))) }
+        init(seed: UInt64) { state = Guarded((0, SplitMix(state: seed))) }
 
         var current: Int { state.withLock { $0.current } }
         func change() { state.withLock { $0.current += 1 } }
@@ -139,8 +132,9 @@ final class NumberedServer: Sendable {
     }
 
     static func body(of path: String, version: Int, size: Int) -> [UInt8] {
-        var generator = SplitMix(seed: UInt64(version) &* 1_000_003)
-        for byte in path.utf8 { generator.seed = generator.seed &* 31 &+ UInt64(byte) }
+        var generator = SplitMix(
+            state: path.utf8.reduce(UInt64(version) &* 1_000_003) { $0 &* 31 &+ UInt64($1) }
+        )
         let words = (0..<size / 8).map { _ in generator.next() }
         return words.withUnsafeBytes { Array($0) }
     }
@@ -163,18 +157,5 @@ final class NumberedServer: Sendable {
         }
         guard let cut else { return [.send(Array(head.utf8) + rest)] }
         return [.send(Array(head.utf8) + rest.prefix(cut)), .close]
-    }
-}
-
-/// A small generator of random numbers with a seed.
-struct SplitMix: RandomNumberGenerator {
-    var seed: UInt64
-
-    mutating func next() -> UInt64 {
-        seed &+= 0x9e37_79b9_7f4a_7c15
-        var value = seed
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

@@ -8,27 +8,40 @@ import Testing
 /// Sessions with a model of the transfer process at the other end of real sockets.
 @Suite("Background sessions", .timeLimit(.minutes(1)))
 struct SessionTests {
-    private let model = ModelService()
-    private let directory: TemporaryDirectory
+    let model = ModelService()
+    let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
 
     /// Creates a session as a new process would.
-    private func makeSession(_ delegate: RecordingDelegate?, identifier: String = "s") throws -> BackgroundURLSession {
+    func makeSession(_ delegate: RecordingDelegate?, identifier: String = "s") throws -> BackgroundURLSession {
         BackgroundURLSession(configuration: .init(identifier: identifier), delegate: delegate, provider: model)
     }
 
-    private func request(_ path: String = "/a") throws -> BackgroundURLSession.Request {
+    func request(_ path: String = "/a") throws -> BackgroundURLSession.Request {
         try .init(url: "http://localhost\(path)")
+    }
+
+    /// Starts downloads, and waits until the transfer process has accepted them.
+    @discardableResult
+    func start(_ paths: [String], in session: BackgroundURLSession) async throws -> [DownloadTask] {
+        let tasks = try paths.map { try session.downloadTask(with: try request($0)) }
+        for task in tasks { task.resume() }
+        for task in tasks { try await task.waitUntilAccepted() }
+        return tasks
+    }
+
+    @discardableResult
+    func start(_ path: String = "/a", in session: BackgroundURLSession) async throws
+        -> DownloadTask
+    {
+        try await start([path], in: session)[0]
     }
 
     @Test("B14 a download's file is there in the callback and gone after it; the event is acknowledged after both")
     func deliversDownload() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
+        let delegate = RecordingDelegate(), session = try makeSession(delegate)
+        let task = try await start(in: session)
         await MainActor.run {
             delegate.hook = { [model] _ in #expect(model.state.withLock { $0.acknowledged.isEmpty }) }
         }
@@ -48,11 +61,8 @@ struct SessionTests {
         "B14 events are delivered in order, and each is acknowledged once, although the connection ends again and again"
     )
     func deliversInOrder() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
-        let tasks = try (0..<40).map { try session.downloadTask(with: try request("/\($0)")) }
-        for task in tasks { task.resume() }
-        for task in tasks { try await task.waitUntilAccepted() }
+        let delegate = RecordingDelegate(), session = try makeSession(delegate)
+        let tasks = try await start((0..<40).map { "/\($0)" }, in: session)
         for index in tasks.indices {
             try model.finish(model.transfer(index), body: "\(index)", in: directory)
             if index % 7 == 3 { model.kill() }
@@ -70,11 +80,8 @@ struct SessionTests {
 
     @Test("B14 an event that comes again after it was handled is acknowledged again, and not delivered again")
     func acknowledgesAgain() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
-        let tasks = try (0..<2).map { try session.downloadTask(with: try request("/\($0)")) }
-        for task in tasks { task.resume() }
-        for task in tasks { try await task.waitUntilAccepted() }
+        let delegate = RecordingDelegate(), session = try makeSession(delegate)
+        try await start((0..<2).map { "/\($0)" }, in: session)
         let event = try #require(model.end(model.transfer(0), with: .failed(code: "timedOut", message: "late")))
         _ = await model.wait { $0.acknowledged.count == 1 ? true : nil }
         // The acknowledgement was not recorded, so the transfer process has the event still.
@@ -126,9 +133,7 @@ struct SessionTests {
     @Test("B14 without a consumer no event is acknowledged; a sequence acknowledges with the next request")
     func sequenceAcknowledges() async throws {
         let session = try makeSession(nil)
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
+        try await start(in: session)
         try model.finish(model.transfer(0), body: "x", in: directory)
         let iterator = session.events.makeAsyncIterator()
         guard case .didFinishDownloading(_, let path)? = await iterator.next() else {
@@ -151,9 +156,7 @@ struct SessionTests {
     @Test("B14 an awaited download moves its file to the destination, and needs no delegate")
     func awaitsDownload() async throws {
         let session = try makeSession(nil)
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
+        let task = try await start(in: session)
         try model.finish(model.transfer(0), body: "moved", in: directory, status: 404)
         let destination = "\(directory.path)/destination"
         let response = try await task.value(movingFileTo: destination)
@@ -165,9 +168,7 @@ struct SessionTests {
     @Test("B14 a file that cannot be moved to its destination is not acknowledged, and comes again")
     func keepsUnmovableFile() async throws {
         let session = try makeSession(nil)
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
+        let task = try await start(in: session)
         try model.finish(model.transfer(0), body: "kept", in: directory)
         let destination = "\(directory.path)/missing/destination"
         await #expect(throws: EideticError.self) { try await task.value(movingFileTo: destination) }
@@ -183,8 +184,7 @@ struct SessionTests {
 
     @Test("B14 suspend, resume and cancel reach the process in the last state, also over a lost connection")
     func changesStates() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
+        let delegate = RecordingDelegate(), session = try makeSession(delegate)
         let task = try session.downloadTask(with: try request())
         task.suspend()
         #expect(task.state == .suspended)
@@ -234,17 +234,6 @@ struct SessionTests {
         #expect(throws: EideticError.self) { try session.downloadTask(withResumeData: [1, 2]) }
     }
 
-    @Test("B14 a refused session becomes invalid with the reason, and its functions throw it")
-    func reportsRefusal() async throws {
-        model.state.withLock { $0.refusal = EideticError(.limitExceeded, message: "64 sessions") }
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
-        await #expect(throws: EideticError.self) { try await session.allTasks }
-        await delegate.waitForCalls(1)
-        #expect(await delegate.calls == [.invalid(.limitExceeded)])
-        #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
-    }
-
     @Test("B14 a text that is no URL makes no task; the error says so", arguments: ["nonsense", "ftp://h/a", ""])
     func refusesTexts(_ text: String) throws {
         let session = try makeSession(RecordingDelegate())
@@ -252,59 +241,14 @@ struct SessionTests {
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("B14 finishTasksAndInvalidate waits for the tasks and their events; the session is then removed")
-    func invalidates() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
-        session.finishTasksAndInvalidate()
-        #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
-        try model.finish(model.transfer(0), body: "last", in: directory)
-        await delegate.waitForCalls(3)
-        #expect(await delegate.calls.last == .invalid(nil))
-        _ = await model.wait { state in state.commands.contains(.removeSession("s")) ? true : nil }
-        #expect(model.state.withLock { $0.acknowledged.count } == 1)
-    }
-
-    /// A transfer process that does not answer until a gate is open.
-    private struct SlowProvider: TransferServiceProvider {
-        let gate: Gate
-
-        func connect() async throws(EideticError) -> TransferConnection {
-            await gate.wait()
-            throw EideticError(.cancelled, message: "the test ends")
-        }
-    }
-
-    @Test("B14 a wait for the first answer to a session ends if the session is invalidated")
-    func invalidatesBeforeOpening() async throws {
-        let provider = SlowProvider(gate: Gate()), delegate = RecordingDelegate()
-        let session = BackgroundURLSession(
-            configuration: .init(identifier: "unopened"),
-            delegate: delegate,
-            provider: provider
-        )
-        let answer = Task { try await session.allTasks }
-        session.finishTasksAndInvalidate()
-        await #expect(throws: EideticError.self) { try await answer.value }
-        await delegate.waitForCalls(1)
-        #expect(await delegate.calls == [.invalid(nil)])
-        provider.gate.open()
-    }
-
     @Test("B14 a task whose event was handled does not come back if the process ends before the acknowledgement")
     func forgetsHandledTasks() async throws {
-        let delegate = RecordingDelegate()
-        let session = try makeSession(delegate)
+        let delegate = RecordingDelegate(), session = try makeSession(delegate)
         await MainActor.run {
             delegate.hook = { [model] call in if case .completed = call { model.kill() } }
         }
         for round in 0..<5 {
-            let task = try session.downloadTask(with: try request("/\(round)"))
-            task.resume()
-            try await task.waitUntilAccepted()
+            try await start("/\(round)", in: session)
             try model.finish(model.transfer(round), body: "x", in: directory)
             await delegate.waitForCalls(2 * round + 2)
             await session.waitUntilAcknowledged()
@@ -316,34 +260,12 @@ struct SessionTests {
         #expect(await delegate.calls.last == .invalid(nil))
     }
 
-    @Test("B14 an invalidation at any moment of a delivery reaches the delegate")
-    func invalidatesAtAnyMoment() async throws {
-        for round in 0..<Torture.repetitions(100, full: 5_000) {
-            let model = ModelService(), delegate = RecordingDelegate()
-            let session = BackgroundURLSession(
-                configuration: .init(identifier: "s"),
-                delegate: delegate,
-                provider: model
-            )
-            let task = try session.downloadTask(with: try request())
-            task.resume()
-            try await task.waitUntilAccepted()
-            try model.finish(model.transfer(0), body: "\(round)", in: directory)
-            if round % 2 == 0 { await delegate.waitForCalls(1 + round % 4 / 2) }
-            session.finishTasksAndInvalidate()
-            await delegate.waitForCalls(3)
-            #expect(await delegate.calls.last == .invalid(nil))
-        }
-    }
-
     @Test("B14 didFinishEvents follows the last event, once, and completes the wake of the session")
     func finishesEvents() async throws {
         let delegate = RecordingDelegate()
         // The wakes are those of the process, and other tests have sessions at the same time.
         let session = try makeSession(delegate, identifier: "finish")
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
+        let task = try await start(in: session)
         let wake = AsyncStream<Void>.makeStream()
         // An application is woken for events that there are: a wake without one ends with an end of its own.
         try model.finish(model.transfer(0), body: "x", in: directory)
@@ -353,9 +275,7 @@ struct SessionTests {
         model.notify(.sessionFinished(lastEvent: number))
         for await _ in wake.stream {}
         // The events of another task come after all that was announced.
-        let other = try session.downloadTask(with: try request("/b"))
-        other.resume()
-        try await other.waitUntilAccepted()
+        let other = try await start("/b", in: session)
         try model.finish(model.transfer(1), body: "y", in: directory)
         await delegate.wait { $0.endedTasks.count == 2 }
         let (first, second) = (task.taskIdentifier, other.taskIdentifier)
@@ -376,9 +296,7 @@ struct SessionTests {
             provider: model,
             time: time
         )
-        let task = try session.downloadTask(with: try request())
-        task.resume()
-        try await task.waitUntilAccepted()
+        let task = try await start(in: session)
         let transfer = model.transfer(0)
         for (elapsed, expected) in [(0, 1), (249, 1), (1, 2), (250, 3)] {
             time.advance(by: .milliseconds(elapsed))
@@ -399,9 +317,7 @@ struct SessionTests {
 
     /// Returns when a session has delivered the notifications so far: a reply came after them.
     private func passNotifications(to session: BackgroundURLSession) async throws {
-        let task = try session.downloadTask(with: try request("/other"))
-        task.resume()
-        try await task.waitUntilAccepted()
+        try await start("/other", in: session)
         await session.waitUntilAcknowledged()
     }
 

@@ -39,7 +39,7 @@ final class SupervisedPlace: Sendable {
     func makeSupervisor(runtimeDirectory: String, transferSocket: String) throws -> Subprocess {
         let directory = place.directory
         return try Subprocess(
-            ServicePlace.program("eideticd"),
+            BuiltProgram.path(of: "eideticd"),
             arguments: [
                 "--freezer", "sigstop", "--runtime-directory", directory.path(of: runtimeDirectory),
                 "--state-directory", directory.path(of: "state"), "--transfers", ServicePlace.service,
@@ -50,7 +50,7 @@ final class SupervisedPlace: Sendable {
         )
     }
 
-    private static let probe = ServicePlace.program("eidetic-probe")
+    private static let probe = BuiltProgram.path(of: "eidetic-probe")
 
     /// Makes the probe known as an application; returns the path of its program, which may be a link to it.
     @discardableResult
@@ -94,7 +94,7 @@ final class SupervisedPlace: Sendable {
     /// Kills the application, and waits until the supervisor has noticed; returns whether one ran.
     func killApplication() async throws -> Bool {
         let running = place.processes(
-            running: ServicePlace.program("eidetic-probe"),
+            running: BuiltProgram.path(of: "eidetic-probe"),
             with: place.directory.path
         )
         for process in running { kill(process, SIGKILL) }

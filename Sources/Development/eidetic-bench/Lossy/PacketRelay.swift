@@ -1,4 +1,5 @@
 import EideticCore
+import EideticTestSupport
 import Glibc
 
 /// Forwards packets between two TUN devices with a delay, and drops some.

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticStore
+import EideticTestSupport
 import Foundation
 
 extension Suite {

@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCore
 import EideticStore
+import EideticTestSupport
 
 extension Suite {
     /// The cost of a memory hit through the public API.

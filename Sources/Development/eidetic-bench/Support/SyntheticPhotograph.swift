@@ -1,5 +1,6 @@
 import CBareJPEG
 import EideticCore
+import EideticTestSupport
 import Glibc
 
 /// A synthetic image with the statistics of a photograph: structure at all scales, soft colours, sensor noise.

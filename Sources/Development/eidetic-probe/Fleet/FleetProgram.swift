@@ -8,16 +8,21 @@ import Glibc
 /// A machine of a fleet: a program that loads the URLs of its standard input with a disk cache of its own and a shared
 /// tier, in an order of its own.
 ///
-///     eidetic-probe fleet REDIS-URL DIRECTORY < LIST
+///     eidetic-probe fleet REDIS-URL DIRECTORY [LEASE] < LIST
 ///
-/// It prints the number of images from each source, and a line for each failed load; exit status 1 if one has failed,
-/// 2 if it cannot begin. Without a /proc of its own PID namespace it has no arguments: Swift reads them there.
+/// LEASE is the duration of its leases in milliseconds. It prints the number of images from each source, and a line for
+/// each failed load; exit status 1 if one has failed, 2 if it cannot begin. Without a /proc of its own PID namespace it
+/// has no arguments: Swift reads them there.
 enum FleetProgram {
     static func run(_ arguments: [String]) async throws {
-        guard arguments.count == 2 else {
-            throw EideticError(.invalidArgument, message: "usage: eidetic-probe fleet REDIS-URL DIRECTORY < LIST")
+        guard 2...3 ~= arguments.count else {
+            throw EideticError(
+                .invalidArgument,
+                message: "usage: eidetic-probe fleet REDIS-URL DIRECTORY [LEASE] < LIST"
+            )
         }
-        let pipeline = try makePipeline(redis: arguments[0], directory: arguments[1])
+        let lease = arguments.dropFirst(2).first.flatMap(Int.init)
+        let pipeline = try makePipeline(redis: arguments[0], directory: arguments[1], lease: lease)
         var urls: [String] = []
         while let line = readLine() { urls.append(line) }
         let counts = await load(urls.shuffled(), with: pipeline)
@@ -32,12 +37,13 @@ enum FleetProgram {
         _ = Glibc.write(1, bytes, bytes.count)
     }
 
-    private static func makePipeline(redis: String, directory: String) throws -> ImagePipeline {
+    private static func makePipeline(redis: String, directory: String, lease: Int?) throws -> ImagePipeline {
         var configuration = ImagePipeline.Configuration(diskCache: try DiskCache(.init(directory: directory)))
         var tier = try RedisTier.Configuration(url: redis)
         // On a busy machine a live process may be late with a reply or a renewal, which is no failure.
         tier.timeout = .seconds(2)
         tier.retryInterval = .milliseconds(200)
+        if let lease { tier.leaseDuration = .milliseconds(lease) }
         configuration.sharedTier = try RedisTier(tier)
         configuration.freshness = .http
         return ImagePipeline(configuration)

@@ -35,7 +35,7 @@ enum SupervisedProgram {
         memset(block, 1, mebibytes << 20)
     }
 
-    /// Uses more and more memory, about 30 MiB in a second, and says when all of it is used.
+    /// Uses more and more memory, about 200 MiB in a second, and says when all of it is used.
     ///
     /// It leaves the last of what its control group may use: the kernel would end it there, if the supervisor of a busy
     /// machine were late.
@@ -47,9 +47,9 @@ enum SupervisedProgram {
         Thread.start(name: "growth") {
             for _ in 0..<growth {
                 let shares = { groups.compactMap { $0.share(files: files, machineMemory: .max) } }
-                while shares().contains(where: { $0.available < 12 << 20 }) { usleep(32_000) }
+                while shares().contains(where: { $0.available < 12 << 20 }) { usleep(4_000) }
                 use(mebibytes: 1)
-                usleep(32_000)
+                usleep(4_000)
             }
             printLine("\(name) has grown")
         }

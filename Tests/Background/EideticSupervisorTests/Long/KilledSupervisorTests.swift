@@ -37,7 +37,7 @@ struct KilledSupervisorTests {
             Member(name: "app\(number)", role: Role.allCases[number % Role.allCases.count])
         }
         try await prepare(members, in: daemon)
-        let before = processes(of: daemon)
+        let before = daemon.markedProcesses
         for member in members {
             #expect(before[member.name]?.count ?? 0 == (member.role == .notRunning ? 0 : 1), "\(member.name)")
         }
@@ -53,7 +53,7 @@ struct KilledSupervisorTests {
             RandomMoment.pass(within: .milliseconds(30))
             for status in (try? daemon.list()) ?? [] { states[status.state, default: 0] += 1 }
             try await daemon.replace()
-            #expect(processes(of: daemon) == before)
+            #expect(daemon.markedProcesses == before)
         }
         print("kills \(kills), applications \(members.count), states \(states)")
         try await release(members, in: daemon)
@@ -92,8 +92,7 @@ struct KilledSupervisorTests {
                 try daemon.perform(.quit(identifier: member.name, force: false))
                 await daemon.expectOutput("\(member.name) willTerminate\n")
             case .suspended:
-                try daemon.perform(.background(identifier: member.name))
-                await daemon.expectState(.suspended, of: member.name)
+                try await daemon.suspend(member.name)
             default: break
             }
         }
@@ -135,18 +134,5 @@ struct KilledSupervisorTests {
             #expect(isAccepted)
             await daemon.expectState(.active, of: member.name)
         }
-    }
-
-    /// The processes that bear the mark of the daemon's applications, by application.
-    private func processes(of daemon: Daemon) -> [String: [Int32]] {
-        let prefix = daemon.directory.path(of: "run") + " "
-        var found: [String: [Int32]] = [:]
-        for status in ProcessStatus.all where status.state != "Z" {
-            guard let mark = ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier),
-                mark.hasPrefix(prefix)
-            else { continue }
-            found[String(mark.dropFirst(prefix.count).prefix { $0 != "@" }), default: []].append(status.identifier)
-        }
-        return found
     }
 }

@@ -92,8 +92,7 @@ struct SuspensionStormTests {
         #expect((text.split(separator: " ").last.flatMap { Int($0) } ?? .max) < 10, "\(daemon.output)")
         #expect((Int(line.dropFirst("kilobytes ".count)) ?? .max) < 1_000, "\(line)")
         print("pairs \(count): \(line)")
-        try daemon.perform(.background(identifier: "app"))
-        await daemon.expectState(.suspended, of: "app")
+        try await daemon.suspend("app")
         await daemon.finish()
     }
 }

@@ -19,8 +19,7 @@ struct ContinuedTests {
 
     /// Waits for the end of the background time of another application, which enters the background now.
     private func endBudget(of name: String, in harness: WakeHarness) async throws {
-        try harness.daemon.launch(name, ["--task", "other", "--end-tasks"])
-        await harness.daemon.expectState(.active, of: name)
+        try await harness.daemon.launchInForeground(name, ["--task", "other", "--end-tasks"])
         try harness.daemon.perform(.background(identifier: name))
         await harness.daemon.expectOutput("\(name) expire\n")
     }
@@ -151,17 +150,15 @@ struct ContinuedTests {
 
     @Test("B10 work that begins while stopped work still ends goes on like the first, and eight go on at once")
     func several() async throws {
-        let limits = Self.short + ["--limit", "progress=5000"]
-        let harness = try await WakeHarness(ControlGroups.kinds[0], limits, withBus: true), daemon = harness.daemon
-        try await harness.start("notification-server")
+        let harness = try await WakeHarness(ControlGroups.kinds[0], Self.short, withBus: true), daemon = harness.daemon
+        let desktop = try await harness.start("notification-server")
         try await harness.launch("one", ["--ignores-cancellation"])
         try await beginWork(in: harness)
         try daemon.perform(.background(identifier: "one"))
-        await daemon.waitForStatuses { _ in
-            (try? harness.log("one"))?.contains { $0.contains("Export is stopped: ") } ?? false
-        }
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        #expect(await desktop.waitForOutput("progress 1 replacing 0 0 Export\n"), "\(desktop.outputSoFar)")
+        try await harness.send("cancel 1", to: "notification-server", isAnswered: false)
+        await daemon.expectLine(.log(identifier: "one", count: 200)) { $0.contains("Export is stopped: ") }
+        try await daemon.resume("one")
         for number in 1...8 {
             try await harness.send("continue other\(number)", to: "one", isAnswered: false)
             await daemon.expectOutput("one work other\(number) begins\n")

@@ -17,8 +17,7 @@ struct FalseWorkTests {
     @Test("B06 B10 of twenty works that begin at once, each of them twice, eight count")
     func repeated() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.patient + ["--message-rate", "1000"])
-        try daemon.launch("one", ["--works", "20"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--works", "20"])
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectState(.background, of: "one")
         let expected = (0..<8).map { "continues what the user has started: Work \($0), 0 %, stopped in 3" }
@@ -33,10 +32,8 @@ struct FalseWorkTests {
     )
     func unknown(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.patient)
-        try daemon.launch("one", ["--resumed-works", "3"])
-        await daemon.expectState(.active, of: "one")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.launchInForeground("one", ["--resumed-works", "3"])
+        try await daemon.suspend("one")
         let log = try daemon.lines(.log(identifier: "one", count: 20))
         #expect(log.count { $0.contains("was not begun in the foreground") } == 3, "\(log)")
         #expect(try works(of: "one", in: daemon).isEmpty)
@@ -49,12 +46,10 @@ struct FalseWorkTests {
     )
     func claimed(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.patient)
-        try daemon.launch("one", ["--claim-work"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--claim-work"])
         try await daemon.replace()
         await daemon.expectOutput("one welcome 2")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         await daemon.finish()
     }
 
@@ -62,16 +57,14 @@ struct FalseWorkTests {
     func unnamed() async throws {
         let limits = ["--limit", "idle=10", "--limit", "progress=1500"]
         let daemon = try await Daemon(ControlGroups.kinds[0], limits)
-        try daemon.launch("one", ["--works", "1", "--claim-work"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--works", "1", "--claim-work"])
         await daemon.waitForStatuses { _ in
             (try? works(of: "one", in: daemon))?.count == 1
         }
         await daemon.kill()
         try await daemon.start(limits)
         await daemon.expectOutput("one welcome 2")
-        try daemon.perform(.background(identifier: "one"))
-        await daemon.expectState(.suspended, of: "one")
+        try await daemon.suspend("one")
         let log = try daemon.lines(.log(identifier: "one", count: 20))
         #expect(log.contains { $0.contains("was not named for 1.5 s") }, "\(log)")
         await daemon.finish()

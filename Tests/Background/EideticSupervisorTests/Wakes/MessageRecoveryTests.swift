@@ -14,8 +14,7 @@ struct MessageRecoveryTests {
     )
     func accepted(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=20"])
-        try daemon.launch("one", ["--wait", "didEnterBackground"])
-        await daemon.expectState(.active, of: "one")
+        try await daemon.launchInForeground("one", ["--wait", "didEnterBackground"])
         let process = try #require(try daemon.status(of: "one")?.process)
         try daemon.perform(.background(identifier: "one"))
         await daemon.expectOutput("one didEnterBackground\n")

@@ -98,8 +98,7 @@ final class WakeHarness {
             try daemon.perform(.background(identifier: name))
             await daemon.expectState(.background, of: name)
         case .suspended:
-            try daemon.perform(.background(identifier: name))
-            await daemon.expectState(.suspended, of: name)
+            try await daemon.suspend(name)
         case .dead:
             try daemon.perform(.quit(identifier: name, force: false))
             await daemon.expectState(.notRunning, of: name)

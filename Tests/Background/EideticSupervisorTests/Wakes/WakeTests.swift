@@ -32,8 +32,7 @@ struct WakeTests {
             if state == .dead || state == .forceQuit {
                 try daemon.perform(.launch(identifier: "one", url: nil, inBackground: false))
             }
-            try daemon.perform(.foreground(identifier: "one"))
-            await daemon.expectState(.active, of: "one")
+            try await daemon.resume("one")
             try await harness.bring("one", to: state)
             guard state != .forceQuit else {
                 guard case .refused(_, let message)? = try daemon.request(request).first else {
@@ -117,8 +116,7 @@ struct WakeTests {
         let payload = Array(#"{"content-available":1}"#.utf8)
         try daemon.perform(.push(identifier: "one", payload: payload))
         await daemon.expectOutput("one message in background")
-        try daemon.perform(.foreground(identifier: "one"))
-        await daemon.expectState(.active, of: "one")
+        try await daemon.resume("one")
         // At the acknowledgement of the callback.
         await daemon.waitForStatuses { _ in (try? harness.why("one"))?.contains { $0.contains("fetch wakes") } == false
         }

@@ -5,20 +5,7 @@ enum APNGFixtures {
     static let threeFrames: [UInt8] = {
         var png = PNGWriter(width: 4, height: 4, colorType: 6)
         png.addChunk("acTL", content: png.bigEndian(3) + png.bigEndian(0))
-        png.addChunk(
-            "fcTL",
-            content: frameControl(
-                sequence: 0,
-                width: 4,
-                height: 4,
-                x: 0,
-                y: 0,
-                numerator: 1,
-                denominator: 2,
-                disposal: 0,
-                blend: 0
-            )
-        )
+        png.addChunk("fcTL", content: frameControl(sequence: 0, width: 4, height: 4, denominator: 2))
         png.addPixels(rows(width: 4, height: 4, colour: [255, 0, 0, 255]))
         png.addChunk(
             "fcTL",
@@ -30,8 +17,7 @@ enum APNGFixtures {
                 y: 1,
                 numerator: 5,
                 denominator: 0,
-                disposal: 1,
-                blend: 0
+                disposal: 1
             )
         )
         png.addChunk(
@@ -44,8 +30,6 @@ enum APNGFixtures {
                 sequence: 3,
                 width: 4,
                 height: 4,
-                x: 0,
-                y: 0,
                 numerator: 0,
                 denominator: 100,
                 disposal: 2,
@@ -67,12 +51,12 @@ enum APNGFixtures {
         sequence: Int,
         width: Int,
         height: Int,
-        x: Int,
-        y: Int,
-        numerator: Int,
-        denominator: Int,
-        disposal: UInt8,
-        blend: UInt8
+        x: Int = 0,
+        y: Int = 0,
+        numerator: Int = 1,
+        denominator: Int = 10,
+        disposal: UInt8 = 0,
+        blend: UInt8 = 0
     ) -> [UInt8] {
         let times = [numerator >> 8, numerator, denominator >> 8, denominator].map { UInt8(truncatingIfNeeded: $0) }
         let writer = PNGWriter(width: 1, height: 1)

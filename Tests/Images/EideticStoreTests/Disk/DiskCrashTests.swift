@@ -44,7 +44,7 @@ private struct CrashTest {
     init(limit: Int) throws {
         self.limit = limit
         directory = try TemporaryDirectory(named: "disk-kills")
-        program = try DiskWorker.path()
+        program = DiskWorker.path
     }
 
     private func settings(worker: Int, seed: UInt64) -> CrashTestSettings {
@@ -132,15 +132,5 @@ private struct CrashTest {
 
 /// The program that uses a cache as another process; it is in the build directory of the tests.
 enum DiskWorker {
-    static func path() throws -> String {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        var directory = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        while let slash = directory.lastIndex(of: "/") {
-            directory = String(directory[..<slash])
-            let path = "\(directory)/EideticDiskWorker"
-            if access(path, X_OK) == 0 { return path }
-        }
-        throw EideticError(.notFound, message: "EideticDiskWorker is not beside the tests")
-    }
+    static let path = BuiltProgram.path(of: "EideticDiskWorker")
 }

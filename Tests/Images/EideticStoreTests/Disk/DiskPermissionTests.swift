@@ -21,7 +21,7 @@ struct DiskPermissionTests {
         cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         try cache.blocking.insert([1, 2, 3], for: "a")
         // The worker's user may not enter the build directory.
-        let program = try FileSystem().contents(of: try DiskWorker.path())
+        let program = try FileSystem().contents(of: DiskWorker.path)
         chmod(try directory.write(program, to: "worker"), 0o755)
     }
 

@@ -24,7 +24,7 @@ struct DiskStressTests {
             )
         }
         // One process is that of the tests, so that sanitizers check it too.
-        let other = try Subprocess(try DiskWorker.path(), arguments: settings(worker: 0).arguments)
+        let other = try Subprocess(DiskWorker.path, arguments: settings(worker: 0).arguments)
         let own = settings(worker: 1)
         let pool = WorkPool(name: "storm", maximumThreadCount: 1)
         #expect(try await pool.run { _ throws(EideticError) in try StressTest(own).run() } == [])

@@ -1,6 +1,7 @@
 import CBareCodecs
 import EideticCodecs
 import EideticCore
+import EideticTestSupport
 
 extension Bench {
     /// Compares BMP, ICO and SVG with the decoders of desktop libraries.

@@ -66,8 +66,6 @@ final class DerivedImageStore: Sendable {
     private let memory: ImageMemoryCache
     private let state = Guarded(State())
 
-    /// The largest number of images that wait; others are not kept.
-    static let queueLimit = 1_024
     /// The memory of the images that wait outside of the memory cache: at most half as much as it may have.
     private static let heldLimit = 4 << 20...32 << 20
     private static let refusalLimit = 4_096
@@ -158,7 +156,7 @@ final class DerivedImageStore: Sendable {
             !state.refused.contains(Refusal(key: key, checksum: checksum))
                 && (state.active?.key != key || state.active?.checksum != checksum)
                 && !state.queue.contains { $0.key == key && $0.record.provenance.checksum == checksum }
-                && (state.queue.count < Self.queueLimit || state.queue.contains { $0.key == key })
+                && (state.queue.count < settings.queueLimit || state.queue.contains { $0.key == key })
         }
     }
 

@@ -20,6 +20,9 @@ extension ImagePipeline.Configuration {
         /// Otherwise, opaque images are stored as JPEG with a peak signal-to-noise ratio of at least 42 dB.
         public var isExact: Bool
 
+        /// The largest number of images that wait for their write; others are not kept.
+        package var queueLimit = 1_024
+
         package init(policy: Policy, isExact: Bool = false) {
             self.policy = policy
             self.isExact = isExact

@@ -1,8 +1,10 @@
 /// The SplitMix64 generator of Steele, Lea and Flood: small and seeded.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
+package struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
 
-    mutating func next() -> UInt64 {
+    package init(state: UInt64) { self.state = state }
+
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var value = state
         value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
