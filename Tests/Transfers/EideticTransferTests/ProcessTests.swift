@@ -243,8 +243,11 @@ struct ProcessTests {
         var configuration = place.configuration("not-installed")
         configuration.service.program = .path(place.directory.path(of: "eidetic-transferd"))
         let delegate = RecordingDelegate()
-        let session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
-        let task = try session.downloadTask(with: .init(url: "http://127.0.0.1:1/1"))
+        // The delegate is told on the main actor, so not before the task is there.
+        let (session, task) = try await MainActor.run {
+            let session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
+            return (session, try session.downloadTask(with: .init(url: "http://127.0.0.1:1/1")))
+        }
         task.resume()
         let failure = await #expect(throws: EideticError.self) { try await session.allTasks }
         #expect(failure?.code == .notFound && failure?.message.contains("eidetic-transferd") == true)

@@ -245,6 +245,22 @@ struct SessionTests {
         #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
     }
 
+    @Test("B14 a task that is made before the application learns of a refusal gets the error; none is made after that")
+    func refusesTasksAfterAnnouncement() async throws {
+        model.state.withLock { $0.refusal = EideticError(.limitExceeded, message: "64 sessions") }
+        let session = try makeSession(nil)
+        await #expect(throws: EideticError.self) { try await session.allTasks }
+        // Nobody was told yet.
+        let task = try session.downloadTask(with: try request())
+        task.resume()
+        let error = await #expect(throws: EideticError.self) { try await task.waitUntilAccepted() }
+        #expect(error?.code == .limitExceeded)
+        #expect(await task.cancelByProducingResumeData() == nil)
+        session.invalidateAndCancel()
+        let refusal = #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
+        #expect(refusal?.code == .limitExceeded)
+    }
+
     @Test("B14 a text that is no URL makes no task; the error says so", arguments: ["nonsense", "ftp://h/a", ""])
     func refusesTexts(_ text: String) throws {
         let session = try makeSession(RecordingDelegate())

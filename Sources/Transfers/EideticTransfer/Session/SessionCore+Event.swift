@@ -136,8 +136,14 @@ extension SessionCore {
     }
 
     func deliverInvalidation() async {
-        let (error, session) = withState { ($0.failure, $0.session) }
-        await pass(.didBecomeInvalid(error: error)) { $0.urlSession($1, didBecomeInvalidWithError: error) }
+        let (error, session) = withState { state in
+            state.isAnnounced = delegate == nil && !state.mailboxes.isEmpty
+            return (state.failure, state.session)
+        }
+        await pass(.didBecomeInvalid(error: error)) { delegate, session in
+            withState { $0.isAnnounced = true }
+            delegate.urlSession(session, didBecomeInvalidWithError: error)
+        }
         for mailbox in withState({ $0.mailboxes }) { mailbox.finish() }
         withExtendedLifetime(session) {}
     }
