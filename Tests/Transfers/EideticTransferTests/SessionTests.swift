@@ -288,7 +288,7 @@ struct SessionTests {
     private struct SlowProvider: TransferServiceProvider {
         let gate: Gate
 
-        func connect() async throws(EideticError) -> TransferConnection {
+        func connect() async throws(EideticError) -> TransferClient {
             await gate.wait()
             throw EideticError(.cancelled, message: "the test ends")
         }

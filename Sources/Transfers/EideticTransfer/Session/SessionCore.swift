@@ -27,7 +27,7 @@ final class SessionCore: Sendable {
         /// A Boolean value indicating whether the application has learned that the session is invalid.
         var isAnnounced = false
         weak var session: BackgroundURLSession?
-        var connection: TransferConnection?
+        var connection: TransferClient?
     }
 
     let configuration: BackgroundURLSession.Configuration
@@ -88,8 +88,6 @@ extension SessionCore {
         return task
     }
 
-    func resume(_ task: TransferTask) { setGoal(.running, of: task) }
-
     func suspend(_ task: TransferTask) {
         // A task that was never handed over is suspended already.
         if task.record.current.goal != .absent { setGoal(.paused, of: task) }
@@ -103,7 +101,8 @@ extension SessionCore {
         fail(task, error: .cancelled)
     }
 
-    private func setGoal(_ goal: TaskGoal, of task: TransferTask) {
+    /// Changes the state in which a task is to be.
+    func setGoal(_ goal: TaskGoal, of task: TransferTask) {
         guard task.record.setGoal(goal) else { return }
         withState { $0.tasks.markChanged(task) }
         signal.send()
