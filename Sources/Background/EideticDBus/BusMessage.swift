@@ -8,7 +8,10 @@ package struct BusError: Error, Hashable, CustomStringConvertible {
     package let name: String
     package let message: String
 
-    package init(name: String, message: String) { (self.name, self.message) = (name, message) }
+    package init(name: String, message: String) {
+        self.name = name
+        self.message = message
+    }
 
     init(_ code: Int32, doing action: String) {
         self.init(name: "", message: "\(action): \(SystemError.message(for: -code))")

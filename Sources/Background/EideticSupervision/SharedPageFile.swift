@@ -94,19 +94,8 @@ package final class SharedPageFile: Sendable {
 
     /// Writes a token, of which 16 bytes count.
     package func write(_ token: [UInt8]) throws(SystemError) {
-        let words = Self.words(of: token)
-        try write(words.0, to: .token)
-        try write(words.1, to: .tokenEnd)
-    }
-
-    /// A Boolean value indicating whether the page has this token.
-    package func hasToken(_ token: [UInt8]) -> Bool {
-        let words = Self.words(of: token)
-        return token.count == SupervisionProtocol.tokenLength && self[.token] == words.0 && self[.tokenEnd] == words.1
-    }
-
-    private static func words(of token: [UInt8]) -> (UInt64, UInt64) {
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        return (word(token.prefix(8)), word(token.dropFirst(8).prefix(8)))
+        try write(word(token.prefix(8)), to: .token)
+        try write(word(token.dropFirst(8).prefix(8)), to: .tokenEnd)
     }
 }

@@ -36,9 +36,7 @@ struct SharedPageTests {
         page.taskWords.publish(openTasks: 2)
         let file = try SharedPageFile.open(at: path)
         #expect(file.openTasks == 2 && file[.generation] == 3)
-        #expect(file.hasToken([UInt8](1...16)))
-        #expect(!file.hasToken([UInt8](1...15)) && !file.hasToken([UInt8](1...17)) && !file.hasToken([]))
-        #expect(!file.hasToken([UInt8](2...17)))
+        #expect(file[.token] == 0x0102_0304_0506_0708 && file[.tokenEnd] == 0x090a_0b0c_0d0e_0f10)
     }
 
     @Test("B01 an application that truncates its page harms nobody else")

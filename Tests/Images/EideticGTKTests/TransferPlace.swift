@@ -39,7 +39,7 @@ final class TransferPlace: Sendable {
                 return false
             }
             defer { connection.close() }
-            let transfers = try await connection.service.transfers(in: "images")
+            let transfers = try await connection.transfers(in: "images")
             return !transfers.isEmpty && transfers.allSatisfy(\.state.isTerminal)
         }
     }

@@ -4,7 +4,7 @@ import EideticTransferEngine
 import Glibc
 
 /// An engine on a thread of its own, as the service of one application.
-final class EngineService: TransferService {
+final class EngineService: Sendable {
     private let application: String
     private let inbox: EngineInbox
     /// Fulfilled when the directory can be opened again.

@@ -232,7 +232,7 @@ struct WakeTests {
     @Test("B14 a connection that has ended releases its socket, and the transfer process sees the end")
     func released() async throws {
         let (own, other) = try PacketSocket.makePair()
-        var connection: TransferConnection? = try TransferConnection(socket: own, application: "a")
+        var connection: TransferClient? = try TransferClient(socket: own, application: "a")
         weak let released = connection
         let isLost = Gate()
         connection?.onLoss { isLost.open() }

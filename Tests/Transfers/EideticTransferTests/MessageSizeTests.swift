@@ -60,14 +60,14 @@ struct MessageSizeTests {
 
     @Test("B14 a message that is too long fails with limitExceeded, and the connection goes on")
     func keepsConnection() async throws {
-        let connection: TransferConnection = try await model.connect()
+        let connection: TransferClient = try await model.connect()
         var request = TransferRequest(download: url)
         request.headers["X-Long"] = String(repeating: "v", count: 33_000)
         let error = await #expect(throws: EideticError.self) {
-            try await connection.service.add([request, request], to: "s")
+            try await connection.add([request, request], to: "s")
         }
         #expect(error?.code == .limitExceeded)
-        #expect(try await connection.service.add([request], to: "s").count == 1)
+        #expect(try await connection.add([request], to: "s").count == 1)
         #expect(!connection.isLost)
         connection.close()
     }
@@ -80,9 +80,9 @@ private final class GatedProvider: TransferServiceProvider {
 
     init(model: ModelService) { self.model = model }
 
-    func connect() async throws(EideticError) -> TransferConnection {
+    func connect() async throws(EideticError) -> TransferClient {
         await gate.wait()
-        let connection: TransferConnection = try await model.connect()
+        let connection: TransferClient = try await model.connect()
         return connection
     }
 }

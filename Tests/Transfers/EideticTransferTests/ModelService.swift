@@ -244,9 +244,9 @@ extension TransferCommand {
 }
 
 extension ModelService: TransferServiceProvider {
-    func connect() async throws(EideticError) -> TransferConnection {
+    func connect() async throws(EideticError) -> TransferClient {
         let socket: PacketSocket
         do throws(SystemError) { socket = try connect() } catch { throw EideticError(error) }
-        return try TransferConnection(socket: socket, application: "test")
+        return try TransferClient(socket: socket, application: "test")
     }
 }

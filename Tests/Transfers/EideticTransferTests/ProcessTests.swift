@@ -98,14 +98,14 @@ struct ProcessTests {
     func oneDirectory() async throws {
         var other = place.location
         other.socketPath = place.directory.path(of: "other")
-        var services: [TransferConnection] = []
+        var services: [TransferClient] = []
         for location in [place.location, other, place.location] {
             let connection = try #require(try await TransferProcess.connect(at: location, application: "a"))
-            try await connection.service.openSession(TransferSessionConfiguration(identifier: "\(services.count)"))
+            try await connection.openSession(TransferSessionConfiguration(identifier: "\(services.count)"))
             services.append(connection)
         }
         #expect(place.processes.count == 1)
-        #expect(try await services[1].service.sessions().map(\.identifier) == ["0", "1", "2"])
+        #expect(try await services[1].sessions().map(\.identifier) == ["0", "1", "2"])
         for service in services { service.close() }
     }
 
@@ -243,8 +243,11 @@ struct ProcessTests {
         var configuration = place.configuration("not-installed")
         configuration.service.program = .path(place.directory.path(of: "eidetic-transferd"))
         let delegate = RecordingDelegate()
-        let session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
-        let task = try session.downloadTask(with: .init(url: "http://127.0.0.1:1/1"))
+        // The delegate is told on the main actor, so not before the task is there.
+        let (session, task) = try await MainActor.run {
+            let session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
+            return (session, try session.downloadTask(with: .init(url: "http://127.0.0.1:1/1")))
+        }
         task.resume()
         let failure = await #expect(throws: EideticError.self) { try await session.allTasks }
         #expect(failure?.code == .notFound && failure?.message.contains("eidetic-transferd") == true)
@@ -287,11 +290,11 @@ private final class Supervisor: TransferServiceProvider {
         }
     }
 
-    func connect() async throws(EideticError) -> TransferConnection {
+    func connect() async throws(EideticError) -> TransferClient {
         do {
             let (client, server) = try PacketSocket.makePair()
             try send(.connection(application: "forced-application"), descriptors: [server.rawValue])
-            return try TransferConnection(socket: client, application: "ignored")
+            return try TransferClient(socket: client, application: "ignored")
         } catch {
             throw EideticError(.connectionRefused, message: "\(error)")
         }

@@ -14,6 +14,22 @@ extension SessionTests {
         #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
     }
 
+    @Test("B14 a task that is made before the application learns of a refusal gets the error; none is made after that")
+    func refusesTasksAfterAnnouncement() async throws {
+        model.state.withLock { $0.refusal = EideticError(.limitExceeded, message: "64 sessions") }
+        let session = try makeSession(nil)
+        await #expect(throws: EideticError.self) { try await session.allTasks }
+        // Nobody was told yet.
+        let task = try session.downloadTask(with: try request())
+        task.resume()
+        let error = await #expect(throws: EideticError.self) { try await task.waitUntilAccepted() }
+        #expect(error?.code == .limitExceeded)
+        #expect(await task.cancelByProducingResumeData() == nil)
+        session.invalidateAndCancel()
+        let refusal = #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
+        #expect(refusal?.code == .limitExceeded)
+    }
+
     @Test("B14 finishTasksAndInvalidate waits for the tasks and their events; the session is then removed")
     func invalidates() async throws {
         let delegate = RecordingDelegate(), session = try makeSession(delegate)
@@ -31,7 +47,7 @@ extension SessionTests {
     private struct SlowProvider: TransferServiceProvider {
         let gate: Gate
 
-        func connect() async throws(EideticError) -> TransferConnection {
+        func connect() async throws(EideticError) -> TransferClient {
             await gate.wait()
             throw EideticError(.cancelled, message: "the test ends")
         }

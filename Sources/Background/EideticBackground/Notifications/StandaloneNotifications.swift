@@ -22,7 +22,8 @@ final class StandaloneNotifications {
     private var uptime: Duration { performer.application.clock.uptime }
 
     private var now: ScheduleTime {
-        var (seconds, parts) = (time(nil), tm())
+        var seconds = time(nil)
+        var parts = tm()
         let offset = localtime_r(&seconds, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
         return ScheduleTime(steady: uptime.components.seconds, local: Int64(seconds) + offset, offset: offset)
     }

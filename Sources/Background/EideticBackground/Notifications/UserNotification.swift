@@ -40,7 +40,11 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
     public var trigger = Trigger.immediate
 
     /// Creates a notification.
-    public init(id: String, title: String, body: String = "") { (self.id, self.title, self.body) = (id, title, body) }
+    public init(id: String, title: String, body: String = "") {
+        self.id = id
+        self.title = title
+        self.body = body
+    }
 
     /// The request for the supervisor.
     var request: NotificationRequest {

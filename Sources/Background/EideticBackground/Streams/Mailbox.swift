@@ -56,7 +56,10 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     private func expireTask() {
         let task = state.withLock { state in
-            defer { (state.openTask, state.hasRequestedValue) = (0, false) }
+            defer {
+                state.openTask = 0
+                state.hasRequestedValue = false
+            }
             return state.openTask
         }
         endTask(task)
@@ -78,7 +81,10 @@ final class Mailbox<Element: Sendable>: Sendable {
                 let first = state.queue.removeFirst()
                 element = first
                 state.hasRequestedValue = keepsRunning(first)
-                if !state.hasRequestedValue, state.queue.isEmpty { (task, state.openTask) = (state.openTask, 0) }
+                if !state.hasRequestedValue, state.queue.isEmpty {
+                    task = state.openTask
+                    state.openTask = 0
+                }
                 return true
             }
             task = state.openTask
@@ -93,7 +99,11 @@ final class Mailbox<Element: Sendable>: Sendable {
     /// Ends the sequence after the queued values.
     func finish() {
         let (waiter, task) = state.withLock { state in
-            defer { (state.waiter, state.isFinished, state.openTask) = (nil, true, 0) }
+            defer {
+                state.waiter = nil
+                state.isFinished = true
+                state.openTask = 0
+            }
             return (state.waiter, state.openTask)
         }
         endTask(task)

@@ -179,7 +179,11 @@ extension BackgroundTaskTable {
     /// Shares the count with a supervisor, which decides the phase from now on.
     package func attach(_ page: SharedPage) {
         let old = state.withLock { state in
-            defer { (state.page, state.words, state.isPublished) = (page, page.taskWords, true) }
+            defer {
+                state.page = page
+                state.words = page.taskWords
+                state.isPublished = true
+            }
             page.taskWords.publish(openTasks: state.count)
             return state.page
         }
@@ -189,7 +193,11 @@ extension BackgroundTaskTable {
     /// Decides the phase in this process from now on.
     package func detach(phase: TaskPhase) {
         let old = state.withLock { state in
-            defer { (state.page, state.words, state.isPublished) = (nil, nil, false) }
+            defer {
+                state.page = nil
+                state.words = nil
+                state.isPublished = false
+            }
             state.phase = phase
             state.deadline = nil
             return state.page

@@ -12,7 +12,10 @@ public struct ContinuedProcessingTaskRequest: Sendable, Hashable {
     public var subtitle = ""
 
     /// Creates a description.
-    public init(identifier: String, title: String) { (self.identifier, self.title) = (identifier, title) }
+    public init(identifier: String, title: String) {
+        self.identifier = identifier
+        self.title = title
+    }
 
     fileprivate var message: ContinuedWorkMessage {
         get throws(EideticError) {
@@ -37,7 +40,10 @@ public final class ContinuedProcessingTask: Sendable {
     private let reports = Guarded(WorkProgressThrottle(interval: .seconds(1)))
     private let clock = SystemTime()
 
-    init(identifier: String, center: WakeCenter) { (self.identifier, self.center) = (identifier, center) }
+    init(identifier: String, center: WakeCenter) {
+        self.identifier = identifier
+        self.center = center
+    }
 
     /// Reports progress, which the user sees while the application is in the background.
     ///

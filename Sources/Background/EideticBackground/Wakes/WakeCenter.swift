@@ -144,7 +144,8 @@ final class WakeCenter: Sendable {
             message.isResumed = true
             let begin = Request(command: .beginContinued(message, number: 0))
             guard let progress = entry.progress else { return [begin] }
-            let (completed, total) = (progress.completed, progress.total)
+            let completed = progress.completed
+            let total = progress.total
             return [begin, Request(command: .reportContinued(identifier, completed: completed, total: total))]
         }
     }

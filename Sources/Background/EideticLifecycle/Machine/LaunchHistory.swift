@@ -7,8 +7,9 @@ package struct LaunchHistory: Sendable, Hashable {
     /// The number of processes that ended during wakes of a kind, since the last one that completed such a wake.
     package var wakeCrashCounts: [WakeReason.Kind: Int] = [:]
 
-    /// Adds the counts of a record to those of another one.
-    package mutating func restoreWakeCrashes(_ counts: [WakeReason.Kind: UInt32]) {
+    /// Adds what a record knows to what another one does.
+    package mutating func restore(wasForceQuit: Bool, wakeCrashCounts counts: [WakeReason.Kind: UInt32]) {
+        self.wasForceQuit = self.wasForceQuit || wasForceQuit
         wakeCrashCounts.merge(counts.mapValues { Int($0) }) { max($0, $1) }
     }
 

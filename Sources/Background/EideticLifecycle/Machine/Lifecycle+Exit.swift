@@ -17,7 +17,8 @@ extension Lifecycle {
     /// Records the end of the current process, or of one that was killed; has no effect if it has ended before.
     mutating func recordExit(status: Int32) {
         guard isRunning || termination.killedProcess != nil else { return }
-        let (killed, duringLaunch) = (termination.killedProcess, currentState == .launching)
+        let killed = termination.killedProcess
+        let duringLaunch = currentState == .launching
         if duringLaunch { recordLaunchFailure() }
         let report = ExitReport(
             process: process,

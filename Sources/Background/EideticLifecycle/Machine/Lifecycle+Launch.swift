@@ -47,7 +47,8 @@ extension Lifecycle {
         abandonOpenWork()
         reset(to: .launching, isVisible: facts.isVisible)
         self.facts = facts
-        let (limit, isVisible) = (rules.launchLimit, facts.isVisible)
+        let limit = rules.launchLimit
+        let isVisible = facts.isVisible
         effects.append(.setTaskPhase(isVisible ? .foreground : .background, deadline: isVisible ? nil : now + limit))
         deliver(isVisible ? .launch(.user) : .launchInBackground(.user), within: limit)
     }

@@ -105,7 +105,8 @@ package struct NotificationTable: Sendable, Hashable {
 
     private func sorted(at now: ScheduleTime) -> [Pending] {
         pending.enumerated().sorted { one, other in
-            let (first, second) = (one.element.due.remaining(at: now), other.element.due.remaining(at: now))
+            let first = one.element.due.remaining(at: now)
+            let second = other.element.due.remaining(at: now)
             return first == second ? one.offset < other.offset : first < second
         }.map(\.element)
     }

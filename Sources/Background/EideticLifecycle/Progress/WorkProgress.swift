@@ -3,7 +3,10 @@ package struct WorkProgress: Sendable, Hashable {
     package private(set) var completed: UInt64
     package private(set) var total: UInt64
 
-    package init(completed: UInt64 = 0, total: UInt64 = 0) { (self.completed, self.total) = (completed, total) }
+    package init(completed: UInt64 = 0, total: UInt64 = 0) {
+        self.completed = completed
+        self.total = total
+    }
 
     /// The share of the completed units, 0 to 100; 0 while the total is unknown.
     package var percent: Int { total == 0 ? 0 : Int(Double(min(completed, total)) / Double(total) * 100) }

@@ -44,5 +44,8 @@ package struct WorkProgressThrottle: Sendable {
     }
 
     /// Ignores further reports, as the work has ended.
-    package mutating func end() { (waiting, isEnded) = (nil, true) }
+    package mutating func end() {
+        waiting = nil
+        isEnded = true
+    }
 }

@@ -5,7 +5,10 @@ package struct WakeQuota: Sendable, Hashable {
         package let minute: Int64
         package var seconds: Int64
 
-        package init(minute: Int64, seconds: Int64) { (self.minute, self.seconds) = (minute, seconds) }
+        package init(minute: Int64, seconds: Int64) {
+            self.minute = minute
+            self.seconds = seconds
+        }
     }
 
     /// The charges of the last day, the oldest one first; at most one a minute.

@@ -14,7 +14,10 @@ package struct WakeSchedule: Sendable, Hashable {
         package var time: Int64
         package var reason: Reason
 
-        package init(time: Int64, reason: Reason) { (self.time, self.reason) = (time, reason) }
+        package init(time: Int64, reason: Reason) {
+            self.time = time
+            self.reason = reason
+        }
     }
 
     /// The reason for a planned time.

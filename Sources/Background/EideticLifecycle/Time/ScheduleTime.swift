@@ -46,7 +46,8 @@ extension Int64 {
 package enum ScheduleText {
     /// Returns a time of day such as "2026-11-25 11:45".
     package static func date(ofLocal time: Int64) -> String {
-        let (day, minute) = (time.flooredDivision(by: .day), time.flooredDivision(by: .minute))
+        let day = time.flooredDivision(by: .day)
+        let minute = time.flooredDivision(by: .minute)
         let (year, month, number) = civilDate(ofDay: day)
         let ofDay = minute - day * 1_440
         return "\(year)-\(two(month))-\(two(number)) \(two(ofDay / 60)):\(two(ofDay % 60))"

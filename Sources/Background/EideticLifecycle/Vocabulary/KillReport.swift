@@ -16,7 +16,8 @@ package struct KillReport {
     /// Joins as many names as one line holds; control characters are replaced, so that a name cannot start another
     /// line.
     private static func joined(_ names: [String]) -> String {
-        var (list, left) = ("", names.count)
+        var list = ""
+        var left = names.count
         for name in names {
             let bytes = name.utf8.prefix(maximumNameByteCount).map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: "?") : $0 }
             let clean = String(decoding: bytes, as: UTF8.self)

@@ -3,9 +3,6 @@ package import EideticSupervision
 
 /// The process of an earlier supervisor, until it connects, and the requests that wait for that.
 package struct Adoption: ApplicationComponent {
-    /// The treatment of a request.
-    package enum Admission: Hashable { case handled, waits, refused(LifecycleEffect.Refusal), tooMany }
-
     private static let requestLimit = 64
 
     /// The time in which the process is expected to connect.
@@ -20,7 +17,7 @@ package struct Adoption: ApplicationComponent {
     package private(set) var requests: [LifecycleEvent] = []
 
     /// The record of a process that cannot be taken over, until all applications are restored.
-    package var lost: ApplicationRecord.ProcessRecord?
+    private var lost: ApplicationRecord.ProcessRecord?
 
     /// Creates the component, with the time in which the process connects, and the time that it has to terminate.
     package init(limit: Duration, gracePeriod: Duration) {
@@ -49,6 +46,48 @@ package struct Adoption: ApplicationComponent {
         deadline = now + limit
     }
 
+    // MARK: Takeover
+
+    /// Takes over the process of the record, which was found: one that is frozen stays so, and connects when it
+    /// continues.
+    ///
+    /// The kernel knows whether it is frozen, whatever was recorded. A freeze may have been begun and not verified: it
+    /// is begun again.
+    package mutating func begin(isFrozen: Bool, in view: ApplicationView) -> [ApplicationEffect] {
+        guard let record, let process = view.process else { return [] }
+        let name = "process \(process.number)"
+        if let report = record.killReport {
+            return [.log("adopted while it is being killed: \(report)"), .process(.killAgain)]
+        }
+        if isFrozen, record.state == .suspended || record.state == .background { return [.freezeAgain] }
+        guard record.isPlain else { return [.process(.thaw), .log("\(name) found, expected to connect")] }
+        end()
+        let adopted = AdoptedProcess(record.state == .suspended ? .background : record.state ?? .active)
+        let takeover = introduction(of: adopted) + resumption(of: record.intention, in: view)
+        return [.process(.cancelSuspension), .log("adopted: \(name), which does not connect"), .recordOnce(takeover)]
+    }
+
+    /// Takes over the process that was frozen again, or expects it to connect.
+    package mutating func begin(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
+        guard let record, let process = view.process else { return [] }
+        guard case .verified = outcome else {
+            deadline = view.now + limit
+            return [.process(.cancelSuspension)]
+        }
+        end()
+        let takeover = introduction(of: AdoptedProcess(.suspended)) + [.watchSuspended]
+        return [
+            .log("adopted: suspended, process \(process.number)"),
+            .recordOnce(takeover + resumption(of: record.intention, in: view)),
+        ]
+    }
+
+    /// Makes the process known to the state machine.
+    private func introduction(of adopted: AdoptedProcess) -> [ApplicationEffect] {
+        // One that runs again was continued without a message, and holds its notices until it knows.
+        (adopted.state == .suspended ? [] : [.deliverNotices]) + [.introduce(.processAdopted(adopted))]
+    }
+
     /// Takes over the process that has connected, in the state that it reports; `nil` if it was not launched yet.
     ///
     /// The application knows best; the record knows what was on its way.
@@ -69,7 +108,7 @@ package struct Adoption: ApplicationComponent {
             in: view
         )
         guard let running else {
-            return [.takeUnlaunched(inBackground: isBackground)] + resumption + [.handleWaitingRequests]
+            return [.introduce(.processConnected(inBackground: isBackground))] + resumption + [.handleWaitingRequests]
         }
         // Only a supervisor makes it.
         let made: Set<ContinuousAssertion> = record.assertions.contains(.continued) ? [] : [.continued]
@@ -80,7 +119,7 @@ package struct Adoption: ApplicationComponent {
             assertions: running.assertions.subtracting(made)
         )
         let line = "adopted: \(running.state), process \(process.number)"
-        return [.log(line), .take(adopted)] + resumption + [.handleWaitingRequests]
+        return [.log(line)] + introduction(of: adopted) + resumption + [.handleWaitingRequests]
     }
 
     /// Returns the requests that the earlier supervisor has accepted; a presentation that has changed since is newer
@@ -96,7 +135,7 @@ package struct Adoption: ApplicationComponent {
         if intention.isTerminating {
             // What is left of the time that the earlier supervisor has granted.
             let rest = intention.graceEnd.map { min(max(.zero, $0 - view.now), gracePeriod) }
-            effects = [.expectTermination, .handle(.terminate(grace: rest ?? gracePeriod))]
+            effects = [.process(.expectTermination), .handle(.terminate(grace: rest ?? gracePeriod))]
         }
         let changed = presentation.flatMap { $0 == intention.presentation ? nil : $0 }
         let isVisible = changed?.isVisible ?? intention.isVisible
@@ -113,13 +152,27 @@ package struct Adoption: ApplicationComponent {
         deadline = nil
     }
 
-    /// Returns what becomes of a request, which is kept if it waits.
-    package mutating func admit(_ event: LifecycleEvent) -> Admission {
-        guard record != nil else { return .handled }
-        guard deadline != nil else { return .refused(.notConnected) }
-        guard requests.count < Self.requestLimit else { return .tooMany }
+    /// Records that the process has ended, or cannot be supervised.
+    package mutating func lose() {
+        lost = record
+        end()
+    }
+
+    /// Returns the record of a process that was lost, once.
+    package mutating func takeLost() -> ApplicationRecord.ProcessRecord? {
+        defer { lost = nil }
+        return lost
+    }
+
+    // MARK: Requests that wait
+
+    /// Handles a request now, or when the process has connected; returns `nil` if too many wait.
+    package mutating func admit(_ event: LifecycleEvent) -> [ApplicationEffect]? {
+        guard record != nil else { return [.handle(event)] }
+        guard deadline != nil else { return [.reject(event, because: .notConnected)] }
+        guard requests.count < Self.requestLimit else { return nil }
         requests.append(event)
-        return .waits
+        return [.saveRecord]
     }
 
     /// Keeps requests, however many there are.
@@ -128,9 +181,26 @@ package struct Adoption: ApplicationComponent {
     /// Replaces the requests with those of a record.
     package mutating func restore(_ events: [LifecycleEvent]) { requests = events }
 
-    /// Takes the request that has waited for longest; each stays in the record until it is handled, for a supervisor
-    /// that follows if this one is killed meanwhile.
-    package mutating func next() -> LifecycleEvent? { requests.isEmpty ? nil : requests.removeFirst() }
+    /// Handles the request that has waited for longest, or refuses one to a process that has ended; returns `nil` if
+    /// none waits.
+    ///
+    /// The others stay in the record until they are handled, for a supervisor that follows if this one is killed
+    /// meanwhile.
+    package mutating func handleNext(in view: ApplicationView) -> [ApplicationEffect]? {
+        guard let request = requests.first else { return nil }
+        requests.removeFirst()
+        if view.process == nil, !request.isStart { return [.reject(request, because: .processEnded)] }
+        if case .wake(let reason, let allowance) = request {
+            return [.rewake(ApplicationRecord.WakeRecord(reason: reason, allowance: allowance))]
+        }
+        return [.handle(request)]
+    }
+
+    /// Refuses all requests.
+    package mutating func rejectAll(because refusal: LifecycleEffect.Refusal) -> [ApplicationEffect] {
+        defer { requests = [] }
+        return requests.map { .reject($0, because: refusal) } + [.saveRecord]
+    }
 
     /// Forgets what was requested, as the user ends the application.
     package mutating func drop() {
@@ -143,9 +213,7 @@ package struct Adoption: ApplicationComponent {
         guard change == .deadline else { return [] }
         deadline = nil
         guard let process = view.process else { return [] }
-        return [
-            .log("process \(process.number) has not connected, and continues without supervision"),
-            .refuseWaitingRequests(.notConnected),
-        ]
+        let line = "process \(process.number) has not connected, and continues without supervision"
+        return [.log(line)] + rejectAll(because: .notConnected)
     }
 }

@@ -29,7 +29,7 @@ struct ApplicationExplanation {
             lines.append("it ran before this eideticd was started, and has not connected \(time ?? "in time")")
         }
         guard let process, process.reasons.kill == nil else { return lines + obstaclesToStart }
-        if let slowStart = process.slowStart(of: application.program.description?.executable) {
+        if let slowStart = process.slowStart {
             lines.append(slowStart)
         }
         if let callback = process.conversation.pendingCallback, let deadline = process.conversation.callbackDeadline {
@@ -58,7 +58,7 @@ struct ApplicationExplanation {
         )
         if let report = application.components.processor.report { lines.append(report) }
         lines += declarationLines
-        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal)") }
+        if let lastRefusal = application.components.remarks.refusal { lines.append("last refusal: \(lastRefusal)") }
         return lines
     }
 
@@ -89,9 +89,9 @@ struct ApplicationExplanation {
             )
         }
         lines += wakeCrashLines
-        if let lastExit = application.lastExit { lines.append("last end: \(lastExit)") }
-        if let lastObstacle = application.lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
-        if let lastRefusal = application.lastRefusal { lines.append("last refusal: \(lastRefusal)") }
+        if let lastExit = application.components.remarks.exit { lines.append("last end: \(lastExit)") }
+        if let lastObstacle = application.components.remarks.obstacle { lines.append("last obstacle: \(lastObstacle)") }
+        if let lastRefusal = application.components.remarks.refusal { lines.append("last refusal: \(lastRefusal)") }
         return lines
     }
 
@@ -127,7 +127,7 @@ struct ApplicationExplanation {
             lines.append("its background time is over; killed in \(Self.left(end))")
         }
         if let time = lifecycle.suspension.retryTime { lines.append("next attempt to freeze it in \(Self.left(time))") }
-        if let lastObstacle = application.lastObstacle { lines.append("last obstacle: \(lastObstacle)") }
+        if let lastObstacle = application.components.remarks.obstacle { lines.append("last obstacle: \(lastObstacle)") }
         return lines
     }
 

@@ -11,7 +11,7 @@ extension ApplicationStatus {
             state: application.components.adoption.state(in: application.view)
         )
         wasForceQuit = application.lifecycle.history.wasForceQuit
-        lastExit = application.lastExit.map { String(decoding: $0.utf8.prefix(2_000), as: UTF8.self) }
+        lastExit = application.components.remarks.exit.map { String(decoding: $0.utf8.prefix(2_000), as: UTF8.self) }
         let snapshot = application.files.snapshotPath
         if access(snapshot, F_OK) == 0 { snapshotPath = snapshot }
         guard let process = application.process else { return }

@@ -34,7 +34,7 @@ final class RunningProcess {
     var page: TaskPage
     var watch: Poller.Watch?
     /// The report of its birth, until the program has started or cannot start.
-    var start: (report: StartReport, watch: Poller.Watch)?
+    private var start: (report: StartReport, program: String, watch: Poller.Watch)?
     var connection: Connection?
     var conversation: Conversation
     /// The way it ended; `nil` while it runs.
@@ -48,7 +48,7 @@ final class RunningProcess {
     private var isSpared = false
     var isBackgroundLaunch = false
     /// The connections by which others reach it, while it is suspended.
-    var callers = Callers()
+    private(set) var callers = Callers()
     /// The message bus of its session on this machine; `nil` until it was in the background, or if it has none.
     private(set) var sessionBus: LocalBusAddress?
     /// The memory of the control groups that limit this process alone; `nil` if there are none.
@@ -76,17 +76,14 @@ final class RunningProcess {
 
     // MARK: Start and end
 
-    /// Waits for the report of its birth.
-    func watch(_ report: StartReport, with poller: Poller, whenReady body: @escaping () -> Void) {
-        start = (report, poller.watch(report.rawValue, whenReadable: body))
+    /// Waits for the report of its birth, which tells whether it has started its program.
+    func await(_ report: StartReport, of program: String, with poller: Poller, whenReady body: @escaping () -> Void) {
+        start = (report, program, poller.watch(report.rawValue, whenReadable: body))
     }
 
-    /// Reads whether the program has started, once.
-    ///
-    /// - Parameter path: The path of the program, for the reason if it has not.
-    /// - Returns: The outcome; `nil` while nobody knows.
-    func takeStart(ofProgram path: String) -> Start? {
-        guard let outcome = start?.report.take() else { return nil }
+    /// Reads whether the program has started, once; returns `nil` while nobody knows.
+    func takeStart() -> Start? {
+        guard let (report, program, _) = start, let outcome = report.take() else { return nil }
         start = nil
         switch outcome {
         // The report is empty as well if the process was killed before.
@@ -95,7 +92,7 @@ final class RunningProcess {
             reasons.failedStart = "process \(handle.identifier) was killed before it had started its program"
         case .started: return .started
         case .failed(let error):
-            reasons.failedStart = "\(SystemError(.open, errorNumber: error, path: path))"
+            reasons.failedStart = "\(SystemError(.open, errorNumber: error, path: program))"
         }
         // The reason of its end is then that of the kill.
         return reasons.kill.map { .killed($0) } ?? .failed
@@ -161,11 +158,7 @@ final class RunningProcess {
     /// Sends a message now, or after the greeting of the application.
     func send(_ message: SupervisorMessage) { pass(conversation.send(message)) }
 
-    /// Calls the application back.
-    func deliver(_ callback: LifecycleCallback, deadline: Duration) {
-        pass(conversation.deliver(callback, deadline: deadline))
-    }
-
+    /// Sends messages that need not wait.
     func pass(_ messages: [SupervisorMessage]) {
         for message in messages {
             if let connection {
@@ -223,13 +216,28 @@ final class RunningProcess {
         memory = ApplicationMemory(of: handle.identifier, below: hierarchy?.path)
     }
 
+    /// Answers the greeting of the application.
+    ///
+    /// - Parameters:
+    ///   - welcome: The first message.
+    ///   - sockets: The sockets of an earlier process, which precede the messages that have waited.
+    func welcome(_ welcome: Welcome, sockets: [(message: SupervisorMessage, socket: Connection.Attachment)]) {
+        try? page.file.write(UInt64(welcome.generation), to: .generation)
+        connection?.send(WireWriter.encode(SupervisorMessage.welcome(welcome)), page: page.file)
+        let messages = conversation.open()
+        for (message, socket) in sockets { connection?.send(WireWriter.encode(message), attachment: socket) }
+        pass(messages)
+    }
+
     // MARK: Suspension
 
-    /// Begins to stop everything.
-    func beginFreeze() -> FreezeAttempt.Outcome { FreezeAttempt.begin(freezer, page: page.file) }
-
-    /// Looks again at a freeze that was begun before.
-    func resumeFreeze() -> FreezeAttempt.Outcome { FreezeAttempt.resume(freezer, page: page.file) }
+    /// Writes the phase of background tasks, and the end of background time.
+    func setPhase(_ phase: TaskPhase, deadline: Duration?) {
+        do throws(SystemError) { try page.setPhase(phase, deadline: deadline) } catch {
+            log("cannot write the shared page: \(error)")
+        }
+        if phase == .background { findSessionBus() }
+    }
 
     /// Begins a suspension, as everything is stopped and verified.
     func beginSuspension(at now: Duration) {
@@ -240,6 +248,19 @@ final class RunningProcess {
         }
     }
 
+    /// Stops everything again that an earlier supervisor has stopped, and continues the suspension.
+    func freezeAgain() -> FreezeAttempt.Outcome {
+        let outcome = FreezeAttempt.begin(freezer, page: page.file)
+        if outcome == .verified { suspensions.resume(at: Clock.now) }
+        return outcome
+    }
+
+    /// Watches the connections by which others reach it, which are found first if it was just suspended.
+    func watchCallers(isNew: Bool, with poller: Poller, whenReady body: @escaping (ShortThaws.Source) -> Void) {
+        if isNew { callers = Callers(of: freezer.processes) }
+        callers.watch(with: poller, whenReady: body)
+    }
+
     /// Lets the process run, which is not stopped for others any more.
     func thaw() {
         callers.forget()
@@ -247,14 +268,14 @@ final class RunningProcess {
     }
 
     /// Lets the suspended process run for what others have sent.
-    func thawBriefly() {
+    private func thawBriefly() {
         callers.endWatch()
         freezer.thaw()
     }
 
     /// Tries to stop a process again that was thawed briefly.
     func endBriefThaw() -> FreezeAttempt.Outcome {
-        let outcome = beginFreeze()
+        let outcome = FreezeAttempt.begin(freezer, page: page.file)
         if case .lock = outcome { freezer.thaw() }
         return outcome
     }
@@ -277,11 +298,25 @@ final class RunningProcess {
 
     // MARK: State
 
+    /// Obeys a component of its application.
+    func perform(_ request: ProcessRequest) {
+        switch request {
+        case .restorePriority: restorePriority()
+        case .explainEnd(let report): reasons.report = report
+        case .thawBriefly: thawBriefly()
+        case .thaw: freezer.thaw()
+        case .cancelSuspension: cancelSuspension()
+        case .killAgain: freezer.kill()
+        case .expectTermination: conversation.repeatsTermination = true
+        }
+    }
+
     /// Continues with what an earlier supervisor has recorded.
     func restore(_ found: ApplicationRecord.ProcessRecord) {
         reasons.kill = found.killReport
         memoryPriorities = MemoryPriorities(chosen: found.memoryPriorities)
         isBackgroundLaunch = found.isBackgroundLaunch
+        conversation.presentation = found.intention.presentation
         suspensions = SuspensionTimes(
             since: found.suspensionTime,
             count: page.file[.suspensionCount] ?? 0,
@@ -339,10 +374,9 @@ final class RunningProcess {
         return pages.reduce(0, &+) &* UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// Returns the explanation of a start that has not reached the program yet.
-    func slowStart(of executable: String?) -> String? {
-        guard start != nil else { return nil }
-        return "process \(handle.identifier) has not started its program yet: \(executable ?? "")"
+    /// The explanation of a start that has not reached the program yet.
+    var slowStart: String? {
+        start.map { "process \(handle.identifier) has not started its program yet: \($0.program)" }
     }
 
     /// The processes of which a thread waits in the kernel, where no signal reaches it.
@@ -382,7 +416,7 @@ final class RunningProcess {
     }
 
     /// Restores the priority of the processes.
-    func restorePriority() {
+    private func restorePriority() {
         guard isThrottled else { return }
         isThrottled = false
         let isWeighted = (freezer as? GroupFreezer)?.setLowWeight(false) ?? false
@@ -399,6 +433,11 @@ final class RunningProcess {
 
 extension RunningProcess: TransitionGate {
     var admitsTasks: Bool { conversation.isOpen && page.admitsTasks }
+
+    func taskCountChange(since lifecycle: Lifecycle) -> LifecycleEvent? {
+        guard conversation.isOpen, suspensions.start == nil else { return nil }
+        return LifecycleEvent(openTasks: page.openTasks, of: identity, unknownTo: lifecycle)
+    }
 
     func closePage(at now: Duration) -> Int { page.close(at: now) }
 

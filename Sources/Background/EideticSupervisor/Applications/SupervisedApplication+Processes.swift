@@ -1,114 +1,57 @@
 import EideticCore
-import EideticSupervision
-import Glibc
 import EideticLifecycle
+import EideticSupervision
 
-// The births and ends of processes.
+// The processes, from their births and greetings to their ends.
 extension SupervisedApplication {
-    /// The places of the process that was started last.
-    var place: ProcessPlace { ProcessPlace(context: context, identifier: identifier, number: processNumber) }
+    func learn(_ report: ApplicationProcesses.Report) {
+        switch report {
+        case .changed: tell(.processChanged)
+        case .started: tell(.settled)
+        case .failedToStart(let reason): perform(components.launches.complete(.failed(reason)))
+        case .ended(let process, let end, let isCurrent): processDidEnd(process, end: end, wasCurrent: isCurrent)
+        }
+    }
 
     func spawn(_ identity: ProcessIdentity) {
-        processNumber += 1
         // Before the birth, so that a successor finds a process that was just born.
-        saveIntention(ApplicationRecord.ProcessRecord())
+        saveIntention(processes.prepare())
         do throws(SystemError) {
-            guard let program = program.description else {
-                throw SystemError(.open, errorNumber: ENOENT, path: self.program.missing)
-            }
-            let (process, socket, report) = try place.start(program, identity: identity)
-            let limiter = context.limiter(of: process.handle.identifier)
-            let connection = Connection(socket: socket, poller: context.poller, limiter: limiter)
-            attach(connection, to: process)
-            connection.start()
-            adoptProcess(process)
-            process.watch(report, with: context.poller) { [unowned self, unowned process] in readStart(of: process) }
+            let birth = try processes.start(try program.found, identity: identity)
             // A successor finds the process by its number before it runs the program, and starts no second one.
             saveRecord()
-            report.permitStart()
+            birth.permitStart()
         } catch {
-            reportStartFailure("\(error)")
+            perform(components.launches.fail(because: "\(error)"))
             handle(.processDidNotStart(identity))
         }
     }
 
     /// Takes a process under supervision that somebody else has started.
     func connect(_ handle: ProcessHandle, connection: Connection, hello: Hello) throws(SystemError) {
-        processNumber += 1
-        try context.directory.makeDirectory(of: identifier)
-        let page = try place.makePage()
-        // Before the process is moved: a successor must know it.
-        var intention = ApplicationRecord.ProcessRecord()
-        intention.identifier = handle.identifier
-        intention.startTime = handle.startTime
-        intention.isBackgroundLaunch = hello.presentation?.isVisible == false
-        guard saveIntention(intention) else {
-            page.remove()
-            throw SystemError(.write, errorNumber: ENOSPC, path: context.directory.recordPath(of: identifier))
-        }
+        let inBackground = hello.presentation?.isVisible == false
         let identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
-        let process = place.process(handle, identity: identity, group: place.gather(handle), page: page)
-        process.isBackgroundLaunch = intention.isBackgroundLaunch
-        attach(connection, to: process)
-        adoptProcess(process)
-        log("connected: process \(handle.identifier), freezer \(process.freezer.kind.rawValue)")
-        introduceProcess(by: .processConnected(inBackground: process.isBackgroundLaunch))
+        try processes.connect(handle, over: connection, as: identity, inBackground: inBackground, save: saveIntention)
+        introduceProcess(by: .processConnected(inBackground: inBackground))
     }
 
-    /// Reads whether the program of a new process has started.
-    private func readStart(of process: RunningProcess) {
-        switch process.takeStart(ofProgram: program.description?.executable ?? "") {
-        case .started:
-            log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
-            tell(.settled)
-        case .killed(let report): perform(components.launches.complete(.failed(report)))
-        case .failed, nil: break
-        }
-    }
-
-    private func reportStartFailure(_ reason: String) {
-        let obstacle = "it cannot be started: \(reason)"
-        log("cannot start: \(reason)")
-        lastObstacle = obstacle
-        perform(components.launches.complete(.failed(obstacle)))
+    /// Passes an event that makes the current process known to the state machine.
+    func introduceProcess(by event: LifecycleEvent) {
+        let process = process
+        // Before the event, whose effects concern the process by its new identity.
+        process?.identity = ProcessIdentity(rawValue: lifecycle.process.rawValue &+ 1)
+        handle(event)
+        process?.identity = lifecycle.process
     }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
     @discardableResult
-    func saveIntention(_ process: ApplicationRecord.ProcessRecord) -> Bool {
-        var (record, process) = (ApplicationRecord(of: self), process)
-        process.freezer = context.hierarchy == nil ? .signals : .group
-        process.groupPath = place.groupPath
-        process.intention = ApplicationRecord.Intention(of: self)
-        record.process = process
-        return files.save(record)
+    private func saveIntention(_ process: ApplicationRecord.ProcessRecord) -> Bool {
+        files.save(ApplicationRecord(of: self, expecting: process))
     }
 
-    /// Makes a process the current one, and watches for its end.
-    func adoptProcess(_ next: RunningProcess) {
-        process = next
-        context.firstProcesses.insert(next.handle.identifier)
-        next.watch = context.poller.watch(next.handle.rawValue) { [unowned self, unowned next] in
-            self.processDidEnd(next)
-        }
-        tell(.processChanged)
-    }
-
-    private func processDidEnd(_ ended: RunningProcess) {
-        guard ended.end == nil, ended.handle.hasEnded else { return }
-        // Before it is collected: the kernel knows until then whether it had started its program.
-        readStart(of: ended)
-        // The whole tree ends with its first process, whose session is known until then.
-        ended.freezer.kill()
-        guard let end = ended.takeEnd() else { return }
-        context.firstProcesses.remove(ended.handle.identifier)
-        if process === ended, let answer = ended.launchAnswer { perform(components.launches.complete(answer)) }
-        components.leftovers.add(ended)
-        if process === ended {
-            if let intention = components.adoption.record?.intention { keepRequests(of: intention) }
-            components.adoption.end()
-            process = nil
-        }
+    private func processDidEnd(_ ended: RunningProcess, end: ProcessEnd, wasCurrent: Bool) {
+        perform(components.recordEnd(of: ended, isCurrent: wasCurrent))
         tell(.processChanged)
         // What a process has asked for does not hold for the next one.
         refreshManifest()
@@ -121,14 +64,86 @@ extension SupervisedApplication {
     /// Passes the end of a process to the state machine, if it knows the process.
     private func report(_ end: ProcessEnd, of ended: RunningProcess) {
         guard lifecycle.expectsExit(of: ended.identity) else {
-            saveExitReport(of: ended)
-            reportEnd(ended.reasonOfEnd)
+            recordEnd(of: ended, as: ended.reasonOfEnd)
             return saveRecord()
         }
         guard let failure = ended.reasons.failedStart, lifecycle.adoptableState == nil, ended.reasons.kill == nil else {
             return handle(.processExited(ended.identity, status: end.waitStatus))
         }
-        reportStartFailure(failure)
+        perform(components.launches.fail(because: failure))
         handle(.processDidNotStart(ended.identity))
+    }
+
+    // MARK: Messages
+
+    func receive(
+        _ message: ApplicationMessage,
+        packet: PacketSocket.Packet,
+        from process: RunningProcess
+    ) throws(WireError) {
+        switch message {
+        case .hello(let hello): try greet(hello, from: process)
+        case .wakes(let command): receive(command, with: packet)
+        default: perform(process.conversation.receive(message, in: view))
+        }
+    }
+
+    /// Answers the first message of a connection.
+    private func greet(_ hello: Hello, from process: RunningProcess) throws(WireError) {
+        guard !process.conversation.isOpen else { throw .unknownCase(type: "second hello", value: 1) }
+        process.record(hello.declarations, below: context.hierarchy)
+        applyDeclarations()
+        let isIntroduced = components.plain.introduce()
+        // The sockets of an earlier process, for one that was launched.
+        let isLaunching = [.launchingInBackground, .launching].contains(lifecycle.reachedState)
+        let rate = context.configuration.messageRate
+        let welcome = files.welcome(to: process.page.token, from: context.generation, rate: rate)
+        process.welcome(welcome, sockets: isLaunching ? components.sockets.messages : [])
+        perform(components.connect(hello, in: view))
+        process.conversation.presentation = hello.presentation ?? process.conversation.presentation
+        if isIntroduced { handle(.processIntroduced(process.identity)) } else { tell(.settled) }
+        // The declarations are recorded for a successor.
+        saveRecord()
+    }
+
+    // MARK: Takeover
+
+    /// Restores what an earlier supervisor has recorded, and takes over its process if it runs.
+    func restore(_ record: ApplicationRecord) {
+        program.installed = record.program ?? program.installed
+        processes.number = record.processNumber
+        lifecycle.history.launchCrashCount = Int(record.launchCrashCount)
+        lifecycle.history.restore(wasForceQuit: record.wasForceQuit, wakeCrashCounts: record.wakeCrashCounts)
+        components.restore(record)
+        guard let found = record.process else { return }
+        components.adoption.expect(found, at: Clock.now)
+        guard let process = processes.open(found, identity: lifecycle.process) else {
+            return components.adoption.lose()
+        }
+        process.record(found.declarations, below: context.hierarchy)
+        applyDeclarations()
+        if found.isPlain, found.killReport == nil { components.plain.adopt() }
+        perform(components.adoption.begin(isFrozen: process.freezer.isFreezeRequested, in: view))
+    }
+
+    /// Handles the requests that have waited; those to a process that has ended launch another one, or are refused.
+    func handleWaitingRequests() {
+        while let effects = components.adoption.handleNext(in: view) { perform(effects) }
+    }
+
+    /// Completes the restoration, when all applications are known: launches for accepted wakes, and kills what is left
+    /// of a process that has ended without a supervisor.
+    func completeRestoration() {
+        if let lost = components.adoption.takeLost() {
+            components.keepRequests(of: lost.intention)
+            switch processes.end(lost) {
+            case true?: recordEnd(of: nil, as: lost.killReport ?? "ended while no supervisor ran")
+            // It runs on without supervision.
+            case false?: perform(components.adoption.rejectAll(because: .alreadyRunning))
+            case nil: break
+            }
+            saveRecord()
+        }
+        if process == nil { handleWaitingRequests() }
     }
 }

@@ -3,114 +3,109 @@ import EideticLifecycle
 import EideticSupervision
 import Glibc
 
-/// An application: its state machine, and its processes.
+/// An application: its state machine, its components and its processes.
 ///
 /// Performs the effects of the state machine that concern a process from outside, and sends the others to it as
 /// messages.
 final class SupervisedApplication {
     let identifier: String
     let context: SupervisorContext
-    var lifecycle: Lifecycle { didSet { noteChange() } }
+    let processes: ApplicationProcesses
+    private var transitions: Transitions { didSet { alarm.outdate() } }
+    var components: ApplicationComponents { didSet { alarm.outdate() } }
     var program: ApplicationProgram
     var files: ApplicationFiles
-    /// The current process; `nil` if none runs.
-    var process: RunningProcess? { didSet { context.changeCount &+= 1 } }
-    var components: ApplicationComponents { didSet { noteChange() } }
-    /// The number of processes that were started.
-    var processNumber: UInt64 = 0
-    var lastExit: String?
-    /// The reason in words for which a request was refused last.
-    var lastRefusal: String?
-    /// The explanation of the last obstacle, such as a lock that was held at suspension.
-    var lastObstacle: String?
     /// The reports that the conditions of processing that runs may have changed.
     var conditionReports: ConditionReports?
-    /// The events that effects have caused, handled after the current one.
-    private var pendingEvents: [LifecycleEvent] = []
-    private var isHandlingEvent = false
-    private var isRecordHeld = false
-    /// The event whose effects are being performed.
-    private(set) var currentEvent: LifecycleEvent?
 
     init(identifier: String, context: SupervisorContext) {
         self.identifier = identifier
         self.context = context
-        program = ApplicationProgram(of: identifier)
-        files = ApplicationFiles(
-            of: identifier,
-            in: context.directory,
-            stateDirectory: context.configuration.stateDirectory
-        )
+        processes = ApplicationProcesses(of: identifier, in: context)
+        transitions = Transitions(Lifecycle(rules: context.configuration.rules))
         components = ApplicationComponents(context)
-        lifecycle = Lifecycle(rules: context.configuration.rules)
+        program = ApplicationProgram(of: identifier)
+        files = context.files(of: identifier)
+        processes.report = { [unowned self] in learn($0) }
+        processes.receive = { [unowned self] message, packet, process throws(WireError) in
+            try receive(message, packet: packet, from: process)
+        }
         refreshManifest()
         tell(.settled)
     }
 
+    var lifecycle: Lifecycle {
+        get { transitions.lifecycle }
+        set { transitions.lifecycle = newValue }
+    }
+
+    /// The event whose effects are being performed.
+    var currentEvent: LifecycleEvent? { transitions.current }
+
+    /// The current process; `nil` if none runs.
+    var process: RunningProcess? { processes.current }
+
     /// Passes an event to the state machine, performs the effects, and records the new state.
     func handle(_ event: LifecycleEvent) {
         if event.isStart { refreshManifest() }
-        pendingEvents.append(event)
+        if case .wake = event { perform(components.wakes.forgiveCrashes(in: view)) }
         context.changeCount &+= 1
-        guard !isHandlingEvent else { return }
-        isHandlingEvent = true
-        while !pendingEvents.isEmpty { apply(pendingEvents.removeFirst()) }
-        isHandlingEvent = false
+        guard transitions.add(event) else { return }
+        while let step = transitions.next(at: Clock.now, with: process) { perform(step) }
         tell(.settled)
         saveWakes()
         saveRecord()
     }
 
-    private func apply(_ event: LifecycleEvent) {
-        let now = Clock.now
-        if case .wake = event { forgiveWakeCrashes() }
-        if event != .deadlineReached, let deadline = lifecycle.nextDeadline, deadline <= now {
-            perform(transition(on: .deadlineReached, at: now))
-        }
-        if let count = view.changedTaskCount {
-            perform(transition(on: .openTaskCountChanged(count, process: lifecycle.process), at: now))
-        }
-        let effects = transition(on: event, at: now)
-        if case .wake(let reason, _) = event, !effects.contains(where: \.isRefusal) {
-            log("\(reason.kind) wake \(reason.id)\(reason.session.isEmpty ? "" : " for \(reason.session)") begins")
-        }
-        currentEvent = event
-        perform(effects)
-        currentEvent = nil
-        for case .refuse(let refusal) in effects { reportRefusal(of: event, because: refusal) }
-    }
-
     /// Performs the effects of one event; a process continues when everything that it is to receive is there, so that
     /// it wakes once.
-    private func perform(_ effects: [LifecycleEffect]) {
+    private func perform(_ step: Transitions.Step) {
+        let effects = step.effects
+        let refusals = effects.compactMap(\.refusal)
+        if case .wake(let reason, _)? = step.event, refusals.isEmpty {
+            log("\(reason.kind) wake \(reason.id)\(reason.session.isEmpty ? "" : " for \(reason.session)") begins")
+        }
         let isThawed = effects.contains(.thawProcess) && !effects.contains(.freezeProcess)
         for effect in effects where !isThawed || effect != .thawProcess { perform(effect) }
         if isThawed { perform(.thawProcess) }
         // After what the user waits for.
         if let priority = effects.memoryPriority { process?.setMemoryPriority(priority) }
+        for refusal in refusals { perform(components.reject(step.event, because: refusal, in: view)) }
     }
 
-    private func transition(on event: LifecycleEvent, at now: Duration) -> [LifecycleEffect] {
-        CheckedTransition.make(&lifecycle, on: event, at: now, with: process)
+    // MARK: Components
+
+    /// Tells all components of a change.
+    func tell(_ change: ApplicationChange) {
+        for component in ApplicationComponents.all { tell(component, of: change) }
     }
+
+    /// Tells the components whose deadline has passed.
+    func tellOverdue(at now: Duration) {
+        for component in ApplicationComponents.all where component.deadline(components).map({ $0 <= now }) ?? false {
+            tell(component, of: .deadline)
+        }
+    }
+
+    private func tell(_ component: ApplicationComponents.Element, of change: ApplicationChange) {
+        let view = view
+        perform(component.handle(&components, change, view))
+    }
+
+    var view: ApplicationView { ApplicationView(of: self) }
 
     // MARK: Deadlines
 
-    private lazy var alarm = context.poller.alarm { [unowned self] in self.handleDeadlines() }
-
-    /// Makes the supervisor set the alarm before it waits.
-    private func noteChange() { context.outdatedAlarms[ObjectIdentifier(self)] = self }
-
-    /// Sets the alarm to the first deadline.
-    func updateAlarm() {
-        alarm.time = [lifecycle.nextDeadline, components.deadline].compactMap(\.self).min()
-    }
+    private lazy var alarm = context.poller.alarm(
+        at: { [unowned self] in [lifecycle.nextDeadline, components.deadline].compactMap(\.self).min() },
+        body: { [unowned self] in handleDeadlines() }
+    )
 
     private func handleDeadlines() {
         let now = Clock.now
         tellOverdue(at: now)
         if let deadline = lifecycle.nextDeadline, deadline <= now { handle(.deadlineReached) }
-        updateAlarm()
+        alarm.outdate()
     }
 
     // MARK: Declarations
@@ -139,23 +134,5 @@ final class SupervisedApplication {
     func log(_ text: String) { context.log.append(text, for: identifier) }
 
     /// Writes the record if it has changed.
-    func saveRecord() { if !isRecordHeld { _ = files.save(ApplicationRecord(of: self)) } }
-
-    /// Performs what the record shows as a whole, or not at all: a successor finds the earlier record until the end.
-    func recordOnce(_ body: () -> Void) {
-        isRecordHeld = true
-        body()
-        isRecordHeld = false
-        saveRecord()
-    }
-
-    /// Records a refusal, for `eidetic app why` and the log.
-    func refuse(because reason: String) {
-        lastRefusal = reason
-        log("refused: \(reason)")
-    }
-}
-
-extension LifecycleEffect {
-    fileprivate var isRefusal: Bool { if case .refuse = self { true } else { false } }
+    func saveRecord() { if !files.isRecordHeld { _ = files.save(ApplicationRecord(of: self)) } }
 }

@@ -14,8 +14,6 @@ final class SupervisorContext {
     private var limiters: [Int32: MessageLimiter] = [:]
     /// The number of changes of applications that no line of the log tells.
     var changeCount: UInt64 = 0
-    /// The applications whose deadlines may have changed.
-    var outdatedAlarms: [ObjectIdentifier: SupervisedApplication] = [:]
     /// The first processes of all applications.
     var firstProcesses: Set<Int32> = []
     /// The processes to which the kernel gives the orphans of applications: this one, and its keeper.
@@ -92,6 +90,10 @@ final class SupervisorContext {
         let limiter = MessageLimiter(rate: configuration.messageRate)
         limiters[process] = limiter
         return limiter
+    }
+
+    func files(of identifier: String) -> ApplicationFiles {
+        ApplicationFiles(of: identifier, in: directory, stateDirectory: configuration.stateDirectory)
     }
 
     /// The number before those of this supervisor, unlike those of an earlier one, to which processes may still refer.

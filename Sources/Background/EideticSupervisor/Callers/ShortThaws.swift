@@ -75,7 +75,7 @@ package struct ShortThaws: ApplicationComponent {
         firstAttempt = nil
         end = now + Self.length
         next = now + Self.pause
-        return [.thawBriefly]
+        return [.process(.thawBriefly)]
     }
 
     /// Records the outcome of an attempt to stop the application again; one that has opened a background task meanwhile

@@ -26,11 +26,8 @@ package enum ApplicationEffect {
     case reportChange
     /// Reduces the priority of the processes, and reports why.
     case slowDown(report: String)
-    case restorePriority
     /// Kills the process, unless it is being killed.
     case kill(KillReason)
-    /// Records why the process ends, for the next launch.
-    case explainEnd(String)
     /// Wakes the application, or launches it.
     case wake(WakeReason.Kind, session: String, payload: [UInt8])
     /// Watches the machine for conditions of processing, or ends that.
@@ -42,16 +39,12 @@ package enum ApplicationEffect {
     case recordObstacle(String)
     /// Refuses a request, and records why.
     case refuse(because: String)
+    case process(ProcessRequest)
     case desktop(DesktopRequest)
-    /// Shows the progress of work on the screen, whose server answers later.
-    case showProgress(of: ContinuedWork, named: String)
-    case withdrawProgress(UInt32, work: String)
     /// Makes the transfer process announce a session again later, whose wake has failed.
     case reportSessionFailure(String)
     /// Tells the transfer process whether it holds the events of the application.
     case updateTransferHold
-    /// Lets a suspended application run, until ``endBriefThaw``.
-    case thawBriefly
     case endBriefThaw
     /// Watches the connections by which others reach the suspended application.
     case watchCallers
@@ -59,25 +52,57 @@ package enum ApplicationEffect {
     case resumeFreeze
     /// Asks the application for a report when its last task has ended.
     case requestIdleReport
-    /// Makes a process of an earlier supervisor known to the state machine, in its state.
-    case take(AdoptedProcess)
-    /// Makes a process of an earlier supervisor known to the state machine that was not launched.
-    case takeUnlaunched(inBackground: Bool)
-    /// Expects the application to repeat its request to terminate.
-    case expectTermination
+    /// Passes the event that makes the process known to the state machine.
+    case introduce(LifecycleEvent)
+    /// Performs what the record shows as a whole, or not at all: a successor finds the earlier one until the end.
+    case recordOnce([ApplicationEffect])
+    /// Tells the application of a suspension that is over.
+    case deliverNotices
+    /// Freezes the process of an earlier supervisor again.
+    case freezeAgain
+    /// Watches the terminal of a suspended process, and the connections by which others reach it.
+    case watchSuspended
     /// Asks the application again to open a URL that an earlier supervisor has accepted.
     case reopen(ApplicationRecord.URLRecord)
-    /// Wakes the application again for what an earlier supervisor has accepted, unless it has received it.
+    /// Wakes the application for what an earlier supervisor has accepted, unless it has received it.
     case rewake(ApplicationRecord.WakeRecord)
     /// Handles the requests that have waited for the process of an earlier supervisor.
     case handleWaitingRequests
-    case refuseWaitingRequests(LifecycleEffect.Refusal)
+    /// Refuses a request that waited, and tells its sender.
+    case reject(LifecycleEvent, because: LifecycleEffect.Refusal)
+    case saveRecord
+    /// Terminates the application, which has asked for that.
+    case terminate
+    /// Continues a suspended application that does more than answer its display or bus.
+    case continueInBackground
+    /// Believes that the application holds an assertion, as far as it must be believed.
+    case claim(ContinuousAssertion, isHeld: Bool)
     /// Forgets the application.
     case forget
 }
 
+/// A request of a component to the process of its application, if there is one.
+package enum ProcessRequest {
+    case restorePriority
+    /// Records why it ends, for the next launch.
+    case explainEnd(String)
+    /// Lets a suspended application run, until ``ApplicationEffect/endBriefThaw``.
+    case thawBriefly
+    /// Lets it run, which learns of its suspension later.
+    case thaw
+    /// Continues it, which was not suspended after all.
+    case cancelSuspension
+    /// Kills what an earlier supervisor was killing.
+    case killAgain
+    /// Expects it to repeat its request to terminate.
+    case expectTermination
+}
+
 /// A request of an application to the services of the desktop.
-package enum DesktopRequest: Sendable, Hashable {
+package enum DesktopRequest {
+    /// Shows the progress of work on the screen, whose server answers later.
+    case showProgress(of: ContinuedWork, named: String)
+    case withdrawProgress(UInt32, work: String)
     /// Removes notifications from the screen; all without identifiers.
     case withdrawNotifications(Set<String>?)
     case setBadge(UInt32)

@@ -4,11 +4,13 @@ import EideticSupervision
 extension ApplicationView {
     /// An application at this moment.
     init(of application: SupervisedApplication) {
-        let (context, components, program) = (application.context, application.components, application.program)
+        let context = application.context
+        let components = application.components
+        let program = application.program
         let executable = program.description?.executable
         self.init(
             application.lifecycle,
-            process: application.process.map { Process(of: $0, program: executable) },
+            process: application.process.map { Process(of: $0) },
             at: Clock.now
         )
         hasProgram = program.isKnown
@@ -29,7 +31,7 @@ extension ApplicationView {
 }
 
 extension ApplicationView.Process {
-    fileprivate init(of process: RunningProcess, program: String?) {
+    fileprivate init(of process: RunningProcess) {
         self.init(process.identity)
         isWelcomed = process.conversation.isOpen
         number = process.handle.identifier
@@ -39,7 +41,7 @@ extension ApplicationView.Process {
         isBeingKilled = process.reasons.kill != nil
         isThrottled = process.isThrottled
         openTasks = process.page.openTasks
-        slowStart = process.slowStart(of: program)
+        slowStart = process.slowStart
         identifiers = { [freezer = process.freezer] in freezer.processes }
         processorTime = { [freezer = process.freezer] in freezer.usedProcessorTime }
     }

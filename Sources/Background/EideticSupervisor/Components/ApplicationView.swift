@@ -82,11 +82,9 @@ package struct ApplicationView {
         return [.refuse(because: explanation(mode)), answer]
     }
 
-    /// The number of open tasks, if it differs from the one that the state machine knows.
-    package var changedTaskCount: Int? {
-        guard let process, process.identity == lifecycle.process, process.isWelcomed, !process.isSuspended else {
-            return nil
-        }
-        return process.openTasks == lifecycle.stay.openTasks ? nil : process.openTasks
+    /// The event for a number of open tasks that differs from the one that the state machine knows.
+    package var taskCountChange: LifecycleEvent? {
+        guard let process, process.isWelcomed, !process.isSuspended else { return nil }
+        return LifecycleEvent(openTasks: process.openTasks, of: process.identity, unknownTo: lifecycle)
     }
 }

@@ -75,6 +75,39 @@ package struct Conversation {
         return sent.callback
     }
 
+    // MARK: Messages of the application
+
+    /// Records a message of the application, which is not trusted; returns what is to be done.
+    package mutating func receive(_ message: ApplicationMessage, in view: ApplicationView) -> [ApplicationEffect] {
+        guard let process = view.process else { return [] }
+        let identity = process.identity
+        switch message {
+        case .acknowledged(let number): return acknowledge(number).map { [.acknowledge($0)] } ?? []
+        case .taskNames(let names, _):
+            taskNames = names
+            return []
+        case .idle:
+            isIdleReportRequested = false
+            return [.handle(.openTaskCountChanged(process.openTasks, process: identity))]
+        case .wakeCompleted(let id, let result): return [.handle(.wakeCompleted(id, result, process: identity))]
+        case .urlAnswered(let id, let isHandled):
+            return [.handle(.urlAnswered(id, isHandled: isHandled, process: identity))]
+        case .presentation(let presentation):
+            self.presentation = presentation
+            return [
+                .handle(presentation.isVisible ? .show : .enterBackground),
+                .handle(presentation.isFocused ? .activate : .deactivate),
+            ]
+        case .assertion(let assertion, let isHeld): return [.claim(assertion, isHeld: isHeld)]
+        case .leaving:
+            defer { repeatsTermination = false }
+            // A request that the earlier supervisor obeyed comes again, and is no second one.
+            return [.log("asks for its termination"), .continueInBackground] + (repeatsTermination ? [] : [.terminate])
+        // They come with what else is known of their process.
+        case .hello, .wakes: return []
+        }
+    }
+
     /// Forgets the callback under way, which nothing acknowledges.
     package mutating func forgetCallback() { sentCallback = nil }
 }

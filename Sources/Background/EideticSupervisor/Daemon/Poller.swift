@@ -12,6 +12,9 @@ final class Poller {
     /// The times of alarms, and all times that they have had.
     private var times: [UInt64: Duration] = [:]
     private var deadlines = DeadlineHeap()
+    /// The functions that return the times of alarms, and the alarms whose times may be others now.
+    private var sources: [UInt64: () -> Duration?] = [:]
+    private var outdated: Set<UInt64> = []
 
     init() throws(SystemError) {
         let number = eidetic_poller_open()
@@ -52,7 +55,7 @@ final class Poller {
     /// A function that is called when its time has come, once for each, until the object is released.
     final class Alarm {
         private let poller: Poller
-        private let identifier: UInt64
+        fileprivate let identifier: UInt64
 
         fileprivate init(poller: Poller, identifier: UInt64) {
             self.poller = poller
@@ -62,12 +65,16 @@ final class Poller {
         deinit {
             poller.times[identifier] = nil
             poller.handlers[identifier] = nil
+            poller.sources[identifier] = nil
         }
+
+        /// Asks for the time before the next wait, as it may be another one.
+        func outdate() { poller.outdated.insert(identifier) }
 
         /// The time of the next call; `nil` if none is due.
         var time: Duration? {
             get { poller.times[identifier] }
-            set { if newValue != time { poller.set(identifier, to: newValue) } }
+            set { poller.set(identifier, to: newValue) }
         }
     }
 
@@ -78,7 +85,23 @@ final class Poller {
         return Alarm(poller: self, identifier: lastIdentifier)
     }
 
+    /// Calls `body` when the time has come that a function returns, which is asked when the alarm is outdated.
+    func alarm(at time: @escaping () -> Duration?, body: @escaping () -> Void) -> Alarm {
+        let alarm = alarm(body)
+        sources[alarm.identifier] = time
+        return alarm
+    }
+
+    private func updateAlarms() {
+        for identifier in outdated {
+            guard let source = sources[identifier] else { continue }
+            set(identifier, to: source())
+        }
+        outdated = []
+    }
+
     private func set(_ identifier: UInt64, to time: Duration?) {
+        guard times[identifier] != time else { return }
         times[identifier] = time
         guard let time else { return }
         deadlines.insert(identifier, at: time)
@@ -115,6 +138,7 @@ final class Poller {
     /// Waits until the first alarm, or until the time if that is earlier, and calls the functions of the descriptors;
     /// returns as well when one of other descriptors is ready, which the caller looks at.
     func wait(until time: Duration?, orFor others: inout [pollfd]) {
+        updateAlarms()
         let limit = [time, nextAlarm].compactMap(\.self).min().map { $0 - Clock.now }
         var identifiers = [UInt64](repeating: 0, count: 64)
         var milliseconds = limit.map { Int32(min((max(.zero, $0).inNanoseconds + 999_999) / 1_000_000, 86_400_000)) }

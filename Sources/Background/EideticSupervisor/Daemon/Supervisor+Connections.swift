@@ -67,7 +67,7 @@ extension Supervisor {
                 application.log("refused a connection with a wrong token")
                 return connection.close()
             }
-            application.attach(connection, to: process)
+            application.processes.attach(connection, to: process)
         } else if !adopt(handle, hello: hello, connection: connection) {
             return
         }

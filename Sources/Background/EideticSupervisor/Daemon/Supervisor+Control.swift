@@ -13,20 +13,16 @@ extension Supervisor {
             let request = try WireReader.decode(ControlRequest.self, from: bytes)
             // It was sent while this process did not run, and its sender has been told that there is no answer.
             if connection.isAbandoned { return context.log.append("a request came late: given up", for: "eideticd") }
-            if request == .awaitChange {
-                guests[ObjectIdentifier(connection)]?.awaitsChange = true
-                return
+            switch request {
+            case .awaitChange: guests[ObjectIdentifier(connection)]?.awaitsChange = true
+            case .openURL(let name, let url, let token): openURL(url, in: name, token: token, for: connection)
+            case .openURLByScheme(let url, let token): openURL(url, token: token, for: connection)
+            case .followURL(let token): followURL(token, for: connection)
+            default:
+                let contents = contents(for: request)
+                if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
+                for content in contents { connection.send(WireWriter.encode(content)) }
             }
-            if case .openURL(let identifier, let url, let token) = request {
-                return openURL(url, in: identifier, token: token, for: connection)
-            }
-            if case .openURLByScheme(let url, let token) = request {
-                return openURL(url, token: token, for: connection)
-            }
-            if case .followURL(let token) = request { return followURL(token, for: connection) }
-            let contents = contents(for: request)
-            if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
-            for content in contents { connection.send(WireWriter.encode(content)) }
         } catch {
             let refusal = ControlAnswer.Content.refused(.invalidRequest, message: "\(error)")
             connection.send(WireWriter.encode(ControlAnswer(refusal)))
@@ -142,16 +138,15 @@ extension Supervisor {
         for application: SupervisedApplication,
         to request: (inout Wakes, ApplicationView, ScheduleTime) -> RequestOutcome
     ) -> [ControlAnswer] {
-        let earlier = application.lastRefusal
-        application.lastRefusal = nil
-        defer { application.lastRefusal = application.lastRefusal ?? earlier }
-        let (view, now) = (application.view, context.clock.now)
-        let outcome = request(&application.components.wakes, view, now)
-        application.perform(outcome.effects)
-        if let note = outcome.note { return Self.lines([note]) }
-        if let reason = outcome.refusal ?? application.lastRefusal {
-            return Self.refusal(.lifecycle, message: reason)
+        let view = application.view
+        let now = context.clock.now
+        var outcome = RequestOutcome()
+        let refusal = refusal(of: application) {
+            outcome = request(&application.components.wakes, view, now)
+            application.perform(outcome.effects)
         }
+        if let note = outcome.note { return Self.lines([note]) }
+        if let reason = outcome.refusal ?? refusal { return Self.refusal(.lifecycle, message: reason) }
         return [ControlAnswer(.done)]
     }
 
@@ -183,20 +178,28 @@ extension Supervisor {
     }
 
     private func result(of event: LifecycleEvent, for application: SupervisedApplication) -> [ControlAnswer] {
-        let earlier = application.lastRefusal
-        application.lastRefusal = nil
-        guard application.handleWhenConnected(event) else {
+        var isAdmitted = true
+        let refusal = refusal(of: application) { isAdmitted = application.request(event) }
+        guard isAdmitted else {
             return Self.refusal(
                 .failed,
                 message: "\(application.identifier) has not connected yet, and too many requests wait"
             )
         }
-        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal) }
-        application.lastRefusal = earlier
+        if let refusal { return Self.refusal(.lifecycle, message: refusal) }
         if application.process == nil, event.isStart {
-            return Self.refusal(.failed, message: application.lastObstacle ?? "it could not be started")
+            return Self.refusal(.failed, message: application.components.remarks.obstacle ?? "it could not be started")
         }
         return [ControlAnswer(.done)]
+    }
+
+    /// Performs a request; returns the reason for which the application refuses it, which becomes its last one.
+    private func refusal(of application: SupervisedApplication, by request: () -> Void) -> String? {
+        let earlier = application.components.remarks.refusal
+        application.components.remarks.refusal = nil
+        request()
+        defer { application.components.remarks.refusal = application.components.remarks.refusal ?? earlier }
+        return application.components.remarks.refusal
     }
 
     func unknown(_ identifier: String) -> [ControlAnswer] {
@@ -213,10 +216,14 @@ extension Supervisor {
     }
 
     private static func lines(_ lines: [String]) -> [ControlAnswer] {
-        var (packets, size): ([[String]], Int) = ([[]], 0)
+        var packets: [[String]] = [[]]
+        var size: Int = 0
         for line in lines {
             let line = String(decoding: line.utf8.prefix(SupervisionProtocol.pathLimit - 4), as: UTF8.self)
-            if size + line.utf8.count > bytesPerPacket { (packets, size) = (packets + [[]], 0) }
+            if size + line.utf8.count > bytesPerPacket {
+                packets = packets + [[]]
+                size = 0
+            }
             packets[packets.count - 1].append(line)
             size += line.utf8.count + 4
         }

@@ -114,8 +114,6 @@ package final class Supervisor {
                 notifications += own
                 return own.count
             }
-        for application in context.outdatedAlarms.values { application.updateAlarm() }
-        context.outdatedAlarms = [:]
         let memoryDeadlines = [memory.nextDeadline(at: now)] + watched.map(\.nextDeadline)
         let polled = ([desktop?.nextDeadline] + memoryDeadlines).compactMap(\.self).min()
         poller.wait(until: polled, orFor: &notifications)
@@ -151,7 +149,9 @@ package final class Supervisor {
         let now = context.clock.now
         var (steady, wall): (Int64?, Int64?)
         for application in Array(applications.values) where !application.components.wakes.record.isEmpty {
-            application.performDueWakes(at: now)
+            application.perform(application.components.wakes.startDue(in: application.view, at: now))
+            desktop?.showDueNotifications(of: application, at: now)
+            application.saveWakes()
             let next = application.components.wakes.nextTime(in: application.view, at: now)
             steady = [steady, next].compactMap(\.self).min()
             let delay = application.components.wakes.record.notifications.nextDelays(at: now).wall
@@ -263,7 +263,7 @@ package final class Supervisor {
             return true
         }
         let application = application(named: parts[0])
-        guard application.process == nil, number > application.processNumber else { return false }
+        guard application.process == nil, number > application.processes.number else { return false }
         var record = ApplicationRecord(of: application)
         record.processNumber = number
         record.process = ApplicationRecord.ProcessRecord()

@@ -24,7 +24,10 @@ final class BusLink {
     /// The time after which is tried again what the bus did not take.
     private static let writePause: Duration = .milliseconds(5)
 
-    init(to bus: BusConnection.Bus, poller: Poller) { (self.bus, self.poller) = (bus, poller) }
+    init(to bus: BusConnection.Bus, poller: Poller) {
+        self.bus = bus
+        self.poller = poller
+    }
 
     // While the descriptor is open.
     deinit { watch = nil }

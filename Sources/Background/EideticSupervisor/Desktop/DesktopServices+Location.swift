@@ -50,7 +50,8 @@ extension DesktopServices {
             guard location.isValid else { return }
             guard let self else { return }
             for application in applications {
-                let (view, now) = (application.view, supervisor.context.clock.now)
+                let view = application.view
+                let now = supervisor.context.clock.now
                 application.perform(application.components.wakes.deliver(location, in: view, at: now).effects)
             }
         }

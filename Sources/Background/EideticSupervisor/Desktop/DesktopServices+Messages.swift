@@ -128,7 +128,8 @@ extension DesktopServices {
     private func deliver(_ payload: [UInt8], to application: SupervisedApplication) {
         do throws(PushPayload.Fault) {
             let message = try PushPayload(payload)
-            let (view, now) = (application.view, supervisor.context.clock.now)
+            let view = application.view
+            let now = supervisor.context.clock.now
             let outcome = application.components.wakes.deliver(message, in: view, at: now)
             application.perform(outcome.effects)
             if let reason = outcome.refusal { application.log("a message of a server was not delivered: \(reason)") }

@@ -84,6 +84,6 @@ extension DesktopServices {
             String(decoding: action.utf8.prefix(200), as: UTF8.self),
             parameter: String(decoding: text.utf8.prefix(2_000), as: UTF8.self)
         )
-        application.launch(.user, with: reply)
+        launch(application, for: .user, with: reply)
     }
 }

@@ -65,6 +65,9 @@ extension DesktopServices {
     /// Obeys a request of an application.
     func perform(_ request: DesktopRequest, for application: SupervisedApplication) {
         switch request {
+        case .showProgress(let work, let name): show(work, named: name, of: application)
+        case .withdrawProgress(let number, let work):
+            withdrawProgress(number, work: work, of: application.identifier)
         case .withdrawNotifications(let identifiers): withdrawNotifications(identifiers, of: application)
         case .setBadge(let badge): setBadge(badge, of: application)
         case .registerForMessages: registerForMessages(of: application)
@@ -97,7 +100,8 @@ extension DesktopServices {
     /// Passes a click to the application whose notification it was.
     func respond(to response: NotificationInterface.Response) {
         for application in applications {
-            let (identifier, view) = (application.identifier, application.view)
+            let identifier = application.identifier
+            let view = application.view
             guard let effects = application.components.work.respond(to: response, of: identifier, in: view) else {
                 continue
             }
@@ -134,6 +138,12 @@ extension DesktopServices {
             date: delivered.date - supervisor.context.clock.now.offset
         )
         application.log("the user has responded to the notification \(response.identifier)")
-        application.launch(.notificationResponse(response.identifier), with: .response(response))
+        launch(application, for: .notificationResponse(response.identifier), with: .response(response))
+    }
+
+    /// Brings an application to the foreground, and tells it why: at once if it runs, else behind the launch.
+    func launch(_ application: SupervisedApplication, for reason: LaunchReason, with reply: WakeReply) {
+        let effects: [ApplicationEffect] = [.send(.wakes(reply)), .request(.launch(reason))]
+        application.perform(application.process == nil ? effects.reversed() : effects)
     }
 }

@@ -26,7 +26,8 @@ extension DesktopServices {
                 case .success(let values): values.first?.number ?? 0
                 case .failure: nil
                 }
-            let (works, view) = (application.components.work, application.view)
+            let works = application.components.work
+            let view = application.view
             let effects = works.recordAnswer(number, to: work, named: name, in: view)
             application.saveRecord()
             application.perform(effects)

@@ -58,7 +58,12 @@ package final class GroupFreezer: Freezer {
         mark: String,
         isForeign: @escaping (Int32) -> Bool = { _ in false },
         orphans: @escaping () -> [Int32] = { [] }
-    ) { (self.root, self.mark, self.isForeign, self.orphans) = (root, mark, isForeign, orphans) }
+    ) {
+        self.root = root
+        self.mark = mark
+        self.isForeign = isForeign
+        self.orphans = orphans
+    }
 
     /// The descriptor in which a process begins.
     package var descriptor: Int32 { directory.rawValue }
@@ -136,9 +141,6 @@ package final class GroupFreezer: Freezer {
             for identifier in left { ProcessHandle(identifier: identifier)?.signal(SIGKILL) }
         }
     }
-
-    /// A Boolean value indicating whether the group has a process.
-    package var isPopulated: Bool { value(of: "populated") == 1 }
 
     package var processes: [Int32] {
         ([""] + nestedGroups).flatMap { (read("\($0)cgroup.procs") ?? "").split(separator: "\n") }

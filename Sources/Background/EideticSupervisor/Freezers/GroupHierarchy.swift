@@ -36,7 +36,8 @@ package struct GroupHierarchy: Sendable, Hashable {
             guard let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count, fields[dash + 1] == "cgroup2",
                 fields.count > 4
             else { continue }
-            let (root, point) = (fields[3], fields[4])
+            let root = fields[3]
+            let point = fields[4]
             // A mount may show a part of the hierarchy only.
             if root == "/" { return group == "/" ? point : point + group }
             if group == root || group.hasPrefix(root + "/") { return point + group.dropFirst(root.count) }

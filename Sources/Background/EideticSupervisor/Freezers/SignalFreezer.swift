@@ -90,7 +90,8 @@ package final class SignalFreezer: Freezer {
         let hasEnded = root.hasEnded
         var tree = hasEnded ? [] : [root.identifier]
         tree += orphans(among: hasEnded ? ProcessStatus.all : strangers).map(\.identifier)
-        var (found, next) = (Set(tree), 0)
+        var found = Set(tree)
+        var next = 0
         while next < tree.count {
             tree += Self.children(of: tree[next]).filter { !isForeign($0) && found.insert($0).inserted }
             next += 1

@@ -36,6 +36,12 @@ package struct LaunchRequests: ApplicationComponent {
         return answers.map { body in .answer({ _ in body(answer) }, failure: nil) }
     }
 
+    /// Answers all requests, as the program cannot be started.
+    package mutating func fail(because reason: String) -> [ApplicationEffect] {
+        let obstacle = "it cannot be started: \(reason)"
+        return [.log("cannot start: \(reason)"), .recordObstacle(obstacle)] + complete(.failed(obstacle))
+    }
+
     package mutating func handle(_ change: ApplicationChange, in view: ApplicationView) -> [ApplicationEffect] {
         guard deadline != nil, let process = view.process else { return [] }
         if process.isWelcomed { return complete(.started) }

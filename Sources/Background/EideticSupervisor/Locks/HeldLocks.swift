@@ -61,7 +61,8 @@ package enum HeldLocks {
     /// Returns the open files that have a place in a file system, as others have no locks; `nil` if there are more
     /// files of any kind than the limit.
     private static func openFiles(of processes: [Int32], limit: Int) -> [OpenFile]? {
-        var (files, left): ([OpenFile], Int) = ([], limit)
+        var files: [OpenFile] = []
+        var left: Int = limit
         for process in processes {
             let names = KernelFile.names(in: "/proc/\(process)/fd", limit: left + 1)
             left -= names.count

@@ -1,6 +1,7 @@
 import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
+import Glibc
 
 /// The program of an application, and the modes that it may use: those of its desktop entry, or else its own.
 package struct ApplicationProgram {
@@ -28,6 +29,14 @@ package struct ApplicationProgram {
 
     /// The path or the name of the program.
     private var executable: String? { installed?.executable ?? manifest.manifest?.programName }
+
+    /// The program to start.
+    package var found: ProgramDescription {
+        get throws(SystemError) {
+            guard let description else { throw SystemError(.open, errorNumber: ENOENT, path: missing) }
+            return description
+        }
+    }
 
     /// The words for a program that is not found.
     package var missing: String { executable ?? "no program is known" }

@@ -33,7 +33,8 @@ package struct CommandTemplate: Sendable, Hashable {
             throw Self.failure("the name of the program contains = or %")
         }
         program = first
-        var (arguments, places) = ([String](), 0)
+        var arguments = [String]()
+        var places = 0
         for word in words.dropFirst() {
             arguments += word.isQuoted ? [word.text] : try Self.expand(word.text, fields: fields, places: &places)
         }
@@ -47,7 +48,8 @@ package struct CommandTemplate: Sendable, Hashable {
 
     /// Divides a command line at its spaces.
     private static func words(of value: String) throws(ManifestError) -> [Word] {
-        var (words, rest) = ([Word](), value[...])
+        var words = [Word]()
+        var rest = value[...]
         while let first = rest.first {
             if first == " " {
                 rest.removeFirst()
@@ -97,7 +99,9 @@ package struct CommandTemplate: Sendable, Hashable {
     /// Replaces the field codes in a word; a word that is nothing else may become none, or two.
     private static func expand(_ text: String, fields: Fields, places: inout Int) throws(ManifestError) -> [String] {
         if text == "%i" { return fields.icon.map { ["--icon", $0] } ?? [] }
-        var (result, rest, isPlace) = ("", text[...], false)
+        var result = ""
+        var rest = text[...]
+        var isPlace = false
         while let character = rest.popFirst() {
             guard character == "%" else {
                 result.append(character)

@@ -15,7 +15,9 @@ package struct DesktopEntry: Sendable, Hashable {
     /// Parses the bytes of a file; the keys of other groups are ignored.
     package init(parsing bytes: [UInt8], group: String = "Desktop Entry") throws(ManifestError) {
         guard bytes.count <= Self.sizeLimit else { throw .tooLarge(limit: Self.sizeLimit) }
-        var (number, current, isFound): (Int, String?, Bool) = (0, nil, false)
+        var number: Int = 0
+        var current: String? = nil
+        var isFound: Bool = false
         for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {
             number += 1
             let text = try Self.text(of: line, number: number)
@@ -95,7 +97,8 @@ package struct DesktopEntry: Sendable, Hashable {
         key: String,
         separator: Character?
     ) throws(ManifestError) -> [String] {
-        var (elements, rest) = ([""], value[...])
+        var elements = [""]
+        var rest = value[...]
         while let character = rest.popFirst() {
             if character == separator {
                 guard elements.count < listLimit else { throw .tooMany("elements of \(key)", limit: listLimit) }

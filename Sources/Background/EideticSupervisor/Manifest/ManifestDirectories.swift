@@ -12,7 +12,10 @@ package struct ManifestDirectories: Sendable, Hashable {
     /// - Parameters:
     ///   - paths: The directories, the preferred one first.
     ///   - preferences: The files `mimeapps.list`, the preferred one first.
-    package init(paths: [String], preferences: [String] = []) { (self.paths, self.preferences) = (paths, preferences) }
+    package init(paths: [String], preferences: [String] = []) {
+        self.paths = paths
+        self.preferences = preferences
+    }
 
     /// The directories that the environment names, after those that are given.
     ///
@@ -86,10 +89,12 @@ package struct ManifestDirectories: Sendable, Hashable {
 
     /// Returns the valid manifests whose bytes meet a condition; a file hides those of the same name behind it.
     private func entries(where isCandidate: ([UInt8]) -> Bool) -> [Manifest] {
-        var (found, seen): ([Manifest], Set<String>) = ([], [])
+        var found: [Manifest] = []
+        var seen: Set<String> = []
         for directory in paths {
             for file in KernelFile.names(in: directory).sorted() where file.hasSuffix(".desktop") {
-                let (identifier, path) = (String(file.dropLast(8)), "\(directory)/\(file)")
+                let identifier = String(file.dropLast(8))
+                let path = "\(directory)/\(file)"
                 guard ApplicationIdentifier.isValid(identifier), seen.insert(identifier).inserted,
                     let bytes = Self.contents(of: path), isCandidate(bytes)
                 else { continue }

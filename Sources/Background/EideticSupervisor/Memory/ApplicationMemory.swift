@@ -20,7 +20,8 @@ final class ApplicationMemory {
     }
 
     private static func groups(of process: Int32, below hierarchy: String?) -> [MemoryControlGroup] {
-        let (own, other) = (lines(of: "self"), lines(of: "\(process)"))
+        let own = lines(of: "self")
+        let other = lines(of: "\(process)")
         let roots = MemoryControlGroup.standardMounts.unified
         return other.filter { !own.contains($0) }.flatMap { line -> [MemoryControlGroup] in
             guard line.hasPrefix("0::") else { return MemoryControlGroup.all(in: line) }

@@ -42,7 +42,7 @@ package struct MemoryEnd: ApplicationComponent {
         let report = "memory pressure is \(level): ends \(place), \(residentMemory >> 20) MiB"
         if isSuspended { return [.log(report), .handle(.memoryExhausted)] }
         return [
-            .log(report), .explainEnd("ended in the background, as memory was short"),
+            .log(report), .process(.explainEnd("ended in the background, as memory was short")),
             .handle(.terminate(grace: .zero)),
         ]
     }

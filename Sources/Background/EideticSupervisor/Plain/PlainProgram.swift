@@ -22,7 +22,10 @@ package struct PlainProgram: ApplicationComponent {
     package var deadline: Duration? { [recognition, killTime].compactMap(\.self).min() }
 
     /// Takes over a process that an earlier supervisor has treated so.
-    package mutating func adopt() { (isRunning, recognition) = (true, nil) }
+    package mutating func adopt() {
+        isRunning = true
+        recognition = nil
+    }
 
     /// Records that the process has connected; returns whether it was taken for a plain program.
     package mutating func introduce() -> Bool {

@@ -29,7 +29,8 @@ package struct ProgramLaunch {
     package func begin(at places: Places) throws(SystemError) -> (process: ProcessHandle, report: StartReport) {
         let arguments = CStringList([program.executable] + program.arguments)
         let environment = CStringList(program.environment)
-        var (descriptor, report): (Int32, Int32) = (-1, -1)
+        var descriptor: Int32 = -1
+        var report: Int32 = -1
         let identifier = withCString(program.executable) { path in
             withCString(program.directory) { directory in
                 var launch = eidetic_launch(
@@ -46,21 +47,6 @@ package struct ProgramLaunch {
         }
         guard identifier > 0 else { throw failure(-identifier) }
         return (ProcessHandle(identifier: identifier, adopting: descriptor), StartReport(adopting: report))
-    }
-
-    /// Starts the program and waits until it runs; throws with the error of `clone3`, `chdir` or `execve`.
-    package func start(at places: Places) throws(SystemError) -> ProcessHandle {
-        let (process, report) = try begin(at: places)
-        report.permitStart()
-        while true {
-            var polled = pollfd(fd: report.rawValue, events: Int16(POLLIN), revents: 0)
-            poll(&polled, 1, -1)
-            guard let outcome = report.take() else { continue }
-            guard case .failed(let error) = outcome else { return process }
-            polled.fd = process.rawValue
-            while process.takeEnd() == nil { poll(&polled, 1, -1) }
-            throw failure(error)
-        }
     }
 
     /// The error of a program that cannot be executed.

@@ -17,7 +17,10 @@ package struct ProcessorUse: Sendable {
     private var isSlowed = false
 
     /// Creates the rules, with the share in percent of one processor.
-    package init(limit: Int, window: Duration) { (self.limit, self.window) = (limit, window) }
+    package init(limit: Int, window: Duration) {
+        self.limit = limit
+        self.window = window
+    }
 
     /// Records the processor time that the application has used since its start.
     package mutating func record(used: Duration, at now: Duration) -> Decision? {
@@ -35,5 +38,8 @@ package struct ProcessorUse: Sendable {
     }
 
     /// Forgets what was used, as the application is suspended or in the foreground.
-    package mutating func reset() { (start, isSlowed) = (nil, false) }
+    package mutating func reset() {
+        start = nil
+        isSlowed = false
+    }
 }

@@ -9,7 +9,7 @@ package struct ProcessorWatch: ApplicationComponent {
     private let window: Duration
     private var use: ProcessorUse
     /// The measure against the use, for `eidetic app why`.
-    package internal(set) var report: String?
+    package private(set) var report: String?
     package private(set) var deadline: Duration?
 
     /// Creates the component, with the share in percent of one processor that the application may use during a window.
@@ -37,16 +37,20 @@ package struct ProcessorWatch: ApplicationComponent {
         if !view.lifecycle.isInBackground { report = nil }
         guard process.isSuspended || !view.lifecycle.isInBackground else { return [] }
         use.reset()
-        return process.isThrottled ? [.restorePriority] : []
+        return process.isThrottled ? [.process(.restorePriority)] : []
+    }
+
+    /// Records that the processes are slowed down, and by which means.
+    package mutating func record(slowing means: String, report: String) -> [ApplicationEffect] {
+        let text = "\(report): slowed down (\(means))"
+        self.report = text
+        return [.log(text)]
     }
 
     private mutating func look(at process: ApplicationView.Process, in view: ApplicationView) -> [ApplicationEffect] {
         let decision = process.isSuspended ? nil : use.record(used: process.processorTime(), at: view.now)
-        var effects = decision.map { obey($0, in: view) } ?? []
-        if let count = view.changedTaskCount {
-            effects.append(.handle(.openTaskCountChanged(count, process: view.lifecycle.process)))
-        }
-        return effects
+        let effects = decision.map { obey($0, in: view) } ?? []
+        return effects + (view.taskCountChange.map { [.handle($0)] } ?? [])
     }
 
     private mutating func obey(_ decision: ProcessorUse.Decision, in view: ApplicationView) -> [ApplicationEffect] {
@@ -59,7 +63,7 @@ package struct ProcessorWatch: ApplicationComponent {
             let text = "used \(percent) % of a processor for \(time): called in early"
             report = text
             return [.log(text), .handle(.backgroundTimeRevoked)]
-        case .restore: return [.restorePriority]
+        case .restore: return [.process(.restorePriority)]
         }
     }
 }

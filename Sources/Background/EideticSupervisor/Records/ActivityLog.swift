@@ -66,7 +66,8 @@ final class ActivityLog {
     }
 
     private static var timeOfDay: String {
-        var (seconds, parts) = (time(nil), tm())
+        var seconds = time(nil)
+        var parts = tm()
         gmtime_r(&seconds, &parts)
         return [
             "\(1_900 + parts.tm_year)-", digits(parts.tm_mon + 1), "-", digits(parts.tm_mday), "T",

@@ -1,5 +1,5 @@
 package import EideticCore
-import EideticSupervision
+package import EideticSupervision
 import Glibc
 
 /// The files of an application: its record, its schedule, its saved state, and the report of its last end.
@@ -10,6 +10,8 @@ package struct ApplicationFiles {
     package let archiveDirectory: String
     private var record = RecordFile<ApplicationRecord>()
     private var wakes = RecordFile<WakeRecord>()
+    /// A Boolean value indicating whether the record is not written, as what it shows is incomplete.
+    package var isRecordHeld = false
 
     package init(of identifier: String, in directory: RuntimeDirectory, stateDirectory: String) {
         self.directory = directory
@@ -22,7 +24,8 @@ package struct ApplicationFiles {
 
     /// Writes the record if it has changed; returns `false` if it cannot be written.
     package mutating func save(_ next: ApplicationRecord) -> Bool {
-        let (directory, identifier) = (directory, identifier)
+        let directory = directory
+        let identifier = identifier
         do throws(SystemError) {
             try record.save(next, at: directory.recordPath(of: identifier), in: directory) { () throws(SystemError) in
                 try directory.makeDirectory(of: identifier)
@@ -53,6 +56,19 @@ package struct ApplicationFiles {
         let record = try WireReader.decode(WakeRecord.self, from: bytes)
         wakes.restore(record)
         return record
+    }
+
+    /// Returns the first message to an application, with the token of its page and the number of the supervisor.
+    package func welcome(to token: [UInt8], from generation: UInt32, rate: Int) -> Welcome {
+        var welcome = Welcome(
+            generation: generation,
+            token: token,
+            archiveDirectory: archiveDirectory,
+            socketPath: directory.supervisorSocket
+        )
+        welcome.messageRate = UInt32(clamping: rate)
+        welcome.snapshotPath = snapshotPath
+        return welcome
     }
 
     /// Saves the reason for which a process was ended, for the next launch of the application.

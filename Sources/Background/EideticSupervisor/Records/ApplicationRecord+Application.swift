@@ -1,15 +1,21 @@
 import EideticLifecycle
 
 extension ApplicationRecord {
-    init(of application: SupervisedApplication) {
-        let (lifecycle, components) = (application.lifecycle, application.components)
+    /// The record of an application at this moment, or with the process that is about to become the current one.
+    init(of application: SupervisedApplication, expecting next: ProcessRecord? = nil) {
+        let lifecycle = application.lifecycle
+        let components = application.components
         program = application.program.installed
         wasForceQuit = lifecycle.history.wasForceQuit
         launchCrashCount = UInt32(clamping: lifecycle.history.launchCrashCount)
         wakeCrashCounts = lifecycle.history.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
-        processNumber = application.processNumber
+        processNumber = application.processes.number
         // Until the process has connected, the earlier record is the best that is known.
         process = application.process.map { components.adoption.record ?? ProcessRecord(of: $0, in: application) }
+        if var next {
+            next.intention = Intention(of: application)
+            process = next
+        }
         waitingWakes = lifecycle.waiting.wakes.map(WakeRecord.init)
         waitingURLs = lifecycle.waiting.urls.map(components.urls.record(of:))
         waitingLaunch = lifecycle.waiting.isVisible.map { $0 ? .foreground : .background }
@@ -38,7 +44,7 @@ extension ApplicationRecord.ProcessRecord {
 
 extension ApplicationRecord.Intention {
     /// The requests that a successor carries out, as this supervisor does.
-    init(of application: SupervisedApplication) {
+    fileprivate init(of application: SupervisedApplication) {
         let lifecycle = application.lifecycle
         isVisible = lifecycle.facts.isVisible
         isFocused = lifecycle.facts.hasFocus

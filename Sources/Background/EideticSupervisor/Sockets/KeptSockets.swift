@@ -27,13 +27,15 @@ struct KeptSockets: ApplicationComponent {
     mutating func keep(
         _ packet: PacketSocket.Packet,
         named name: String,
-        adopt: (Int32) -> KeptSocket
+        pause: Duration,
+        with poller: Poller,
+        receive: @escaping () -> Void
     ) -> [ApplicationEffect] {
         guard sockets[name] != nil || sockets.count < Self.countLimit else { return [] }
         let numbers = packet.takeDescriptors()
         for number in numbers.dropFirst() { close(number) }
         guard let number = numbers.first else { return [.log("the socket \(name) came without a descriptor")] }
-        sockets[name] = adopt(number)
+        sockets[name] = KeptSocket(adopting: number, poller: poller, pause: pause, receive: receive)
         return []
     }
 

@@ -26,7 +26,10 @@ package enum SoundMessage {
         /// A Boolean value indicating whether the client has stopped it for now.
         package let isPaused: Bool
 
-        package init(process: Int32?, isPaused: Bool) { (self.process, self.isPaused) = (process, isPaused) }
+        package init(process: Int32?, isPaused: Bool) {
+            self.process = process
+            self.isPaused = isPaused
+        }
     }
 
     // MARK: Requests

@@ -18,20 +18,14 @@ package struct Suspension: ApplicationComponent {
 
     package var deadline: Duration? { [freezeCheck, terminalCheck].compactMap(\.self).min() }
 
-    /// Records the outcome of a freeze that was just begun.
-    package mutating func begin(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
-        pause = Self.firstPause
-        return record(outcome, in: view)
-    }
-
-    /// Records the outcome of another look at a freeze.
-    package mutating func resume(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
+    /// Records the outcome of a freeze that was just begun, or of another look at it.
+    package mutating func record(
+        _ outcome: FreezeAttempt.Outcome,
+        isNew: Bool,
+        in view: ApplicationView
+    ) -> [ApplicationEffect] {
         // Slowly, so that a busy machine adds little to the time that the kernel needs.
-        pause = min(pause * 9 / 8, Self.longestPause)
-        return record(outcome, in: view)
-    }
-
-    private mutating func record(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
+        pause = isNew ? Self.firstPause : min(pause * 9 / 8, Self.longestPause)
         freezeCheck = nil
         guard let identity = view.process?.identity else { return [] }
         func frozen(openTasks: Int, blocksOthers: Bool = false) -> ApplicationEffect {

@@ -15,16 +15,14 @@ final class ConditionReports {
         }
     }
 
-    private let sources: [Source]
+    private var sources: [Source] = []
+    /// Called after reports, whatever they say.
+    var didChange: () -> Void = {}
 
-    /// Begins to watch.
-    ///
-    /// - Parameters:
-    ///   - poller: The poller that watches the reports.
-    ///   - didChange: A function that is called after reports, whatever they say.
-    init(poller: Poller, didChange: @escaping () -> Void) {
+    /// Begins to watch, with a poller.
+    init(poller: Poller) {
         sources = [eidetic_open_route_reports(), eidetic_open_device_reports()].compactMap { number in
-            Source(number, poller: poller, didChange: didChange)
+            Source(number, poller: poller) { [unowned self] in didChange() }
         }
     }
 }

@@ -52,7 +52,9 @@ struct ScheduleClock {
     func boot(ofSteady time: Int64) -> Int64 { max(1, time - anchor.steady + anchor.boot) }
 
     private static var readings: (boot: Int64, universal: Int64, offset: Int64) {
-        var (boot, universal, offset): (Int64, Int64, Int64) = (0, 0, 0)
+        var boot: Int64 = 0
+        var universal: Int64 = 0
+        var offset: Int64 = 0
         eidetic_schedule_time(&boot, &universal, &offset)
         return (boot, universal, offset)
     }

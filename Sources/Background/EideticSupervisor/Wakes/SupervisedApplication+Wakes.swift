@@ -16,33 +16,14 @@ extension SupervisedApplication {
         saveWakes()
     }
 
-    /// Performs what is due by the schedule.
-    func performDueWakes(at now: ScheduleTime) {
-        perform(components.wakes.startDue(in: view, at: now))
-        context.desktop?.showDueNotifications(of: self, at: now)
-        saveWakes()
-    }
-
-    func forgiveWakeCrashes() { perform(components.wakes.forgiveCrashes(in: view)) }
-
-    /// Watches the reports that the conditions of processing that runs may have changed, or ends that.
-    func watchConditions(_ isNeeded: Bool) {
-        guard isNeeded else { return conditionReports = nil }
-        conditionReports = ConditionReports(poller: context.poller) { [weak self] in
-            guard let self else { return }
-            perform(components.wakes.checkConditions(in: view))
-        }
-    }
-
     // MARK: Sockets
 
     private func keepSocket(_ packet: PacketSocket.Packet, name: String) {
         if let refusal = view.refusal(of: .voip) { return perform(refusal) }
+        let poller = context.poller
         let pause = context.configuration.unreadDataPause
-        let effects = components.sockets.keep(packet, named: name) { [unowned self] number in
-            KeptSocket(adopting: number, poller: context.poller, pause: pause) { [unowned self] in
-                perform(components.sockets.receiveData(on: name, at: Clock.now))
-            }
+        let effects = components.sockets.keep(packet, named: name, pause: pause, with: poller) { [unowned self] in
+            perform(components.sockets.receiveData(on: name, at: Clock.now))
         }
         perform(effects)
     }
@@ -54,8 +35,7 @@ extension SupervisedApplication {
         do throws(WireError) {
             guard var record = try files.readWakes() else { return }
             program.installed = program.installed ?? record.program
-            lifecycle.history.wasForceQuit = lifecycle.history.wasForceQuit || record.wasForceQuit
-            lifecycle.history.restoreWakeCrashes(record.crashes.counts)
+            lifecycle.history.restore(wasForceQuit: record.wasForceQuit, wakeCrashCounts: record.crashes.counts)
             record.schedule.restart(at: context.clock.now) { _ in false }
             components.wakes.record = record
         } catch {

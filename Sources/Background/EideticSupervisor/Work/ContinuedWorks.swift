@@ -192,7 +192,7 @@ package struct ContinuedWorks: ApplicationComponent {
     /// Shows the progress of work in the background, unless the screen shows it already.
     private func show(_ identifier: String, in view: ApplicationView) -> [ApplicationEffect] {
         guard view.hasBus, let work = works[identifier], work.beginToShow() else { return [] }
-        return [.showProgress(of: work, named: identifier)]
+        return [.desktop(.showProgress(of: work, named: identifier))]
     }
 
     /// Records the answer of the server that was asked to show progress.
@@ -221,14 +221,14 @@ package struct ContinuedWorks: ApplicationComponent {
     ) -> [ApplicationEffect] {
         work.notification.isUnwanted = true
         guard work.notification.isOnScreen, view.hasBus else { return [] }
-        return [.withdrawProgress(work.notification.number, work: identifier)]
+        return [.desktop(.withdrawProgress(work.notification.number, work: identifier))]
     }
 
     /// Withdraws the notifications of an earlier supervisor whose work nobody has named.
     private mutating func withdrawStrays(in view: ApplicationView) -> [ApplicationEffect] {
         guard view.hasBus else { return [] }
         defer { strays = [:] }
-        return strays.map { .withdrawProgress($1, work: $0) }
+        return strays.map { .desktop(.withdrawProgress($1, work: $0)) }
     }
 
     /// Obeys a click on a notification of progress.

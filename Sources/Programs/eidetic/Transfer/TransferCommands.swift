@@ -51,7 +51,7 @@ enum TransferCommands {
         operands: Operands = .none,
         options: [Option] = [],
         notes: [String] = [],
-        run: @escaping @Sendable (any TransferService, Arguments) async throws(EideticError) -> ExitStatus
+        run: @escaping @Sendable (TransferClient, Arguments) async throws(EideticError) -> ExitStatus
     ) -> Command {
         Command(
             name: name,
@@ -66,7 +66,7 @@ enum TransferCommands {
                 canceller.runAndWait {
                     do throws(EideticError) {
                         let connection = try await connect(as: arguments[application] ?? ownApplication)
-                        let result = try await run(connection.service, arguments)
+                        let result = try await run(connection, arguments)
                         status.withLock { $0 = result }
                     } catch {
                         Diagnostics.report(error.message)
@@ -77,7 +77,7 @@ enum TransferCommands {
         )
     }
 
-    private static func connect(as application: String) async throws(EideticError) -> TransferConnection {
+    private static func connect(as application: String) async throws(EideticError) -> TransferClient {
         let location = ServiceLocation.standard
         if let connection = try await TransferProcess.connect(at: location, application: application) {
             return connection
@@ -113,7 +113,7 @@ extension TransferCommands {
     private static func makeChange(
         _ name: String,
         summary: String,
-        perform: @escaping @Sendable (any TransferService, [TransferIdentifier]) async throws(EideticError) -> Void
+        perform: @escaping @Sendable (TransferClient, [TransferIdentifier]) async throws(EideticError) -> Void
     ) -> Command {
         makeCommand(name, summary: summary, operands: transferOperands, options: [application.definition]) {
             service,

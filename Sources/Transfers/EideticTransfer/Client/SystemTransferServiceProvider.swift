@@ -15,7 +15,7 @@ package enum TransferProcess {
     package static func connect(
         at location: ServiceLocation,
         application: String
-    ) async throws(EideticError) -> TransferConnection? {
+    ) async throws(EideticError) -> TransferClient? {
         let found = try await pool.run { _ throws(EideticError) -> (socket: PacketSocket, secret: [UInt8])? in
             do throws(SystemError) {
                 guard let socket = try ServiceStarter(location: location).connect() else { return nil }
@@ -32,7 +32,7 @@ package enum TransferProcess {
             }
         }
         guard let found else { return nil }
-        return try TransferConnection(socket: found.socket, application: application, secret: found.secret)
+        return try TransferClient(socket: found.socket, application: application, secret: found.secret)
     }
 
     /// Takes the right to use a session.
@@ -63,7 +63,7 @@ final class SystemTransferServiceProvider: TransferServiceProvider {
         withExtendedLifetime(taken) {}
     }
 
-    func connect() async throws(EideticError) -> TransferConnection {
+    func connect() async throws(EideticError) -> TransferClient {
         if lock.withLock({ $0 == nil }) {
             let taken = try await TransferProcess.lock(configuration)
             lock.withLock { $0 = taken }

@@ -1,10 +1,10 @@
 package import EideticCore
 import Glibc
 
-/// A connection to the transfer process: commands with their replies, and the notifications of observed sessions.
+/// A connection of an application to the transfer process: commands with their replies, and notifications of sessions.
 ///
-/// One thread sends and receives packets. When the connection ends, all commands that have no reply fail with
-/// `connectionLost`.
+/// Sessions, transfers and events outlive both processes. All functions can be called on any thread; one thread sends
+/// and receives packets. When the connection ends, all commands that have no reply fail with `connectionLost`.
 package final class TransferClient: Sendable {
     /// A reply with the descriptors that came with it.
     struct Reply: Sendable {
@@ -28,6 +28,9 @@ package final class TransferClient: Sendable {
         var observers: [String: (number: UInt64, handler: @Sendable (TransferNotification) -> Void)] = [:]
         var observerCount: UInt64 = 0
         var isClosed = false
+        /// A Boolean value indicating whether the connection has ended.
+        var isLost = false
+        var onLoss: (@Sendable () -> Void)?
         /// The error with which the service has refused this application.
         var refusal: EideticError?
     }
@@ -35,7 +38,6 @@ package final class TransferClient: Sendable {
     let state = Guarded(State())
     private let socket: PacketSocket
     private let wakeUp: WakeUpPipe
-    private let onEnd: @Sendable () -> Void
 
     /// Creates a client of a connected socket, and starts its thread.
     ///
@@ -43,16 +45,16 @@ package final class TransferClient: Sendable {
     ///   - socket: One end of a connection; the other one is the transfer process's.
     ///   - application: The name of the application, to which its sessions belong; at most 255 bytes.
     ///   - secret: The secret of ``ApplicationSecret``; by default none.
-    ///   - onEnd: Called once, on the client's thread, when the connection has ended.
+    ///   - onEnd: The first function for ``onLoss(_:)``.
     /// - Throws: An error of the system if no pipe can be created.
     package init(
         socket: PacketSocket,
         application: String,
         secret: [UInt8] = [],
-        onEnd: @escaping @Sendable () -> Void
+        onEnd: @escaping @Sendable () -> Void = {}
     ) throws(EideticError) {
         self.socket = socket
-        self.onEnd = onEnd
+        state.withLock { $0.onLoss = onEnd }
         do throws(SystemError) { wakeUp = try WakeUpPipe() } catch { throw EideticError(error) }
         Thread.start(name: "eidetic-transfr") { [self] in run() }
         let hello = TransferCommand.hello(version: TransferCommand.version, application: application, secret: secret)
@@ -67,6 +69,18 @@ package final class TransferClient: Sendable {
     package func close() {
         state.withLock { $0.isClosed = true }
         wakeUp.signal()
+    }
+
+    /// A Boolean value indicating whether the process cannot be reached any more.
+    package var isLost: Bool { state.withLock { $0.isLost } }
+
+    /// Sets the function that is called once when the connection has ended, at once if it has.
+    package func onLoss(_ handler: @escaping @Sendable () -> Void) {
+        let isLost = state.withLock { state in
+            state.onLoss = state.isLost ? nil : handler
+            return state.isLost
+        }
+        if isLost { handler() }
     }
 
     /// Sends a command, and waits for its reply.
@@ -174,6 +188,8 @@ extension TransferClient {
         let ended = state.withLock { state in
             let ended = state
             state.isClosed = true
+            state.isLost = true
+            state.onLoss = nil
             state.completions = [:]
             state.observers = [:]
             state.outgoing = []
@@ -182,6 +198,132 @@ extension TransferClient {
         // The transfer process learns it now, however long somebody keeps this object.
         shutdown(socket.rawValue, Int32(SHUT_RDWR))
         for completion in ended.completions.values { completion(.failure(ended.refusal ?? Self.lost)) }
-        onEnd()
+        ended.onLoss?()
     }
+}
+
+// MARK: Commands
+extension TransferClient {
+    /// Creates a session, or changes the settings of an existing one with the same identifier.
+    ///
+    /// - Throws: `limitExceeded` for more than 64 sessions; `invalidArgument` for a setting out of range.
+    package func openSession(_ configuration: TransferSessionConfiguration) async throws(EideticError) {
+        _ = try await reply(to: .openSession(configuration))
+    }
+
+    /// Cancels all transfers of a session, and removes it with its events and files.
+    package func removeSession(_ identifier: String) async throws(EideticError) {
+        _ = try await reply(to: .removeSession(identifier))
+    }
+
+    /// Adds transfers to a session; returns after they are safe on disk, with one identifier for each.
+    ///
+    /// The body of an upload is copied before the function returns. Either all requests are added or none.
+    ///
+    /// - Throws: `limitExceeded` for more than 10,000 transfers; `invalidURL` and `invalidArgument` for a request that
+    ///   cannot be sent; `notFound` for an unknown session; an error of the file system.
+    package func add(
+        _ requests: [TransferRequest],
+        to session: String
+    ) async throws(EideticError) -> [TransferIdentifier] {
+        let files = try await UploadFiles.open(requests.compactMap(\.filePath))
+        guard case .added(let transfers) = try await reply(to: .add(requests, session: session), files: files).value,
+            transfers.count == requests.count
+        else { throw Self.unexpectedReply }
+        return transfers
+    }
+
+    /// Returns the transfers of a session, or of all sessions, in the order in which they were added; also those that
+    /// have ended with an event that is not acknowledged.
+    package func transfers(in session: String?) async throws(EideticError) -> [TransferStatus] {
+        var all: [TransferStatus] = []
+        var after = TransferIdentifier(0)
+        while true {
+            guard
+                case .transfers(let page, let isLast) = try await reply(to: .list(session: session, after: after)).value
+            else { throw Self.unexpectedReply }
+            all += page
+            guard !isLast, let last = page.map(\.identifier).max(), last > after else { return all }
+            after = last
+        }
+    }
+
+    /// Returns the settings of all sessions.
+    package func sessions() async throws(EideticError) -> [TransferSessionConfiguration] {
+        guard case .sessions(let sessions) = try await reply(to: .sessions).value else { throw Self.unexpectedReply }
+        return sessions
+    }
+
+    /// Pauses transfers that have not ended; they keep what they have received.
+    package func pause(_ transfers: [TransferIdentifier]) async throws(EideticError) {
+        _ = try await reply(to: .pause(transfers))
+    }
+
+    /// Resumes paused transfers, and attempts those that wait for a delay at once.
+    package func resume(_ transfers: [TransferIdentifier]) async throws(EideticError) {
+        _ = try await reply(to: .resume(transfers))
+    }
+
+    /// Cancels transfers that have not ended; each ends with the event `cancelled`, or another one that came first.
+    ///
+    /// With `keepsResumeData`, the received part of a download is kept, and the event has the data to resume it.
+    package func cancel(_ transfers: [TransferIdentifier], keepsResumeData: Bool) async throws(EideticError) {
+        _ = try await reply(to: .cancel(transfers, keepsResumeData: keepsResumeData))
+    }
+
+    /// Acknowledges events: they are not delivered again, and the files of their transfers are removed.
+    package func acknowledge(_ events: [UInt64]) async throws(EideticError) {
+        _ = try await reply(to: .acknowledge(events))
+    }
+
+    /// Opens the file of a finished transfer for reading, until its event is acknowledged.
+    package func openFile(of transfer: TransferIdentifier) async throws(EideticError) -> FileDescriptor {
+        let numbers = try await reply(to: .openFile(transfer)).packet.takeDescriptors()
+        guard let first = numbers.first else { throw Self.unexpectedReply }
+        for extra in numbers.dropFirst() { _ = FileDescriptor(adopting: extra) }
+        return FileDescriptor(adopting: first)
+    }
+
+    /// Delivers the events of a session in order: first those that are not acknowledged, then new ones.
+    ///
+    /// An event may be delivered again, with the same number, until it is acknowledged. The handler is called on the
+    /// client's thread and must return quickly. The delivery ends when the observation is released.
+    package func observe(
+        _ session: String,
+        handler: @escaping @Sendable (TransferNotification) -> Void
+    ) async throws(EideticError) -> TransferObservation {
+        // The handler that was there is released without the lock.
+        let (number, replaced) = state.withLock { state in
+            state.observerCount += 1
+            let observer = (number: state.observerCount, handler: handler)
+            return (observer.number, state.observers.updateValue(observer, forKey: session))
+        }
+        withExtendedLifetime(replaced) {}
+        do throws(EideticError) {
+            _ = try await reply(to: .observe(session: session))
+        } catch {
+            _ = removeObserver(of: session, number: number)
+            throw error
+        }
+        return TransferObservation { [weak self] in self?.endObservation(of: session, number: number) }
+    }
+
+    private func endObservation(of session: String, number: UInt64) {
+        guard removeObserver(of: session, number: number) else { return }
+        Task { _ = try? await reply(to: .endObservation(session: session)) }
+    }
+
+    /// Removes the observer with a number; returns `false` if there is another one, or none.
+    private func removeObserver(of session: String, number: UInt64) -> Bool {
+        // The handler is released without the lock, as what it holds may end another observation.
+        let removed = state.withLock { state in
+            state.observers[session]?.number == number ? state.observers.removeValue(forKey: session) : nil
+        }
+        return removed != nil
+    }
+
+    private static let unexpectedReply = EideticError(
+        .connectionLost,
+        message: "the transfer process has sent a reply of another kind"
+    )
 }

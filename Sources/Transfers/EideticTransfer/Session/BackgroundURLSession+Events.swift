@@ -43,3 +43,41 @@ extension BackgroundURLSession {
         }
     }
 }
+
+extension BackgroundURLSession.Event {
+    /// Returns the event of a complete file.
+    static func file(at path: String, of task: TransferTask) -> Self? {
+        switch task {
+        case let task as DownloadTask: .didFinishDownloading(task, path: path)
+        case let task as UploadTask: .didReceiveResponseBody(task, path: path)
+        default: nil
+        }
+    }
+
+    /// Returns the event of the progress of a task.
+    static func progress(of task: TransferTask) -> Self? {
+        switch task {
+        case let task as DownloadTask: .didWriteData(task, task.progress)
+        case let task as UploadTask: .didSendBodyData(task, task.progress)
+        default: nil
+        }
+    }
+
+    /// Calls the method of a delegate.
+    @MainActor
+    func call(_ delegate: any BackgroundURLSessionDelegate, of session: BackgroundURLSession) {
+        switch self {
+        case .didFinishDownloading(let task, let path):
+            delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: path)
+        case .didReceiveResponseBody(let task, let path):
+            delegate.urlSession(session, uploadTask: task, didReceiveResponseBodyAt: path)
+        case .didComplete(let task, let error): delegate.urlSession(session, task: task, didCompleteWithError: error)
+        case .didSendBodyData(let task, let progress):
+            delegate.urlSession(session, uploadTask: task, didSendBodyData: progress)
+        case .didWriteData(let task, let progress):
+            delegate.urlSession(session, downloadTask: task, didWriteData: progress)
+        case .didFinishEvents: delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session)
+        case .didBecomeInvalid(let error): delegate.urlSession(session, didBecomeInvalidWithError: error)
+        }
+    }
+}

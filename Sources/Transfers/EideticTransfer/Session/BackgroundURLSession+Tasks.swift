@@ -7,7 +7,8 @@ extension BackgroundURLSession {
     ///   - request: The request.
     ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
-    /// - Throws: `invalidArgument` for a request that cannot be sent; `refused` if the session is invalidated.
+    /// - Throws: `invalidArgument` for a request that cannot be sent; `refused` if the session is invalidated, or
+    ///   its error after the delegate was told of it.
     public func downloadTask(with request: Request, taskDescription: String? = nil) throws(EideticError) -> DownloadTask
     {
         let record = try makeRecord(for: request, text: taskDescription)
@@ -23,7 +24,8 @@ extension BackgroundURLSession {
     ///   - data: The data of ``DownloadTask/cancelByProducingResumeData()``.
     ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
-    /// - Throws: `invalidArgument` for invalid resume data; `refused` if the session is invalidated.
+    /// - Throws: `invalidArgument` for invalid resume data; `refused` if the session is invalidated, or
+    ///   its error after the delegate was told of it.
     public func downloadTask(withResumeData data: [UInt8], taskDescription: String? = nil) throws(EideticError)
         -> DownloadTask
     {
@@ -41,7 +43,8 @@ extension BackgroundURLSession {
     ///   - path: The absolute path of a regular file.
     ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
-    /// - Throws: `invalidArgument` for a request that cannot be sent; `refused` if the session is invalidated.
+    /// - Throws: `invalidArgument` for a request that cannot be sent; `refused` if the session is invalidated, or
+    ///   its error after the delegate was told of it.
     public func uploadTask(
         with request: Request,
         fromFile path: String,

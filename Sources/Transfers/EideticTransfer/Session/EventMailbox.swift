@@ -44,7 +44,12 @@ final class EventMailbox: Sendable {
     /// Ends the sequence; an event that was not handled stays with the session.
     func finish() {
         let (delivery, waiting) = state.withLock { state in
-            defer { (state.delivery, state.event, state.waiting, state.isFinished) = (nil, nil, [], true) }
+            defer {
+                state.delivery = nil
+                state.event = nil
+                state.waiting = []
+                state.isFinished = true
+            }
             return (state.delivery, state.waiting)
         }
         delivery?.resume(returning: false)
@@ -140,7 +145,11 @@ extension EventMailbox.State {
 
     fileprivate mutating func takeHandledDelivery(of iterator: UInt64) -> Waiter<Bool>? {
         guard holder == iterator else { return nil }
-        defer { (event, delivery, holder) = (nil, nil, nil) }
+        defer {
+            event = nil
+            delivery = nil
+            holder = nil
+        }
         return delivery
     }
 

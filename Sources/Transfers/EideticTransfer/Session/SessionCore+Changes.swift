@@ -7,7 +7,7 @@ extension SessionCore {
     private static let messageLimit = (bytes: 40_000, files: 16)
 
     /// Sends all changes and acknowledgements; what could not be sent is sent after the next connection.
-    func flush(to service: any TransferService) async throws(EideticError) {
+    func flush(to service: TransferClient) async throws(EideticError) {
         var numbers = withState { $0.acknowledgements.take() }
         let changed = withState { $0.tasks.takeChanged() }
         do throws(EideticError) {
@@ -28,7 +28,7 @@ extension SessionCore {
         }
     }
 
-    func addMissing(among tasks: [TransferTask], to service: any TransferService) async throws(EideticError) {
+    private func addMissing(among tasks: [TransferTask], to service: TransferClient) async throws(EideticError) {
         var chunk: [Addition] = []
         var size = 0
         var fileCount = 0
@@ -68,7 +68,7 @@ extension SessionCore {
     }
 
     /// Adds tasks; if one of them is refused, one by one.
-    private func add(_ additions: [Addition], to service: any TransferService) async throws(EideticError) {
+    private func add(_ additions: [Addition], to service: TransferClient) async throws(EideticError) {
         guard !additions.isEmpty else { return }
         do throws(EideticError) {
             let identifiers = try await service.add(additions.map(\.request), to: configuration.identifier)
@@ -89,12 +89,15 @@ extension SessionCore {
     }
 
     private func confirm(_ task: TransferTask, transfer: TransferIdentifier) {
-        task.record.update { ($0.transfer, $0.confirmed) = (transfer, .running) }
+        task.record.update { state in
+            state.transfer = transfer
+            state.confirmed = .running
+        }
         withState { $0.tasks.confirm(task, transfer: transfer) }
         task.record.accepted.fulfil(.success(()))
     }
 
-    private func change(_ tasks: [TransferTask], on service: any TransferService) async throws(EideticError) {
+    private func change(_ tasks: [TransferTask], on service: TransferClient) async throws(EideticError) {
         var changes: [TaskGoal: [TransferTask]] = [:]
         for task in tasks {
             let state = task.record.current
@@ -113,6 +116,35 @@ extension SessionCore {
                 for task in chunk { task.record.update { $0.confirmed = goal } }
             }
         }
+    }
+}
+
+// New uploads are added beside all other changes: the transfer process copies their files first, which takes long for a
+// large one, and for ever where a file system hangs.
+extension SessionCore {
+    /// Returns whether a task is an upload that the transfer process does not have.
+    private func isNewUpload(_ task: TransferTask) -> Bool {
+        !task.record.isDownload && task.record.current.confirmed == .absent
+    }
+
+    /// Starts to add the new uploads; their changes meanwhile are made when they are added.
+    private func startUploads(among tasks: [TransferTask], to service: TransferClient) {
+        let uploads = tasks.filter(isNewUpload)
+        guard !uploads.isEmpty else { return }
+        withState { $0.tasks.beginUploads(uploads) }
+        Task {
+            do throws(EideticError) {
+                try await addMissing(among: uploads, to: service)
+                finish(uploads, isLost: false)
+            } catch {
+                finish(uploads, isLost: true)
+            }
+        }
+    }
+
+    private func finish(_ uploads: [TransferTask], isLost: Bool) {
+        withState { $0.tasks.endUploads(uploads, isLost: isLost) }
+        signal.send()
     }
 }
 

@@ -23,14 +23,13 @@ extension SessionCore {
         }
     }
 
-    private func serve(_ connection: TransferConnection, onOpen: () -> Void) async throws(EideticError) {
+    private func serve(_ connection: TransferClient, onOpen: () -> Void) async throws(EideticError) {
         connection.onLoss { [signal] in signal.send() }
         defer { connection.close() }
-        let service = connection.service
         let identifier = configuration.identifier
-        try await service.openSession(configuration.transferConfiguration)
-        reconcile(with: try await service.transfers(in: identifier))
-        let observation = try await service.observe(identifier) { [weak self] in self?.receive($0) }
+        try await connection.openSession(configuration.transferConfiguration)
+        reconcile(with: try await connection.transfers(in: identifier))
+        let observation = try await connection.observe(identifier) { [weak self] in self?.receive($0) }
         withState { $0.connection = connection }
         defer { withState { $0.connection = nil } }
         onOpen()
@@ -38,18 +37,18 @@ extension SessionCore {
         defer { withExtendedLifetime(observation) {} }
         try await perform(on: connection)
         // A session with events for the next process stays.
-        if withState({ $0.failure == nil && $0.tasks.isEmpty }) { try await service.removeSession(identifier) }
+        if withState({ $0.failure == nil && $0.tasks.isEmpty }) { try await connection.removeSession(identifier) }
     }
 
-    private func perform(on connection: TransferConnection) async throws(EideticError) {
+    private func perform(on connection: TransferClient) async throws(EideticError) {
         var signals = signal.makeIterator()
         while true {
             guard !connection.isLost else {
                 throw EideticError(.connectionLost, message: "the transfer process has ended")
             }
-            try await flush(to: connection.service)
+            try await flush(to: connection)
             if withState({ $0.isInvalid && $0.acknowledgements.isEmpty }) { return }
-            try await finishWake(on: connection.service)
+            try await finishWake(on: connection)
             if withState({ !$0.tasks.hasChanges && $0.acknowledgements.isEmpty }) { _ = await signals.next() }
         }
     }
@@ -58,7 +57,7 @@ extension SessionCore {
     ///
     /// It announces an end after events only, and an earlier process may have acknowledged them, or this one before it
     /// was told of the wake.
-    private func finishWake(on service: any TransferService) async throws(EideticError) {
+    private func finishWake(on service: TransferClient) async throws(EideticError) {
         let wakes = BackgroundSessionWakes.shared
         let identifier = configuration.identifier
         guard wakes.isHolding(identifier), withState({ !$0.awaitsEvent }) else { return }
@@ -79,7 +78,10 @@ extension SessionCore {
             Set((state.queue.waiting + [state.queue.current].compactMap(\.self)).compactMap(\.task))
         }
         for task in missing where !waiting.contains(task.taskIdentifier) {
-            task.record.update { ($0.transfer, $0.confirmed) = (nil, .absent) }
+            task.record.update { state in
+                state.transfer = nil
+                state.confirmed = .absent
+            }
             withState { $0.tasks.markChanged(task) }
         }
     }
@@ -140,7 +142,7 @@ extension SessionCore {
     func waitingReason(of task: TransferTask) async throws(EideticError) -> String? {
         try await opened.value()
         guard let connection = withState({ $0.connection }) else { return "the transfer process is being started" }
-        let transfers = try await connection.service.transfers(in: configuration.identifier)
+        let transfers = try await connection.transfers(in: configuration.identifier)
         guard task.record.current.transfer != nil else {
             return task.record.isDownload ? nil : "its file is being copied by the transfer process"
         }

@@ -24,8 +24,10 @@ final class SessionCore: Sendable {
         /// The reason for which the session became invalid by itself.
         var failure: EideticError?
         var isInvalid = false
+        /// A Boolean value indicating whether the application has learned that the session is invalid.
+        var isAnnounced = false
         weak var session: BackgroundURLSession?
-        var connection: TransferConnection?
+        var connection: TransferClient?
     }
 
     let configuration: BackgroundURLSession.Configuration
@@ -69,20 +71,22 @@ final class SessionCore: Sendable {
 // MARK: Tasks
 extension SessionCore {
     /// Adds a task, which does nothing until it is resumed.
+    ///
+    /// The session may fail at any moment. Until the application has learned of that, a new task gets the error, as
+    /// those before it did.
     func add<Task: TransferTask>(_ task: Task) throws(EideticError) -> Task {
         let (isAdded, failure) = withState { state in
-            guard !state.isClosing else { return (false, state.failure) }
-            state.tasks.insert(task)
-            return (true, nil)
+            let isOpen = !state.isClosing && !state.isAnnounced
+            if isOpen { state.tasks.insert(task) }
+            return (isOpen, state.failure)
         }
         guard isAdded else {
             let name = configuration.identifier
             throw failure ?? EideticError(.refused, message: "the session \(name) is invalidated")
         }
+        if let failure { task.record.fail(failure) }
         return task
     }
-
-    func resume(_ task: TransferTask) { setGoal(.running, of: task) }
 
     func suspend(_ task: TransferTask) {
         // A task that was never handed over is suspended already.
@@ -97,7 +101,8 @@ extension SessionCore {
         fail(task, error: .cancelled)
     }
 
-    private func setGoal(_ goal: TaskGoal, of task: TransferTask) {
+    /// Changes the state in which a task is to be.
+    func setGoal(_ goal: TaskGoal, of task: TransferTask) {
         guard task.record.setGoal(goal) else { return }
         withState { $0.tasks.markChanged(task) }
         signal.send()
@@ -125,16 +130,9 @@ extension SessionCore {
 
     /// Makes the session invalid because the transfer process refuses it; its tasks stay as they are.
     func fail(_ error: EideticError) {
-        withState { state in
-            state.isClosing = true
-            state.failure = error
-        }
+        withState { $0.failure = error }
         opened.fulfil(.failure(error))
-        for task in tasks {
-            task.record.accepted.fulfil(.failure(error))
-            task.record.outcome.fulfil(.failure(error))
-            task.record.resumeData.fulfil(.success(nil))
-        }
+        for task in tasks { task.record.fail(error) }
         deliverEvents()
     }
 
@@ -168,7 +166,6 @@ extension SessionCore {
 extension SessionCore.State {
     /// A Boolean value indicating whether the session is to become invalid now.
     var isDone: Bool {
-        guard isClosing, !isInvalid else { return false }
-        return failure != nil || (queue.isEmpty && tasks.areAbandoned)
+        !isInvalid && (failure != nil || isClosing && queue.isEmpty && tasks.areAbandoned)
     }
 }

@@ -104,6 +104,13 @@ final class TaskRecord: Sendable {
         }
     }
 
+    /// Ends all waits for the task with the error of its session.
+    func fail(_ error: EideticError) {
+        accepted.fulfil(.failure(error))
+        outcome.fulfil(.failure(error))
+        resumeData.fulfil(.success(nil))
+    }
+
     /// Returns whether a progress may be delivered now: four times a second at most.
     func allowsProgress(at uptime: Duration) -> Bool {
         update { state in

@@ -71,7 +71,7 @@ public class TransferTask: @unchecked Sendable {
     /// Hands the task over to the transfer process, or continues it after ``suspend()``.
     ///
     /// Returns at once; ``waitUntilAccepted()`` waits until the task would survive the end of this process.
-    public func resume() { record.session?.resume(self) }
+    public func resume() { record.session?.setGoal(.running, of: self) }
 
     /// Suspends the task; the bytes transferred so far are kept.
     public func suspend() { record.session?.suspend(self) }
@@ -95,5 +95,8 @@ public struct TransferProgress: Sendable, Hashable {
     public var total: Int64?
 
     /// Creates a progress.
-    public init(completed: Int64, total: Int64? = nil) { (self.completed, self.total) = (completed, total) }
+    public init(completed: Int64, total: Int64? = nil) {
+        self.completed = completed
+        self.total = total
+    }
 }

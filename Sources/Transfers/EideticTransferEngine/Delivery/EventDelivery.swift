@@ -90,13 +90,9 @@ package final class EventDelivery {
         for number in sessions {
             guard let session = store.sessions[number] else { continue }
             if session.events.last?.event ?? 0 > safeEvent { changedSessions.insert(number) }
-            deliver(session)
+            for observer in observers[number] ?? [] { deliver(to: observer, of: session) }
             wakeIfFinished(session)
         }
-    }
-
-    private func deliver(_ session: TransferSession) {
-        for observer in observers[session.number] ?? [] { deliver(to: observer, of: session) }
     }
 
     /// Delivers further events to an observer that can receive again.
@@ -106,32 +102,14 @@ package final class EventDelivery {
         for entry in session.events[start...] {
             guard entry.event <= safeEvent, observer.canReceive() else { return }
             guard let row = store.rows[entry.transfer] else { continue }
-            let event = event(of: row)
             observer.lastEvent = entry.event
-            observer.handler(.event(event))
+            observer.handler(.event(store.event(of: row)))
         }
         guard session.openCount == 0, let last = session.events.last?.event, last == observer.lastEvent,
             observer.finishedEvent < last
         else { return }
         observer.finishedEvent = last
         observer.handler(.sessionFinished(lastEvent: last))
-    }
-
-    /// Returns the event of a transfer that has ended; a failure if the journal cannot be read.
-    private func event(of row: TransferRow) -> TransferEvent {
-        do throws(EideticError) { return try store.event(of: row) } catch {
-            Log.write(.error, category: .fetch, message: "the event of the transfer \(row.number): \(error)")
-            let request = try? store.request(of: row).request
-            let message = "what became of the transfer cannot be read from the journal: \(error.message)"
-            return TransferEvent(
-                number: row.event,
-                transfer: TransferIdentifier(row.number),
-                kind: row.kind,
-                url: request?.url ?? "",
-                note: request?.note ?? [],
-                outcome: .failed(code: error.code.description, message: message)
-            )
-        }
     }
 
     /// Reports the progress of a transfer to those who can receive it.
@@ -148,7 +126,7 @@ package final class EventDelivery {
         application.isHeld = isHeld
         for session in application.sessions.values {
             wakeIfFinished(session)
-            deliver(session)
+            for observer in observers[session.number] ?? [] { deliver(to: observer, of: session) }
         }
     }
 

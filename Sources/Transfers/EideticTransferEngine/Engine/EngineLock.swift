@@ -51,9 +51,11 @@ package enum EngineLock {
         killDelay: Duration = .seconds(5),
         limit: Duration = .seconds(10)
     ) throws(EideticError) {
-        let (files, time) = (FileSystem(), SystemTime())
+        let files = FileSystem()
+        let time = SystemTime()
         let start = time.uptime
-        var (owner, killTime): (Int32, Duration) = (0, .zero)
+        var owner: Int32 = 0
+        var killTime: Duration = .zero
         do throws(SystemError) {
             let file = try files.open(path(in: directory), flags: O_RDWR | O_CREAT, mode: 0o600)
             while true {

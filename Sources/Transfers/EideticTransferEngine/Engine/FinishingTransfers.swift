@@ -53,13 +53,15 @@ final class FinishingTransfers {
     /// for the file system, which takes longest for the creation of a file.
     func add(_ number: UInt64, body sink: BodySink, response: TransferEvent.Response) {
         numbers.insert(number)
-        let (files, inbox, target) = (files, inbox, response.path)
+        let files = files
+        let inbox = inbox
+        let target = response.path
         guard let file = sink.file else {
             let body = sink.buffer
             return fileWorker.add(
                 .work {
                     let error = Self.write(body, to: target, with: files)
-                    inbox.post { $0.didWrite(number, with: response, body: body, after: error) }
+                    inbox.post { $0.didHandOver(number, with: response, body: body, after: error) }
                 }
             )
         }

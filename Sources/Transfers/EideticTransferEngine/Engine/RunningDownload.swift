@@ -19,15 +19,11 @@ final class RunningDownload: RunningTransfer {
     override var hasProgress: Bool { part?.validator != nil && sink?.length ?? 0 > initialLength }
 
     override func start() throws(EideticError) {
-        guard let row = engine.store.rows[number] else { return }
-        storedPart = hasRestarted ? nil : try engine.store.part(of: row)
-        initialLength = storedPart == nil ? 0 : storedLength ?? 0
-        try sendRequest()
-    }
-
-    override func follow(status: Int) throws(EideticError) { try sendRequest() }
-
-    private func sendRequest() throws(EideticError) {
+        if !hasRestarted {
+            guard let row = engine.store.rows[number] else { return }
+            storedPart = try engine.store.part(of: row)
+            initialLength = storedPart == nil ? 0 : storedLength ?? 0
+        }
         var headers = fields
         // Offsets in the file are offsets in the body.
         headers["Accept-Encoding"] = "identity"
@@ -115,7 +111,7 @@ final class RunningDownload: RunningTransfer {
         requestedOffset = 0
         followUp = .next { [unowned self] () throws(EideticError) in
             hasRestarted = true
-            try sendRequest()
+            try start()
         }
     }
 }

@@ -73,7 +73,7 @@ class RunningTransfer: FileExchangeDelegate {
         fields = added.request.headers
     }
 
-    /// Starts the first exchange.
+    /// Starts the first exchange, or another one with the target of a redirect.
     func start() throws(EideticError) {}
 
     /// The number of bytes that are safe with the receiver of the transfer, and the number of all.

@@ -12,32 +12,17 @@ extension TransferEngine {
     /// - Parameters:
     ///   - command: Any command except `hello`, `observe` and `endObservation`.
     ///   - application: The name of the application.
-    ///   - files: The files to upload, one for each upload of `add`.
+    ///   - files: The files to upload, one for each upload of `add`, which are copied first.
+    ///   - uploads: Their copies, if they were copied before.
     ///   - reply: Called once, on the engine's thread, when the change is safe.
     package func perform(
         _ command: TransferCommand,
         of application: String,
         files: [UploadFile] = [],
+        uploads: [UploadCopy] = [],
         reply: @escaping ReplyHandler
     ) {
-        guard !files.isEmpty else { return perform(command, of: application, uploads: [], reply: reply) }
-        guard files.count == command.uploadCount else {
-            let message = "the command has \(files.count) files instead of \(command.uploadCount)"
-            return reply(.failed(code: EideticError.Code.invalidArgument.description, message: message), nil)
-        }
-        let owner = store.application(named: application)
-        copies.copy(files, of: owner, limit: space.room(besides: owner.diskBytes)) { [unowned self] uploads, error in
-            if let error { return reply(.failed(code: error.code.description, message: error.message), nil) }
-            perform(command, of: application, uploads: uploads, reply: reply)
-        }
-    }
-
-    private func perform(
-        _ command: TransferCommand,
-        of application: String,
-        uploads: [UploadCopy],
-        reply: @escaping ReplyHandler
-    ) {
+        guard files.isEmpty else { return copy(files, for: command, of: application, reply: reply) }
         let application = store.application(named: application)
         do throws(EideticError) {
             let result = try execute(command, of: application, uploads: uploads)
@@ -56,6 +41,23 @@ extension TransferEngine {
         } catch {
             for upload in uploads { fileSystem.removeIfPresent(upload.path) }
             reply(.failed(code: error.code.description, message: error.message), nil)
+        }
+    }
+
+    private func copy(
+        _ files: [UploadFile],
+        for command: TransferCommand,
+        of application: String,
+        reply: @escaping ReplyHandler
+    ) {
+        guard files.count == command.uploadCount else {
+            let message = "the command has \(files.count) files instead of \(command.uploadCount)"
+            return reply(.failed(code: EideticError.Code.invalidArgument.description, message: message), nil)
+        }
+        let owner = store.application(named: application)
+        copies.copy(files, of: owner, limit: space.room(besides: owner.diskBytes)) { [unowned self] uploads, error in
+            if let error { return reply(.failed(code: error.code.description, message: error.message), nil) }
+            perform(command, of: application, uploads: uploads, reply: reply)
         }
     }
 
@@ -168,7 +170,8 @@ extension TransferEngine {
         }
         let numbers = try store.add(entries, to: session)
         if !uploads.isEmpty {
-            let (files, path) = (fileSystem, application.uploadPath(0))
+            let files = fileSystem
+            let path = application.uploadPath(0)
             syncWorker.add(.work { try? files.synchronizeDirectory(of: path) })
         }
         for (number, request) in zip(numbers, requests) {

@@ -20,7 +20,9 @@ extension TransferEngine {
             sink.length - max(mark, transfer.requestedMark) >= configuration.markInterval
         else { return }
         transfer.requestedMark = sink.length
-        let (number, offset, files) = (transfer.number, sink.length, fileSystem)
+        let number = transfer.number
+        let offset = sink.length
+        let files = fileSystem
         syncWorker.add(
             .work { [inbox] in
                 guard (try? files.synchronizeData(file.descriptor)) != nil else { return }
@@ -64,6 +66,7 @@ extension TransferEngine {
         finishing.add(number, body: sink, response: response)
     }
 
+    /// Records that a body is safe, or could not be handed over for now.
     func didHandOver(
         _ number: UInt64,
         with response: TransferEvent.Response,
@@ -71,6 +74,8 @@ extension TransferEngine {
         after error: SystemError?
     ) {
         finishing.remove(number)
+        // Its session may have been removed meanwhile, and its files with it.
+        if store.rows[number] == nil { return fileSystem.removeIfPresent(response.path) }
         guard let error = error.map({ EideticError($0) }) else {
             return end(number, with: .finished(response), body: body, diskBytes: response.length)
         }
@@ -81,12 +86,6 @@ extension TransferEngine {
         store.rows[number]?.waitReason = error.waitReason
         store.rows[number]?.notBefore = time.uptime + configuration.backoff.delay(afterAttempts: 5)
         makeReady(number)
-    }
-
-    func didWrite(_ number: UInt64, with response: TransferEvent.Response, body: [UInt8], after error: SystemError?) {
-        // Its session may have been removed meanwhile, and its files with it.
-        if store.rows[number] == nil { fileSystem.removeIfPresent(response.path) }
-        didHandOver(number, with: response, body: body, after: error)
     }
 }
 

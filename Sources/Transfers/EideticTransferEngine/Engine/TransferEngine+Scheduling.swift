@@ -98,7 +98,14 @@ extension TransferEngine {
         store.rows[number]?.state = .running
         let transfer: RunningTransfer
         do throws(EideticError) {
-            transfer = try makeTransfer(row, in: session)
+            let added = try store.request(of: row)
+            guard !added.hasSecret || !added.request.headers.isEmpty else {
+                throw EideticError(.fileFailure, message: "\(added.request.url): the header fields were lost")
+            }
+            transfer =
+                row.kind == .download
+                ? try RunningDownload(engine: self, added: added, session: session, row: row)
+                : try RunningUpload(engine: self, added: added, session: session, row: row)
             transfer.startTime = time.uptime
         } catch {
             queue.release(connection)
@@ -106,19 +113,6 @@ extension TransferEngine {
         }
         running[number] = transfer
         do throws(EideticError) { try transfer.start() } catch { attemptFailed(transfer, with: error, retryAfter: nil) }
-    }
-
-    private func makeTransfer(
-        _ row: TransferRow,
-        in session: TransferSession
-    ) throws(EideticError) -> RunningTransfer {
-        let added = try store.request(of: row)
-        guard !added.hasSecret || !added.request.headers.isEmpty else {
-            throw EideticError(.fileFailure, message: "\(added.request.url): the header fields were lost")
-        }
-        return row.kind == .download
-            ? try RunningDownload(engine: self, added: added, session: session, row: row)
-            : try RunningUpload(engine: self, added: added, session: session, row: row)
     }
 
     /// Ends the connection of a transfer, and lets the next one start.

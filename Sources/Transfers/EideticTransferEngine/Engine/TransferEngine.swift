@@ -1,11 +1,11 @@
 package import EideticCore
-package import EideticFetch
+import EideticFetch
 import EideticTransfer
 import Glibc
 
 /// Performs the transfers of all applications of a directory.
 ///
-/// It is created and used on one thread, that of ``run(host:)``. Other threads use its ``inbox``.
+/// It is created and used on one thread, that of ``run(server:)``. Other threads use its ``inbox``.
 package final class TransferEngine {
     let configuration: TransferEngineConfiguration
     let store: TransferStore
@@ -15,7 +15,7 @@ package final class TransferEngine {
     let syncWorker: SyncWorker
     private let lock: FileDescriptor
     private let routes = RouteSocket()
-    /// A Boolean value indicating whether ``run(host:)`` ends.
+    /// A Boolean value indicating whether ``run(server:)`` ends.
     package private(set) var isStopping = false
     var queue = TransferQueue()
     var deadlines = DeadlineHeap()
@@ -82,12 +82,12 @@ package final class TransferEngine {
 extension TransferEngine {
     /// Works until ``stop()``.
     ///
-    /// - Parameter host: The owner of further descriptors; `nil` if there are none.
-    package func run(host: (any TransferEngineHost)? = nil) {
+    /// - Parameter server: The server, whose descriptors are polled as well; `nil` if there is none.
+    package func run(server: TransferServer? = nil) {
         delivery.announceFinishedSessions()
         // Nobody may wake the loop after a restart.
         startTransfers()
-        while !isStopping { turn(host) }
+        while !isStopping { turn(server) }
         for work in inbox.close() { work(self) }
         stopTransfers()
         copies.stop()
@@ -110,19 +110,19 @@ extension TransferEngine {
         }
     }
 
-    /// Ends ``run(host:)``; what has arrived is kept.
+    /// Ends ``run(server:)``; what has arrived is kept.
     package func stop() { isStopping = true }
 
-    private func turn(_ host: (any TransferEngineHost)?) {
+    private func turn(_ server: TransferServer?) {
         var descriptors = routes.map { [PollDescriptor($0.descriptor)] } ?? []
         let ownCount = descriptors.count
-        descriptors += host?.descriptors ?? []
-        loop.wait(for: &descriptors, timeout: timeout(host?.nextDeadline))
+        descriptors += server?.descriptors ?? []
+        loop.wait(for: &descriptors, timeout: timeout(server?.nextDeadline))
         clock.advance(to: SystemTime().uptime, isIdle: running.isEmpty)
         if ownCount == 1, descriptors[0].returnedEvents != 0, routes?.readChanges() ?? false { networkReturned() }
         for work in inbox.takeAll() { work(self) }
-        // After the work, which may have been the last: the host then measures how long nothing is to be done.
-        host?.handle(Array(descriptors[ownCount...]), for: self)
+        // After the work, which may have been the last: the server then measures how long nothing is to be done.
+        server?.handle(Array(descriptors[ownCount...]), for: self)
         loop.run()
         decodeBodies()
         retryEnds()
@@ -135,11 +135,11 @@ extension TransferEngine {
         commit()
     }
 
-    private func timeout(_ hostDeadline: Duration?) -> Duration? {
+    private func timeout(_ serverDeadline: Duration?) -> Duration? {
         if running.values.contains(where: { $0.decoding != nil }) { return .zero }
         if !running.isEmpty || finishing.hasUnrecordedEnds { return ActiveClock.maximumWait }
         let own = [deadlines.first?.time, conditions.deadline, delivery.deadline, commits.deadline]
-        let next = (own + [hostDeadline]).compactMap(\.self).min()
+        let next = (own + [serverDeadline]).compactMap(\.self).min()
         return next.map { max(.zero, $0 - time.uptime) }
     }
 
@@ -191,7 +191,8 @@ extension TransferEngine {
     /// Erases the file that a compaction has replaced, which has secrets.
     private func eraseReplacedJournal() {
         guard let replaced = store.journal.takeReplacedFile() else { return }
-        let (files, path) = (fileSystem, store.journal.path)
+        let files = fileSystem
+        let path = store.journal.path
         syncWorker.add(.work { try? Journal.erase(replaced, replacedAt: path, with: files) })
     }
 
@@ -207,14 +208,4 @@ extension TransferEngine {
         Log.write(.error, category: .fetch, message: "the journal of transfers cannot be written: \(error)")
         for body in commits.fail(at: time.uptime) { body() }
     }
-}
-
-/// The owner of descriptors that are polled together with the engine's.
-package protocol TransferEngineHost: AnyObject {
-    /// The descriptors, and the events to wait for.
-    var descriptors: [PollDescriptor] { get }
-    /// The uptime at which it is to be called without an event; `nil` for none.
-    var nextDeadline: Duration? { get }
-    /// Handles the events; called in each turn of the loop.
-    func handle(_ descriptors: [PollDescriptor], for engine: TransferEngine)
 }

@@ -25,7 +25,8 @@ struct TransferReport {
             guard row.number > after.rawValue, let session = store.sessions[row.session] else { return false }
             return session.application === application && (only == nil || only === session)
         }.map(\.number).sorted()
-        var (statuses, size): ([TransferStatus], Int) = ([], 0)
+        var statuses: [TransferStatus] = []
+        var size: Int = 0
         for number in numbers {
             guard let row = store.rows[number] else { continue }
             let status = try status(of: row)

@@ -30,7 +30,9 @@ final class UploadCopies {
     ///   - body: The function.
     func copy(_ uploads: [UploadFile], of application: TransferApplication, limit: Int, then body: @escaping Handler) {
         lastNumber += 1
-        let (files, number, directory) = (files, lastNumber, "\(application.directory)/uploads")
+        let files = files
+        let number = lastNumber
+        let directory = "\(application.directory)/uploads"
         do throws(EideticError) {
             let worker = try worker(for: application)
             pending[number] = (application, body)
@@ -47,7 +49,8 @@ final class UploadCopies {
                             failure = error
                         }
                     }
-                    let (result, error) = (copies, failure)
+                    let result = copies
+                    let error = failure
                     let isPosted = inbox.post { $0.copies.finish(number, with: result, failure: error, for: $0) }
                     if !isPosted { for copy in result { files.removeIfPresent(copy.path) } }
                 }

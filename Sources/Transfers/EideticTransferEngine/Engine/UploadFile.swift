@@ -42,7 +42,7 @@ package final class UploadFile: Sendable {
 }
 
 /// A copy of a file to upload, which the engine renames.
-struct UploadCopy: Sendable, Hashable {
+package struct UploadCopy: Sendable, Hashable {
     let path: String
     let length: Int
 }

@@ -47,7 +47,8 @@ extension Journal {
         last: [JournalRecord],
         to target: borrowing FileDescriptor
     ) throws(SystemError) -> (moved: [JournalPlace], written: Int) {
-        var (buffer, written) = (Self.magic, 0)
+        var buffer = Self.magic
+        var written = 0
         for record in first { buffer += Self.encode(record, secret: []) }
         for place in repeated { buffer += try bytes(at: place) }
         var moved: [JournalPlace] = []

@@ -31,7 +31,8 @@ extension Journal {
 
     /// Returns the parts of damaged bytes, each large enough for the head of a record.
     private static func parts(of damage: Range<UInt64>) -> [Range<UInt64>] {
-        var (start, parts) = (damage.lowerBound, [Range<UInt64>]())
+        var start = damage.lowerBound
+        var parts = [Range<UInt64>]()
         while start < damage.upperBound {
             let rest = damage.upperBound - start
             let count = min(rest, UInt64(partSize))

@@ -19,7 +19,10 @@ struct JournalReader {
     /// The largest size of a record, far above that of any record that is written.
     static let maximumRecordSize = 1 << 20
 
-    init(fileSystem: FileSystem, size: UInt64) { (self.fileSystem, self.size) = (fileSystem, size) }
+    init(fileSystem: FileSystem, size: UInt64) {
+        self.fileSystem = fileSystem
+        self.size = size
+    }
 
     /// Calls `body` for each valid record, and returns the position behind the last one; 0 for a file without any.
     ///
@@ -30,7 +33,8 @@ struct JournalReader {
     ) throws(SystemError) -> UInt64 {
         guard let magic = try bytes(at: 0, count: Journal.magic.count, of: file) else { return 0 }
         let start = UInt64(Journal.magic.count)
-        var (offset, end) = (start, magic == Journal.magic ? start : 0)
+        var offset = start
+        var end = magic == Journal.magic ? start : 0
         while offset < size {
             if let count = try readRecord(at: offset, of: file, apply: body) {
                 offset += count

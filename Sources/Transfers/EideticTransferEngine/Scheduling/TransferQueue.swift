@@ -262,7 +262,8 @@ extension TransferQueue.Entry {
 extension TransferQueue.LaneQueue {
     /// Inserts an entry at its place, which is nearly always the end.
     fileprivate mutating func insert(_ entry: TransferQueue.Entry) {
-        var (low, high) = (start, entries.count)
+        var low = start
+        var high = entries.count
         if let last = entries.last, start < entries.count, last.isBefore(entry) { low = high }
         while low < high {
             let middle = (low + high) / 2

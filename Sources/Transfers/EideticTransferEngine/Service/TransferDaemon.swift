@@ -54,7 +54,8 @@ package enum TransferDaemon {
         let waited = signals
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         Thread.start(name: "signals") {
-            var (set, number): (sigset_t, Int32) = (waited, 0)
+            var set: sigset_t = waited
+            var number: Int32 = 0
             while sigwait(&set, &number) != 0 {}
             inbox.post { $0.stop() }
         }

@@ -4,7 +4,7 @@ import EideticTransfer
 import Glibc
 
 /// Serves the connections of applications, on the thread of a ``TransferEngine``.
-package final class TransferServer: TransferEngineHost {
+package final class TransferServer {
     private var listeners: [PacketSocket]
     private var supervisor: PacketSocket?
     private var connections: [ServiceConnection] = []
@@ -57,11 +57,12 @@ package final class TransferServer: TransferEngineHost {
             sendWakes()
         }
         publishSockets(engine)
-        engine.run(host: self)
+        engine.run(server: self)
     }
 
     private func publishSockets(_ engine: TransferEngine) { engine.publish(socketPaths: listeners.compactMap(\.path)) }
 
+    /// The descriptors, and the events to wait for.
     package var descriptors: [PollDescriptor] {
         // A listener that cannot be served would be ready at once, again and again.
         let canAccept = connections.count < Self.connectionLimit && time.uptime >= acceptNotBefore
@@ -74,12 +75,14 @@ package final class TransferServer: TransferEngineHost {
         return supervisor.map { PollDescriptor($0.rawValue, events: events) }
     }
 
+    /// The uptime at which ``handle(_:for:)`` is called without an event; `nil` for none.
     package var nextDeadline: Duration? {
         let retry = acceptNotBefore > time.uptime ? acceptNotBefore : nil
         let idleEnd = idleSince.flatMap { start in idleLimit.map { start + $0 } }
         return [idleEnd, retry, codeRelease].compactMap { $0 }.min()
     }
 
+    /// Handles the events; called in each turn of the engine's loop.
     package func handle(_ descriptors: [PollDescriptor], for engine: TransferEngine) {
         let ready = Set(descriptors.filter { $0.returnedEvents != 0 }.map(\.number))
         for connection in connections where ready.contains(connection.socket.rawValue) { connection.serve(engine) }

@@ -45,7 +45,14 @@ extension TransferStore {
         }
         let places: [JournalPlace]
         do throws(EideticError) {
-            places = try append(added)
+            places = try change { () throws(SystemError) in
+                var places: [JournalPlace] = []
+                for transfer in added {
+                    let secret = RequestSecret.encode(transfer.request.headers)
+                    places.append(try journal.append(.added(transfer), secret: secret))
+                }
+                return places
+            }
         } catch {
             let uploads = added.filter { $0.request.kind == .upload }
             for transfer in uploads { fileSystem.removeIfPresent(application.uploadPath(transfer.number)) }
@@ -56,18 +63,15 @@ extension TransferStore {
         return added.map(\.number)
     }
 
-    private func append(_ added: [AddedTransfer]) throws(EideticError) -> [JournalPlace] {
-        try change { () throws(SystemError) in
-            var places: [JournalPlace] = []
-            for transfer in added {
-                let secret = RequestSecret.encode(transfer.request.headers)
-                places.append(try journal.append(.added(transfer), secret: secret))
-            }
-            return places
-        }
+    private func insert(_ added: AddedTransfer, at place: JournalPlace, in session: TransferSession) {
+        var row = row(of: added, at: place, in: session)
+        row.diskBytes = added.uploadLength
+        row.total = row.kind == .upload ? added.uploadLength : added.request.expectedLength
+        insert(row, in: session)
     }
 
-    private func insert(_ added: AddedTransfer, at place: JournalPlace, in session: TransferSession) {
+    /// Returns the row of a transfer as it was added.
+    func row(of added: AddedTransfer, at place: JournalPlace, in session: TransferSession) -> TransferRow {
         var row = TransferRow(
             number: added.number,
             session: session.number,
@@ -78,9 +82,7 @@ extension TransferStore {
             deadline: deadline(of: added, in: session)
         )
         row.earliestBegin = added.request.earliestBegin
-        row.diskBytes = added.uploadLength
-        row.total = row.kind == .upload ? added.uploadLength : added.request.expectedLength
-        insert(row, in: session)
+        return row
     }
 
     /// Records the response to which the bytes of the part file belong, before the first of them is written.

@@ -49,21 +49,12 @@ extension TransferStore {
         isSameBoot: Bool
     ) throws(SystemError) {
         let added = transfer.added
-        var row = TransferRow(
-            number: added.number,
-            session: session.number,
-            host: hosts.number(ofURL: added.request.url),
-            kind: added.request.kind,
-            priority: added.request.priority,
-            added: transfer.place,
-            deadline: deadline(of: added, in: session)
-        )
+        var row = row(of: added, at: transfer.place, in: session)
         row.detail = transfer.detail
         row.ended = transfer.ended
         row.event = transfer.event
         row.mark = transfer.mark
         if !transfer.superseded.isEmpty { supersededPlaces[added.number] = transfer.superseded }
-        row.earliestBegin = added.request.earliestBegin
         row.state = transfer.outcome?.state ?? (transfer.isPaused ? .paused : .waiting)
         row.total = transfer.part?.totalLength
         if case .cancelled(.userForceQuit, _) = transfer.outcome {
@@ -106,7 +97,8 @@ extension TransferStore {
     /// A part is moved to the outbox when it is complete and safe, so its length is that of the body. The file of a
     /// body with a content coding is another one.
     private func takeBack(_ row: inout TransferRow, of application: TransferApplication) throws(SystemError) {
-        let (source, target) = (application.outboxPath(row.number), application.partPath(row.number))
+        let source = application.outboxPath(row.number)
+        let target = application.partPath(row.number)
         guard (try? fileSystem.status(of: target)) == nil, let size = try? fileSystem.status(of: source).size,
             let place = row.detail, case .response(_, var part) = try journal.record(at: place).record,
             part.totalLength == nil || part.totalLength == size, BodyDecoder.codings(of: part.headers).isEmpty

@@ -109,17 +109,26 @@ final class TransferStore {
         return (url, requiresPublicAddress)
     }
 
-    /// Reads the event of a transfer that has ended.
-    func event(of row: TransferRow) throws(EideticError) -> TransferEvent {
-        guard let place = row.ended, case .ended(let ended) = try read(place).record else { throw damaged }
-        let request = try request(of: row).request
+    /// Reads the event of a transfer that has ended; a failure if the journal cannot be read.
+    func event(of row: TransferRow) -> TransferEvent {
+        var request: TransferRequest?
+        let outcome: TransferEvent.Outcome
+        do throws(EideticError) {
+            request = try self.request(of: row).request
+            guard let place = row.ended, case .ended(let ended) = try read(place).record else { throw damaged }
+            outcome = ended.outcome
+        } catch {
+            Log.write(.error, category: .fetch, message: "the event of the transfer \(row.number): \(error)")
+            let message = "what became of the transfer cannot be read from the journal: \(error.message)"
+            outcome = .failed(code: error.code.description, message: message)
+        }
         return TransferEvent(
-            number: ended.event,
+            number: row.event,
             transfer: TransferIdentifier(row.number),
             kind: row.kind,
-            url: request.url,
-            note: request.note,
-            outcome: ended.outcome
+            url: request?.url ?? "",
+            note: request?.note ?? [],
+            outcome: outcome
         ).fittingPacket()
     }
 

@@ -49,14 +49,22 @@ extension [ApplicationEffect] {
 
     /// The first work whose progress is shown.
     var shownWork: ContinuedWork? {
-        compactMap { if case .showProgress(let work, _) = $0 { work } else { nil } }.first
+        compactMap { if case .desktop(.showProgress(let work, _)) = $0 { work } else { nil } }.first
     }
 
     /// Performs the effects that answer a sender.
     func answer() { for case .answer(let body, let failure) in self { body(failure) } }
 
-    /// The effects without a value, by their names.
+    /// The effects without a value, by their names; those for the process and the desktop by the names of the requests.
     var names: [String] {
-        map { "\($0)".prefix { $0 != "(" } }.map(String.init)
+        map { effect in
+            switch effect {
+            case .process(let request): Self.name(of: request)
+            case .desktop(let request): Self.name(of: request)
+            default: Self.name(of: effect)
+            }
+        }
     }
+
+    private static func name(of value: some Any) -> String { String("\(value)".prefix { $0 != "(" }) }
 }

@@ -52,7 +52,13 @@ struct ProcessPartTests {
         let admitsTasks = true
         var lateTasks = 0
         var isHeld = false
+        var statedTasks: Int?
         private(set) var steps: [String] = []
+
+        func taskCountChange(since lifecycle: Lifecycle) -> LifecycleEvent? {
+            guard let statedTasks, statedTasks != lifecycle.stay.openTasks else { return nil }
+            return .openTaskCountChanged(statedTasks, process: lifecycle.process)
+        }
 
         func closePage(at now: Duration) -> Int {
             steps.append("close")
@@ -69,12 +75,59 @@ struct ProcessPartTests {
         for count in [0, 2] {
             let gate = Gate()
             gate.lateTasks = count
-            var lifecycle = ApplicationView.running(.background).lifecycle
-            let effects = CheckedTransition.make(&lifecycle, on: .terminate(grace: .zero), at: start, with: gate)
+            var transitions = Transitions(ApplicationView.running(.background).lifecycle)
+            _ = transitions.add(.terminate(grace: .zero))
+            let effects = transitions.next(at: start, with: gate)?.effects ?? []
             let hasEnded = effects.contains { if case .setTaskPhase(.terminating, _) = $0 { true } else { false } }
-            #expect(hasEnded == (count == 0) && lifecycle.stay.openTasks == count)
+            #expect(hasEnded == (count == 0) && transitions.lifecycle.stay.openTasks == count)
             #expect(gate.steps == (count == 0 ? ["close"] : ["close", "reopen"]))
         }
+    }
+
+    @Test("B03 an event that an effect causes comes after it; a passed deadline and a new task count come before it")
+    func order() {
+        var transitions = Transitions(ApplicationView.running(.active).lifecycle)
+        let gate = Gate()
+        let isFirst = transitions.add(.deactivate)
+        let first = transitions.next(at: start, with: gate)
+        // As an effect does.
+        let isSecond = transitions.add(.enterBackground)
+        #expect(isFirst && first?.event == .deactivate && !isSecond && transitions.current == .deactivate)
+        gate.statedTasks = 2
+        let late = (transitions.lifecycle.nextDeadline ?? start) + .seconds(1)
+        let overdue = transitions.next(at: late, with: gate)
+        #expect(overdue?.event == nil && overdue?.effects.contains(.killProcess(.watchdog(.willResignActive))) == true)
+        let counted = transitions.next(at: late, with: gate)
+        #expect(counted != nil && counted?.event == nil && transitions.current == nil)
+        let caused = transitions.next(at: late, with: gate)
+        let none = transitions.next(at: late, with: gate)
+        let isNext = transitions.add(.activate)
+        #expect(caused?.event == .enterBackground && none == nil && isNext)
+    }
+
+    @Test("B02 a message of the application is an event, or a claim, or the answer to a callback under way")
+    func messages() {
+        var conversation = Conversation(after: 0)
+        let view = ApplicationView.running(.active, openTasks: 3)
+        let identity = view.lifecycle.process
+        _ = conversation.open()
+        _ = conversation.deliver(.didBecomeActive, deadline: start)
+        let answers = [0, 1, 1].map { conversation.receive(.acknowledged(sequence: $0), in: view).names }
+        #expect(answers == [[], ["acknowledge"], []])
+        conversation.isIdleReportRequested = true
+        let idle = conversation.receive(.idle, in: view)
+        #expect(idle.events == [.openTaskCountChanged(3, process: identity)] && !conversation.isIdleReportRequested)
+        let hidden = PresentationMessage(isVisible: false, isFocused: false)
+        let presented = conversation.receive(.presentation(hidden), in: view)
+        #expect(presented.events == [.enterBackground, .deactivate] && conversation.presentation == hidden)
+        let claimed = conversation.receive(.assertion(.audio, isHeld: true), in: view)
+        #expect(claimed.names == ["claim"])
+        // The earlier supervisor has obeyed the request.
+        conversation.repeatsTermination = true
+        let leaving = (0..<2).map { _ in conversation.receive(.leaving, in: view).names }
+        #expect(leaving == [["log", "continueInBackground"], ["log", "continueInBackground", "terminate"]])
+        let nobody = conversation.receive(.idle, in: .notRunning)
+        #expect(nobody.isEmpty)
     }
 
     @Test("B05 a process that a debugger holds is not killed at a limit, and has the whole time again")
@@ -85,10 +138,12 @@ struct ProcessPartTests {
             var lifecycle = ApplicationView.running(.active).lifecycle
             _ = lifecycle.handle(.deactivate, at: start)
             let deadline = lifecycle.nextDeadline ?? start
-            let effects = CheckedTransition.make(&lifecycle, on: .deadlineReached, at: deadline, with: gate)
+            var transitions = Transitions(lifecycle)
+            _ = transitions.add(.deadlineReached)
+            let effects = transitions.next(at: deadline, with: gate)?.effects ?? []
             let isKilled = effects.contains { if case .killProcess = $0 { true } else { false } }
             #expect(isKilled != isHeld)
-            if isHeld { #expect(lifecycle.nextDeadline == deadline + (deadline - start)) }
+            if isHeld { #expect(transitions.lifecycle.nextDeadline == deadline + (deadline - start)) }
         }
     }
 

@@ -11,17 +11,17 @@ struct StateComponentTests {
     func freeze() {
         var suspension = Suspension(terminalInterval: .seconds(10))
         let view = ApplicationView.running(.suspended)
-        let pending = suspension.begin(.pending, in: view.at(start))
+        let pending = suspension.record(.pending, isNew: true, in: view.at(start))
         #expect(pending.isEmpty && suspension.deadline == start + .milliseconds(1))
-        _ = suspension.resume(.pending, in: view.at(start))
+        _ = suspension.record(.pending, isNew: false, in: view.at(start))
         #expect(suspension.deadline == start + .microseconds(1_125))
-        for _ in 0..<100 { _ = suspension.resume(.pending, in: view.at(start)) }
+        for _ in 0..<100 { _ = suspension.record(.pending, isNew: false, in: view.at(start)) }
         #expect(suspension.deadline == start + .milliseconds(100))
-        let verified = suspension.resume(.verified, in: view.at(start))
+        let verified = suspension.record(.verified, isNew: false, in: view.at(start))
         let identity = view.lifecycle.process
         #expect(verified.events == [.processFrozen(identity, openTasks: 0, blocksOthers: false)])
         #expect(suspension.deadline == nil)
-        let open = suspension.begin(.openTasks(2), in: view.at(start))
+        let open = suspension.record(.openTasks(2), isNew: true, in: view.at(start))
         #expect(open.events == [.processFrozen(identity, openTasks: 2, blocksOthers: false)])
     }
 
@@ -96,18 +96,85 @@ struct StateComponentTests {
     @Test("B16 requests wait for the process of an earlier supervisor for its time, at most 64, and are then refused")
     func adoption() {
         var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
-        var admissions = [adoption.admit(.activate)]
+        var admissions = [adoption.admit(.activate)?.names]
         adoption.expect(ApplicationRecord.ProcessRecord(), at: start)
         #expect(adoption.deadline == start + .seconds(10))
-        admissions += (0..<65).map { _ in adoption.admit(.activate) }
-        #expect(admissions.first == .handled && admissions.last == .tooMany && admissions[64] == .waits)
+        admissions += (0..<65).map { _ in adoption.admit(.activate)?.names }
+        #expect(admissions.first == ["handle"] && admissions.last == .some(nil) && admissions[64] == ["saveRecord"])
+        #expect(adoption.requests.count == 64)
         let effects = adoption.handle(.deadline, in: .running(.active).at(start + .seconds(10)))
-        #expect(effects.names == ["log", "refuseWaitingRequests"] && adoption.deadline == nil)
-        #expect(adoption.requests.count == 64 && adoption.next() == .activate)
+        let rejections = [String](repeating: "reject", count: 64)
+        #expect(effects.names == ["log"] + rejections + ["saveRecord"])
+        #expect(adoption.deadline == nil && adoption.requests.isEmpty)
         let late = adoption.admit(.activate)
-        #expect(late == .refused(.notConnected))
+        #expect(late?.names == ["reject"])
+        adoption.keep([.activate])
         adoption.drop()
         #expect(adoption.requests.isEmpty && adoption.record != nil)
+    }
+
+    @Test("B16 requests that waited are handled one by one; those to a process that has ended start one or are refused")
+    func waitingRequests() {
+        var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+        let wake = LifecycleEvent.wake(WakeReason(.fetch, id: 2), allowance: .zero)
+        adoption.restore([.activate, .launch(.user), wake])
+        var names: [[String]] = []
+        while let effects = adoption.handleNext(in: .notRunning) {
+            names.append(effects.names)
+            #expect(adoption.requests.count == 3 - names.count)
+        }
+        #expect(names == [["reject"], ["handle"], ["rewake"]])
+        adoption.restore([.activate])
+        let handled = adoption.handleNext(in: .running(.active))
+        #expect(handled?.events == [.activate])
+    }
+
+    @Test("B16 a process that was found stays frozen, goes on if it cannot connect, or is expected to connect")
+    func takeover() {
+        typealias State = AdoptedProcess.State
+        let view = ApplicationView.running(.active).at(start)
+        func begin(
+            _ state: State?,
+            isFrozen: Bool,
+            change: (inout ApplicationRecord.ProcessRecord) -> Void = { _ in }
+        ) -> (Adoption, [ApplicationEffect]) {
+            var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+            var record = ApplicationRecord.ProcessRecord()
+            record.state = state
+            change(&record)
+            adoption.expect(record, at: start)
+            let effects = adoption.begin(isFrozen: isFrozen, in: view)
+            return (adoption, effects)
+        }
+        #expect(begin(.background, isFrozen: true).1.names == ["freezeAgain"])
+        #expect(begin(.suspended, isFrozen: false).1.names == ["thaw", "log"])
+        // A stopped process in the foreground was stopped by somebody else.
+        #expect(begin(.active, isFrozen: true).1.names == ["thaw", "log"])
+        #expect(begin(.suspended, isFrozen: true) { $0.killReport = "killed" }.1.names == ["log", "killAgain"])
+        let (plain, effects) = begin(.suspended, isFrozen: false) { $0.isPlain = true }
+        #expect(effects.names == ["cancelSuspension", "log", "recordOnce"] && plain.record == nil)
+    }
+
+    @Test("B16 a process that is frozen again is taken over at once, and expected to connect if that fails")
+    func frozenTakeover() {
+        let view = ApplicationView.running(.suspended).at(start + .seconds(3))
+        var record = ApplicationRecord.ProcessRecord()
+        record.state = .suspended
+        record.intention.isVisible = false
+        record.intention.isFocused = false
+        for outcome in [FreezeAttempt.Outcome.pending, .openTasks(1), .verified] {
+            var adoption = Adoption(limit: .seconds(10), gracePeriod: .seconds(25))
+            adoption.expect(record, at: start)
+            let effects = adoption.begin(outcome, in: view)
+            guard outcome == .verified else {
+                #expect(effects.names == ["cancelSuspension"] && adoption.deadline == start + .seconds(13))
+                continue
+            }
+            #expect(effects.names == ["log", "recordOnce"] && adoption.record == nil && adoption.deadline == nil)
+            guard case .recordOnce(let once)? = effects.last else { continue }
+            #expect(once.names.prefix(2) == ["introduce", "watchSuspended"])
+            #expect(once.events == [.enterBackground, .deactivate])
+        }
     }
 
     @Test("B16 a process that connects again is taken over as it is, and receives the requests that were on their way")
@@ -125,7 +192,8 @@ struct StateComponentTests {
         #expect(adoption.state(in: view) == .terminating)
         let running = Hello.RunningState(.suspended, token: [], generation: 1)
         var effects = adoption.connect(running: running, presentation: nil, in: view)
-        #expect(effects.names.prefix(3) == ["log", "take", "expectTermination"])
+        #expect(effects.names.prefix(3) == ["log", "deliverNotices", "introduce"])
+        #expect(effects.names.contains("expectTermination"))
         #expect(effects.names.suffix(3) == ["reopen", "rewake", "handleWaitingRequests"])
         #expect(effects.events == [.terminate(grace: .seconds(7)), .show, .deactivate])
         #expect(adoption.record == nil && adoption.deadline == nil && adoption.state(in: view) == .active)
@@ -135,7 +203,7 @@ struct StateComponentTests {
         record.isBackgroundLaunch = true
         adoption.expect(record, at: start)
         effects = adoption.connect(running: nil, presentation: nil, in: view)
-        #expect(effects.names == ["takeUnlaunched", "handleWaitingRequests"])
+        #expect(effects.names == ["introduce", "handleWaitingRequests"])
     }
 
     @Test("B16 a presentation that has changed since is newer than the one that was on its way")

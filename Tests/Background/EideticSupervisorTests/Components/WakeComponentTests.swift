@@ -138,7 +138,7 @@ struct WakeComponentTests {
         }
         #expect(wakes.record.isEmpty)
         let off = wakes.obey(.setLocationUpdates(false), in: view, at: now)
-        #expect(off.names == ["desktop"])
+        #expect(off.names == ["updateLocation"])
     }
 
     @Test("B13 a message is delivered, waits for the throttle, or is refused with the reason; a simulation as well")

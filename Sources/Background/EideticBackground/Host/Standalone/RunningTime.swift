@@ -16,7 +16,10 @@ package struct RunningTime: Sendable {
     private static let tolerance: Duration = .milliseconds(100)
 
     /// Starts at an uptime.
-    package init(at uptime: Duration) { (now, self.uptime) = (uptime, uptime) }
+    package init(at uptime: Duration) {
+        now = uptime
+        self.uptime = uptime
+    }
 
     /// Announces a wait, so that its length is counted.
     package mutating func plan(_ duration: Duration) { planned = max(.zero, duration) }
@@ -30,7 +33,10 @@ package struct RunningTime: Sendable {
     }
 
     /// Skips to an uptime: the process is known to have been stopped since the last reading.
-    package mutating func skip(to next: Duration) { (uptime, planned) = (max(uptime, next), .zero) }
+    package mutating func skip(to next: Duration) {
+        uptime = max(uptime, next)
+        planned = .zero
+    }
 
     /// Returns the longest wait before a deadline: short enough that a stop within it costs the deadline little.
     ///

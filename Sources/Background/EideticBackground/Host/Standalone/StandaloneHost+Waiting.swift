@@ -24,7 +24,8 @@ extension StandaloneHost {
     }
 
     private var longestWait: Duration? {
-        let (now, uptime) = (now, application.clock.uptime)
+        let now = now
+        let uptime = application.clock.uptime
         let moments = [
             memoryMonitor?.nextReadingTime, loginManager?.deadline, notifications.nextDeadline,
             isBackgroundJob ? uptime + .seconds(1) : nil,

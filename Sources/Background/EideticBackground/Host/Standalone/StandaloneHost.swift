@@ -186,7 +186,8 @@ final class StandaloneHost {
     /// transition is then discarded, and the number of tasks is passed first, so that no task loses the time it was
     /// granted.
     private func transition(on event: LifecycleEvent, at moment: Duration) -> [LifecycleEffect] {
-        var (event, moment) = (event, moment)
+        var event = event
+        var moment = moment
         while true {
             var next = lifecycle
             let effects = next.handle(event, at: moment)

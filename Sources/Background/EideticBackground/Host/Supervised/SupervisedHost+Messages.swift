@@ -80,7 +80,8 @@ extension SupervisedHost {
 
     /// The names of the open tasks, as many as fit into a message.
     private var taskNames: [String] {
-        var (names, space) = ([String](), PacketSocket.maximumPacketLength / 2)
+        var names = [String]()
+        var space = PacketSocket.maximumPacketLength / 2
         for name in application.tasks.names.prefix(SupervisionProtocol.listLimit) {
             let cut = String(decoding: name.utf8.prefix(SupervisionProtocol.textLimit / 4), as: UTF8.self)
             space -= cut.utf8.count + 4

@@ -29,7 +29,8 @@ enum SupervisorAddress {
     private static func inherited(_ given: Int32?) -> PacketSocket? {
         let text = getenv(SupervisionProtocol.descriptorVariable).map { String(cString: $0) }
         guard let number = given ?? text.flatMap({ Int32($0) }), number > STDERR_FILENO else { return nil }
-        var (kind, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        var kind = Int32(0)
+        var size = socklen_t(MemoryLayout<Int32>.size)
         guard getsockopt(number, SOL_SOCKET, SO_TYPE, &kind, &size) == 0, kind == SOCK_SEQPACKET.rawValue else {
             return nil
         }

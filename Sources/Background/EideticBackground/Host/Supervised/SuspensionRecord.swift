@@ -18,7 +18,10 @@ struct SuspensionRecord {
 
     /// Records a report; returns whether it concerns a suspension that was handled before.
     mutating func handleReport(count: UInt64) -> Bool {
-        defer { (handledCount, isUnreported) = (count, false) }
+        defer {
+            handledCount = count
+            isUnreported = false
+        }
         return isUnreported && count == handledCount
     }
 

@@ -172,7 +172,7 @@ private enum TransferRun {
     private struct SilentProvider: TransferServiceProvider {
         let gate = Gate()
 
-        func connect() async throws(EideticError) -> TransferConnection {
+        func connect() async throws(EideticError) -> TransferClient {
             await gate.wait()
             throw EideticError(.cancelled, message: "the benchmark has ended")
         }
