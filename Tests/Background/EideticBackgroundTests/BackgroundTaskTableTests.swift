@@ -127,17 +127,4 @@ struct BackgroundTaskTableTests {
         table.end(second)
         #expect(calls.withLock { $0 } == 2)
     }
-
-    @Test("B03 an assertion ends its task with its lifetime, once")
-    func assertion() {
-        let application = Application()
-        do {
-            let assertion = BackgroundTaskAssertion(named: "scope", in: application)
-            #expect(assertion.isValid && application.openTaskNames == ["scope"])
-        }
-        #expect(application.openTaskNames.isEmpty)
-        let assertion = BackgroundTaskAssertion(named: "early", in: application)
-        assertion.end()
-        #expect(application.openTaskNames.isEmpty)
-    }
 }

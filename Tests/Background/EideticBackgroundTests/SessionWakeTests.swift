@@ -10,25 +10,25 @@ struct SessionWakeTests {
     @MainActor
     private final class StoringDelegate: ApplicationDelegate {
         var identifier: String?
-        var completion: (@MainActor @Sendable () -> Void)?
+        let (completion, continuation) = AsyncStream<Void>.makeStream()
         var onCall: (() -> Void)?
 
         func application(
             _ application: Application,
-            handleEventsForBackgroundURLSession identifier: String,
-            completionHandler: @escaping @MainActor @Sendable () -> Void
-        ) {
-            (self.identifier, completion) = (identifier, completionHandler)
+            handleEventsForBackgroundURLSession identifier: String
+        ) async {
+            self.identifier = identifier
             onCall?()
+            for await _ in completion {}
         }
     }
 
-    @Test("B14 a wake for a session ends when the application calls the completion handler that it stored")
+    @Test("B14 a wake for a session ends when the application returns from its method")
     @MainActor
     func storedHandler() async {
         let delegate = StoringDelegate(), application = Application()
-        // The handler is called after the wake has begun to wait for it.
-        delegate.onCall = { Task { @MainActor in delegate.completion?() } }
+        // The method returns after the wake has begun to wait for it.
+        delegate.onCall = { Task { @MainActor in delegate.continuation.finish() } }
         let wake = delegate.handleEvents(ofBackgroundURLSession: "books", for: application)
         // The session learns of the wake, so that it can tell the application if no event is left.
         #expect(BackgroundSessionWakes.shared.isHolding("books"))

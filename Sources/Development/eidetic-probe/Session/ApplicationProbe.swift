@@ -14,7 +14,7 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
     private let configuration: BackgroundURLSession.Configuration
     private var session: BackgroundURLSession?
     private let log: Int32
-    private var completion: (@MainActor @Sendable () -> Void)?
+    private var wake: CheckedContinuation<Void, Never>?
 
     init(root: String, base: String, count: Int, configuration: BackgroundURLSession.Configuration) {
         self.root = root
@@ -89,13 +89,14 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
 
     func application(
         _ application: Application,
-        handleEventsForBackgroundURLSession identifier: String,
-        completionHandler: @escaping @MainActor @Sendable () -> Void
-    ) {
+        handleEventsForBackgroundURLSession identifier: String
+    ) async {
         say("handle events of \(identifier)")
         if access("\(root)/fault", F_OK) == 0 { exit(3) }
-        completion = completionHandler
-        do throws(EideticError) { _ = try openSession() } catch { say("failed: \(error)") }
+        await withCheckedContinuation { continuation in
+            wake = continuation
+            do throws(EideticError) { _ = try openSession() } catch { say("failed: \(error)") }
+        }
     }
 
     func urlSession(
@@ -122,9 +123,9 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
     private func startReport() { performInBackground(named: "report") { [self] in await reportCompletion() } }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {
-        say("finished events, \(completion == nil ? "not woken" : "woken")")
-        completion?()
-        completion = nil
+        say("finished events, \(wake == nil ? "not woken" : "woken")")
+        wake?.resume()
+        wake = nil
         // An earlier process may have been killed before it had handed over all, or had reported that all is handled.
         if (0..<count).allSatisfy(isComplete) { startReport() } else { startHandOver() }
     }

@@ -51,8 +51,7 @@ public protocol BackgroundURLSessionDelegate: AnyObject, Sendable {
     /// Called when all events that were waiting for this process have been handled, and after a wake even if there was
     /// none.
     ///
-    /// An application that stored the completion handler of
-    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)` calls it here.
+    /// By default `application(_:handleEventsForBackgroundURLSession:)` returns at this time.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession)
 
     /// Called once, after the last event of the session.
