@@ -49,6 +49,6 @@ extension ImagePrefetcher {
         /// Waits until all images are done.
         ///
         /// - Returns: The final progress.
-        public func finish() async -> Progress { await task.value }
+        nonisolated(nonsending) public func finish() async -> Progress { await task.value }
     }
 }

@@ -1,22 +1,22 @@
-public import EideticCore
+package import EideticCore
 
 extension ImagePrefetcher {
     /// A prefetched image, without its pixels.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The place that the image came from.
-        public let source: ImageSource
+        package let source: ImageSource
         /// The format of the encoded image.
-        public let format: ImageFormat
+        package let format: ImageFormat
         /// The size of the full image in upright pixels.
-        public let size: PixelSize
+        package let size: PixelSize
         /// The number of encoded bytes.
-        public let byteCount: ByteCount
+        package let byteCount: ByteCount
         /// The steps of the load with their times.
         package let trace: LoadTrace
         /// The error of writing the bytes to disk; set for the destination `disk`, or if the request waits for storage.
-        public let storeError: EideticError?
+        package let storeError: EideticError?
         /// A Boolean value indicating whether the image was already at the destination, so that nothing was loaded.
-        public let wasPresent: Bool
+        package let wasPresent: Bool
     }
 }
 

@@ -57,12 +57,23 @@ public final class ImagePrefetcher: Sendable {
     ///
     /// - Parameters:
     ///   - requests: The requests.
-    ///   - onEach: Called with the outcome of each request when it ends, on any thread; it must return soon.
+    ///   - onEach: Called when each request ends, with the error of one that failed, on any thread; it must return
+    ///     soon.
     /// - Returns: The group of these requests.
     @discardableResult
     public func prefetch(
         _ requests: [ImageRequest],
-        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void = { _, _ in }
+        onEach: @escaping @Sendable (ImageRequest, EideticError?) -> Void = { _, _ in }
+    ) -> Group {
+        prefetch(requests) { (request: ImageRequest, outcome: Swift.Result<Result, EideticError>) in
+            if case .failure(let error) = outcome { onEach(request, error) } else { onEach(request, nil) }
+        }
+    }
+
+    /// Starts to prefetch images, and calls a function with the outcome of each request.
+    package func prefetch(
+        _ requests: [ImageRequest],
+        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
