@@ -9,7 +9,7 @@ print(try await ImagePipeline.shared.image(for: request).size)
 var avatar = ImageRequest("https://example.org/a.jpg")
 avatar.rendering.transform = TransformChain([
     .resize(PixelSize(width: 96, height: 96), contentMode: .fillCropped()),
-    .circle(border: .border(width: 2, color: .white)),
+    .circle(borderWidth: 2, borderColor: .white),
 ])
 print(try await ImagePipeline.shared.image(for: avatar).size)
 

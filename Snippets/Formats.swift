@@ -13,8 +13,8 @@ let pipeline = ImagePipeline {
 let request = ImageRequest("https://example.org/a.heic", size: PixelSize(width: 800, height: 800))
 do {
     let response = try await pipeline.response(for: request)
-    print(response.header?.format ?? .jpeg, response.header?.uprightSize ?? response.image.size)
-    let bytes = try ImageEncoder.encode(response.image, as: .webp, quality: 0.8)
+    print(response.image.format, response.image.sourceSize)
+    let bytes = try response.image.encoded(as: .webp, quality: 0.8)
     print("\(bytes.count) bytes of WebP")
 } catch {
     print("\(error.code): \(error.message)")

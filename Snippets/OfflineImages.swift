@@ -2,8 +2,8 @@ import Eidetic
 
 // Before the network is gone: to disk, at low priority; an image that is there is not asked for again.
 let requests = ["https://example.org/a.jpg", "https://example.org/b.jpg"].map { ImageRequest($0) }
-let group = ImagePrefetcher(destination: .disk).prefetch(requests) { request, result in
-    if case .failure(let error) = result { print(error.message) }
+let group = ImagePrefetcher(destination: .disk).prefetch(requests) { _, error in
+    if let error { print(error.message) }
 }
 let progress = await group.finish()
 print("\(progress.total - progress.failed) of \(progress.total) are on disk")

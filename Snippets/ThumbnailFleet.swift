@@ -7,7 +7,7 @@ import EideticRedis
 func thumbnail(of url: String) async throws -> [UInt8] {
     let size = PixelSize(width: 320, height: 320)
     let image = try await ImagePipeline.shared.image(for: ImageRequest(url, size: size))
-    return try ImageEncoder.encode(image, as: .jpeg, quality: 0.8)
+    return try image.encoded(as: .jpeg, quality: 0.8)
 }
 
 do {

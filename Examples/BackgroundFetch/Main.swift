@@ -56,11 +56,10 @@ final class BackgroundFetch: ApplicationDelegate {
 
     func application(
         _ application: Application,
-        performFetchWithCompletionHandler completionHandler:
-            @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
-    ) {
+        performWake wake: BackgroundWake
+    ) async -> BackgroundWake.Result {
         say("woken in the background to fetch")
-        Task { completionHandler(await fetch()) }
+        return await fetch()
     }
 
     private func fetch() async -> BackgroundWake.Result {

@@ -93,7 +93,7 @@ final class DetailView {
             gallery.setText(
                 of: "fact",
                 to: "\(size.width) × \(size.height) · \(response.image.format.rawValue.uppercased()) · "
-                    + "\(response.byteCount) · from \(response.source.rawValue)"
+                    + "\(response.byteCount) · from \(response.source)"
             )
             gallery.loadEnded(request, change: .shown(response))
             gallery.report("detail shown: \(url.imageName)")

@@ -41,7 +41,7 @@ final class Gallery {
         isDark = options.isDark
         gtk_toggle_button_set_active(interface.pointer("dark", as: GtkToggleButton.self), options.isDark ? 1 : 0)
         Task { await findImages() }
-        Task { for await state in Application.shared.states { report("state \(state.rawValue)") } }
+        Task { for await state in Application.shared.states { report("state \(state)") } }
     }
 
     /// Creates a pipeline whose loads are handed over when the background time expires.

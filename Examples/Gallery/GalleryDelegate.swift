@@ -30,7 +30,7 @@ final class GalleryDelegate: ApplicationDelegate {
 
     func applicationArchive(_ application: Application) -> [UInt8]? { gallery?.archive }
 
-    func application(_ application: Application, open url: String) -> Bool {
+    func application(_ application: Application, open url: String, from source: String?) -> Bool {
         guard url.hasPrefix(Self.scheme), url != Self.scheme else { return false }
         self.url = String(url.dropFirst(Self.scheme.count))
         use()

@@ -101,7 +101,7 @@ struct Client {
     static func encode(_ image: Image, as format: ImageFormat) throws(EideticError) -> [UInt8] {
         encoders.wait()
         defer { encoders.signal() }
-        return try ImageEncoder.encode(image, as: format)
+        return try image.encoded(as: format)
     }
 
     func send(_ body: [UInt8], status: UInt32 = 200, type: String = "text/plain; charset=utf-8", tag: String? = nil) {

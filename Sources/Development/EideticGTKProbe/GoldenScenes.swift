@@ -114,7 +114,7 @@ extension Image {
 extension Stage {
     /// Adds an image to the server, and returns its URL.
     func serve(_ name: String, image: Image) throws -> String {
-        try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
+        try server.addFile(try image.encoded(as: .png), at: name)
     }
 
     /// Saves a screenshot in the file that the environment variable `EIDETIC_SCREENSHOT` names.
@@ -136,7 +136,7 @@ extension Stage {
             return expect(false, otherwise: "EIDETIC_SCREENSHOT is not set")
         }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
-        try ImageEncoder.encode(image, as: .png).withUnsafeBytes {
+        try image.encoded(as: .png).withUnsafeBytes {
             try FileSystem().replaceContents(of: String(cString: path), with: $0)
         }
     }

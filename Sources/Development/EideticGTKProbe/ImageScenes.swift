@@ -53,7 +53,7 @@ extension Scenes {
         ImageWidget(widget, pipeline: stage.pipeline).setImage(
             request,
             presentation: .init(placeholder: try .plain(.blue), transition: .crossFade())
-        ) { order.append("completed \(((try? $0.get())?.source).map(\.rawValue) ?? "not")") }
+        ) { order.append("completed \(((try? $0.get())?.source).map { "\($0)" } ?? "not")") }
         order.append("returned")
         stage.expect(order, is: ["completed memory", "returned"])
         await stage.waitForFrames(2)

@@ -63,7 +63,7 @@ extension Stage {
             return Image.Frame(pixels: pixels, duration: frameDuration)
         }
         let image = Image(frames: frames, loopCount: nil, format: .gif, sourceSize: size)
-        return try server.addFile(try ImageEncoder.encode(image, as: .gif), at: "\(number).gif")
+        return try server.addFile(try image.encoded(as: .gif), at: "\(number).gif")
     }
 }
 #endif

@@ -12,7 +12,7 @@ final class NumberedOrigin: Sendable {
         origin = try ScriptedOrigin { request in
             usleep(30_000)
             guard let image = try? NumberedImage.image(number: Self.number(in: request.path)),
-                let bytes = try? ImageEncoder.encode(image, as: .png)
+                let bytes = try? image.encoded(as: .png)
             else { return [.response(500), .close] }
             return [
                 .response(200, headers: ["Content-Type": "image/png", "Connection": "close"], body: bytes), .close,

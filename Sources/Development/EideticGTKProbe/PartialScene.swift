@@ -47,7 +47,7 @@ extension Scenes {
 
     /// A server that sends half of a baseline JPEG, and the other half when the gate is open.
     private static func halfSentImage(remainder: Gate) throws -> ScriptedOrigin {
-        let bytes = try ImageEncoder.encode(.noisy(.red, width: 200, height: 200), as: .jpeg)
+        let bytes = try Image.noisy(.red, width: 200, height: 200).encoded(as: .jpeg)
         let half = bytes.count / 2
         return try ScriptedOrigin { _ in
             [

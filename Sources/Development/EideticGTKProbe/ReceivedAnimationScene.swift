@@ -51,7 +51,7 @@ extension Scenes {
             return Image.Frame(pixels: pixels, duration: .milliseconds(60))
         }
         let image = Image(frames: frames, loopCount: nil, format: .gif, sourceSize: size)
-        return try ImageEncoder.encode(image, as: .gif)
+        return try image.encoded(as: .gif)
     }
 
     /// A server that sends four frames, four more when the first gate is open, and then the others.

@@ -146,7 +146,7 @@ final class Stage {
 
     /// Adds an image of one colour to the server, and returns its URL.
     func serve(_ name: String, colour: Colour, width: Int = 64, height: Int = 64) throws -> String {
-        try server.addFile(try ImageEncoder.encode(.plain(colour, width: width, height: height), as: .png), at: name)
+        try server.addFile(try Image.plain(colour, width: width, height: height).encoded(as: .png), at: name)
     }
 
     /// Adds an image to the server whose download takes many seconds, and returns its URL.
@@ -158,10 +158,7 @@ final class Stage {
         let noise = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
             for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
         }
-        return try ImageEncoder.encode(
-            Image(frames: [Image.Frame(pixels: noise)], format: .png, sourceSize: size),
-            as: .png
-        )
+        return try Image(frames: [Image.Frame(pixels: noise)], format: .png, sourceSize: size).encoded(as: .png)
     }
 
     /// Adds an animation with a frame for each colour to the server, and returns its URL.
@@ -172,7 +169,7 @@ final class Stage {
             frames.append(Image.Frame(pixels: try .plain(colour, width: 64, height: 64), duration: duration))
         }
         let image = Image(frames: frames, loopCount: loops, format: .gif, sourceSize: frames[0].pixels.size)
-        return try server.addFile(try ImageEncoder.encode(image, as: .gif), at: name)
+        return try server.addFile(try image.encoded(as: .gif), at: name)
     }
 
     /// Returns a request for a square size.

@@ -3,11 +3,12 @@
 // (`import EideticStore`). Members of Codecs need none: the limits of `configuration.decodeLimits` are there without
 // the name of their type.
 @_exported public import struct EideticCodecs.TransformChain
-@_exported public import enum EideticCodecs.ImageEncoder
 @_exported public import protocol EideticCodecs.ImageTransform
+@_exported public import struct EideticCodecs.ImagePlaceholder
 @_exported public import class EideticCore.AnimatedImage
 @_exported public import struct EideticCore.ByteCount
 @_exported public import enum EideticCore.ContentMode
+@_exported public import enum EideticCore.CropFocus
 @_exported public import struct EideticCore.EideticError
 @_exported public import struct EideticCore.Image
 @_exported public import struct EideticCore.ImageColor

@@ -10,16 +10,13 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     public init(integerLiteral value: Int) { bytes = value }
 
     /// No bytes.
-    public static let zero = ByteCount(0)
+    package static let zero = ByteCount(0)
 
     /// Returns a count of `count` times 1,024 bytes.
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
 
     /// Returns a count of `count` times 1,048,576 bytes.
     public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
-
-    /// Returns a count of `count` times 1,073,741,824 bytes.
-    public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
 
     /// Returns `true` if the first count is smaller than the second.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }

@@ -2,6 +2,7 @@ import EideticCodecs
 public import EideticCore
 import EideticFetch
 public import EideticHTTP
+public import FoundationEssentials
 
 extension FakeNetwork {
     /// A response of a fake network.
@@ -23,8 +24,8 @@ extension FakeNetwork {
         }
 
         /// These bytes, with status 200.
-        public static func bytes(_ bytes: [UInt8], headers: HTTPHeaders = [:]) -> Response {
-            Response(content: .bytes(bytes), status: 200, headers: headers)
+        public static func bytes(_ bytes: some ContiguousBytes, headers: HTTPHeaders = [:]) -> Response {
+            Response(content: .bytes(bytes.withUnsafeBytes { Array($0) }), status: 200, headers: headers)
         }
 
         /// A status without a body, as 404 or 304.

@@ -50,7 +50,7 @@ public final class FakeNetwork: NetworkClient {
     }
 
     /// Waits until at least `count` requests were sent, or the task is cancelled.
-    public func waitForRequests(count: Int) async {
+    nonisolated(nonsending) public func waitForRequests(count: Int) async {
         let (stream, continuation) = AsyncStream<Never>.makeStream()
         let isThere = state.withLock { state in
             if state.requests.count < count { state.observers.append((count: count, continuation: continuation)) }

@@ -15,7 +15,7 @@ struct GalleryProgressTests {
     private func save(_ pixels: PixelBuffer, as name: String) throws {
         guard let directory = getenv("EIDETIC_SCREENSHOTS") else { return }
         let image = Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: pixels.size)
-        let bytes = try ImageEncoder.encode(image, as: .png)
+        let bytes = try image.encoded(as: .png)
         let file = try #require(fopen("\(String(cString: directory))/\(name).png", "w"))
         defer { fclose(file) }
         #expect(bytes.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) } == bytes.count)
@@ -29,7 +29,7 @@ struct GalleryProgressTests {
             return isLine ? SIMD4(UInt8(x / 5), 200, UInt8(y / 4), 255) : SIMD4(40, UInt8(y / 4), UInt8(x / 5), 255)
         }
         let image = Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size)
-        try directory.write(try ImageEncoder.encode(image, as: .png), to: "lines.png")
+        try directory.write(try image.encoded(as: .png), to: "lines.png")
         let arguments = [directory.path(of: "lines.png"), "-interlace", "JPEG", "-quality", "90", "jpeg:-"]
         return try await Subprocess.run("convert", arguments: arguments).output
     }

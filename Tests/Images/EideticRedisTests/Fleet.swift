@@ -54,7 +54,7 @@ struct Fleet {
                 target[4 * pixel + 3] = 255
             }
         }
-        return try ImageEncoder.encode(Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size), as: .png)
+        return try Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size).encoded(as: .png)
     }
 }
 

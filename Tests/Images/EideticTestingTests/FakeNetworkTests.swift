@@ -53,7 +53,7 @@ struct FakeNetworkTests {
 
     @Test("L27 the limit of a body holds for an own network", arguments: [-1, 0, 1])
     func limit(_ excess: Int) async throws {
-        var bytes = try ImageEncoder.encode(try Image.solid(size: size), as: .png)
+        var bytes = try Image.solid(size: size).encoded(as: .png)
         bytes += Array(repeating: 0, count: 100 - bytes.count + excess)
         network.respond(to: url, with: .bytes(bytes))
         var request = try FetchRequest(url: url)

@@ -10,7 +10,7 @@ struct CacheFileTests {
     func file() async throws {
         let fixture = try ImageCacheFixture(), directory = fixture.directory.path(of: "exported/files")
         for format in [ImageFormat.png, .jpeg, .gif] {
-            let bytes = try ImageEncoder.encode(try TestImage.image(), as: format)
+            let bytes = try TestImage.image().encoded(as: format)
             try await fixture.cache.insert(bytes: bytes, for: .init("a \(format)"))
             for _ in 0..<2 {
                 let path = try #require(try await fixture.cache.writeFile(for: .init("a \(format)"), to: directory))

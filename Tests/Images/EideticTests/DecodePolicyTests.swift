@@ -76,7 +76,7 @@ struct DecodePolicyTests {
             return Image.Frame(pixels: pixels, duration: .milliseconds(50))
         }
         let size = PixelSize(width: 60, height: 50)
-        return try ImageEncoder.encode(Image(frames: frames, format: .gif, sourceSize: size), as: .gif)
+        return try Image(frames: frames, format: .gif, sourceSize: size).encoded(as: .gif)
     }
 
     @Test("F07 F03 an animation plays frame by frame in the sandbox, from memory and from disk, with the same pixels")
@@ -131,7 +131,7 @@ struct DecodePolicyTests {
             format: .jpeg,
             sourceSize: PixelSize(width: 200, height: 160)
         )
-        let bytes = try ImageEncoder.encode(image, as: .jpeg), gate = Gate()
+        let bytes = try image.encoded(as: .jpeg), gate = Gate()
         let origin = try ScriptedOrigin { _ in
             [
                 .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes.prefix(bytes.count / 2))),

@@ -29,7 +29,7 @@ struct DerivedImageIdentityTests {
     func frames() async throws {
         let fixture = try await PipelineFixture()
         let animation = try TestImage.image(width: 200, height: 100, frames: 3, format: .gif)
-        let gif = try ImageEncoder.encode(animation, as: .gif)
+        let gif = try animation.encoded(as: .gif)
         let request = ImageRequest(try fixture.server.addFile(gif, at: "a.gif"), size: size)
         let first = request.with(options: .firstFrameOnly)
         #expect(try await load(first, by: try nextRun(fixture)).image.frames.count == 1)

@@ -16,7 +16,7 @@ private final class Cipher: Sendable {
         ImageCache.Serializer { image, bytes, key throws(EideticError) in
             if let bytes { return Self.seal(bytes, for: key) }
             guard let image else { return [] }
-            return Self.seal(try ImageEncoder.encode(image, as: .png), for: key)
+            return Self.seal(try image.encoded(as: .png), for: key)
         } decode: { [self] bytes, key throws(EideticError) in
             guard !isLocked, bytes.starts(with: Array("sealed".utf8)) else {
                 throw EideticError(.permissionDenied, message: "\(key) is not sealed, or the cipher is locked")

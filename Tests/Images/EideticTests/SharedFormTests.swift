@@ -44,7 +44,7 @@ struct SharedFormTests {
     @Test("C07 F03 the first frame of an animation and all its frames are two images, in both starts")
     func frames() async throws {
         let path = directory.path
-        let animation = try ImageEncoder.encode(try TestImage.image(frames: 5, format: .gif), as: .gif)
+        let animation = try TestImage.image(frames: 5, format: .gif).encoded(as: .gif)
         let url = try server.addFile(animation, at: "a.gif")
         for _ in 0..<2 {
             await #expect(processExitsWith: .success) { [path = path as String, url = url as String] in
@@ -72,7 +72,7 @@ struct SharedFormTests {
                     $0.serializer = ImageCache.Serializer { image, bytes, _ throws(EideticError) in
                         if let bytes { return bytes.map { ~$0 } }
                         guard let image else { return [] }
-                        return try ImageEncoder.encode(image, as: .png).map { ~$0 }
+                        return try image.encoded(as: .png).map { ~$0 }
                     } decode: { bytes, _ in
                         bytes.map { ~$0 }
                     }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Transforms of requests", .timeLimit(.minutes(1)))
 struct TransformRequestTests {
     /// A transform that needs few pixels, and records the sizes that it is applied to.
-    private final class SizeRecorder: ImageTransform {
+    private final class SizeRecorder: SizedTransform {
         let key = "recorder"
         let decodeTarget: ImageTarget?
         let sizes = Guarded<[PixelSize]>([])

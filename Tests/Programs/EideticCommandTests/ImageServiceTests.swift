@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCodecs
 import EideticCore
 import EideticTestSupport

@@ -47,21 +47,21 @@ extension Application {
         /// A Boolean value indicating whether SIGTERM, SIGINT, SIGHUP and Ctrl-Z are handled; `true` by default.
         ///
         /// A signal that is ignored, or has the application's own handler, is left unchanged.
-        public var handlesSignals = true
+        package var handlesSignals = true
 
         /// A Boolean value indicating whether systemd is notified of readiness and stopping; `true` by default.
         ///
         /// It takes effect if systemd has set `NOTIFY_SOCKET`. Readiness is sent after the launch.
-        public var notifiesServiceManager = true
+        package var notifiesServiceManager = true
 
         /// A Boolean value indicating whether logind is used; `true` by default.
         ///
         /// Open tasks then delay sleep of the machine, and a locked screen makes the application inactive. It has no
         /// effect if logind does not run.
-        public var usesLoginManager = true
+        package var usesLoginManager = true
 
         /// A Boolean value indicating whether the available memory is monitored; `true` by default.
-        public var monitorsMemory = true
+        package var monitorsMemory = true
 
         /// A Boolean value indicating whether the application connects to this user's supervisor, if one runs; `false`
         /// by default.

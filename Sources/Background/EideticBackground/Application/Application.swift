@@ -25,8 +25,6 @@ public final class Application: Sendable {
     let noticeSources = NoticeSources()
     let inbox = EventInbox()
     let wakeCenter: WakeCenter
-    /// A Boolean value indicating whether the delegate leaves the wake under way to its general method.
-    @MainActor var isWakeLeftToDelegate = false
     /// The number of open beginnings of each activity.
     let activities = Guarded<[ContinuousAssertion: Int]>([:])
     /// The drawing of the window for a switcher.
@@ -132,7 +130,7 @@ public final class Application: Sendable {
     /// Call it as the last statement of a program: a program that returns from its main function ends immediately, even
     /// with open tasks. If the application was not started, the process exits as soon as pending cache writes are
     /// complete.
-    public func waitUntilTerminated() async -> Never {
+    nonisolated(nonsending) public func waitUntilTerminated() async -> Never {
         // One that another thread starts at the same moment is not ended.
         if startToFinish() { terminate() }
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }

@@ -41,24 +41,19 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// - Parameters:
     ///   - application: The application.
     ///   - url: The URL, which is not trusted.
-    /// - Returns: `false` if the application does not open such a URL.
-    func application(_ application: Application, open url: String) -> Bool
-
-    /// Called to open a URL; by default it calls the method without a source.
-    ///
-    /// - Parameters:
-    ///   - application: The application.
-    ///   - url: The URL, which is not trusted.
     ///   - source: The identifier of the supervised application that sends the URL; `nil` for any other program.
     /// - Returns: `false` if the application does not open such a URL.
     func application(_ application: Application, open url: String, from source: String?) -> Bool
 
-    /// Called when the supervisor wakes the application in the background, for up to 30 s; the task is cancelled when
-    /// background time expires.
+    /// Called when the supervisor wakes the application in the background, for up to 30 s: to fetch new content, for a
+    /// silent push message, a change of location, or data on a socket.
+    ///
+    /// The task is cancelled when background time expires; a process whose delegate has not returned by then is killed,
+    /// and the wake counts as failed.
     ///
     /// - Parameters:
     ///   - application: The application.
-    ///   - wake: The reason.
+    ///   - wake: The reason; its payload is not trusted.
     /// - Returns: The result, which determines the times of later wakes.
     func application(_ application: Application, performWake wake: BackgroundWake) async -> BackgroundWake.Result
 
@@ -76,34 +71,6 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
         _ application: Application,
         handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping @MainActor @Sendable () -> Void
-    )
-
-    /// Called in the background to fetch new content, within 30 s.
-    ///
-    /// The default implementation calls `application(_:performWake:)`. If it is not completed in time, it counts as
-    /// failed, and the process is killed.
-    ///
-    /// - Parameters:
-    ///   - application: The application.
-    ///   - completionHandler: To be called once, with the result, which determines the times of later fetches.
-    func application(
-        _ application: Application,
-        performFetchWithCompletionHandler completionHandler:
-            @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
-    )
-
-    /// Called for a silent push message; the work must end within 30 s.
-    ///
-    /// By default the wake is passed to `application(_:performWake:)`.
-    ///
-    /// - Parameters:
-    ///   - application: The application.
-    ///   - notification: The message, which is not trusted.
-    ///   - completionHandler: To be called once, with the result.
-    func application(
-        _ application: Application,
-        didReceiveRemoteNotification notification: RemoteNotification,
-        fetchCompletionHandler completionHandler: @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
     )
 
     /// Called when the address for push messages has changed, or there is none.
@@ -142,31 +109,12 @@ extension ApplicationDelegate {
     /// Does nothing.
     public func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {}
     /// Returns `false`: no URL is opened.
-    public func application(_ application: Application, open url: String) -> Bool { false }
-
-    /// Opens the URL with `application(_:open:)`, whatever its source.
-    public func application(_ application: Application, open url: String, from source: String?) -> Bool {
-        self.application(application, open: url)
-    }
+    public func application(_ application: Application, open url: String, from source: String?) -> Bool { false }
     /// Returns that there was no new data.
     public func application(
         _ application: Application,
         performWake wake: BackgroundWake
     ) async -> BackgroundWake.Result { .noData }
-    /// Calls `application(_:performWake:)`.
-    public func application(
-        _ application: Application,
-        performFetchWithCompletionHandler completionHandler:
-            @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
-    ) { application.isWakeLeftToDelegate = true }
-
-    /// Calls `application(_:performWake:)`.
-    public func application(
-        _ application: Application,
-        didReceiveRemoteNotification notification: RemoteNotification,
-        fetchCompletionHandler completionHandler: @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
-    ) { application.isWakeLeftToDelegate = true }
-
     /// Does nothing.
     public func application(
         _ application: Application,

@@ -1,7 +1,7 @@
 internal import EideticLifecycle
 
 /// The state of an application, from the user's point of view.
-public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
+public enum ApplicationState: Sendable, Hashable, CaseIterable {
     /// The application was not started, or has ended.
     case notRunning
     /// The application is visible but receives no input: during transitions, or while the screen is locked.

@@ -6,7 +6,7 @@ import EideticSupervision
 ///
 /// With a supervisor they are shown whether or not the application runs, even after a reboot; a click launches the
 /// application, or brings it to the foreground. Without a supervisor this process shows them, and pending ones are lost
-/// when it ends; see ``deliversWithoutApplication``.
+/// when it ends, and a click cannot launch it; see ``Application/isSupervised``.
 public final class UserNotificationCenter: Sendable {
     /// The notifications of ``Application/shared``.
     public static let shared = UserNotificationCenter(application: .shared)
@@ -15,12 +15,6 @@ public final class UserNotificationCenter: Sendable {
 
     package init(application: Application) { self.application = application }
 
-    /// A Boolean value indicating whether notifications are shown when the application is suspended or does not run.
-    ///
-    /// It is `false` without a supervisor: notifications are then shown only while this process runs, and a click
-    /// cannot launch it.
-    public var deliversWithoutApplication: Bool { application.isSupervised }
-
     /// Adds a notification; it replaces one with the same identifier, even if that is already displayed.
     ///
     /// Up to 1,000 notifications can be pending; none is dropped.
@@ -28,7 +22,7 @@ public final class UserNotificationCenter: Sendable {
     /// - Parameter notification: The notification.
     /// - Throws: `EideticError.Code.invalidArgument`, for example for a time out of range, a text that is too long, or
     ///   if 1,000 notifications are pending already.
-    public func add(_ notification: UserNotification) async throws(EideticError) {
+    nonisolated(nonsending) public func add(_ notification: UserNotification) async throws(EideticError) {
         let request = notification.request
         if let fault = request.fault {
             throw EideticError(.invalidArgument, message: "notification \(notification.id): \(fault)")
@@ -39,34 +33,27 @@ public final class UserNotificationCenter: Sendable {
     }
 
     /// The identifiers of the pending notifications.
-    public var pendingIdentifiers: [String] {
+    nonisolated(nonsending) public var pendingIdentifiers: [String] {
         get async {
             let reply = await application.wakeCenter.request { .listNotifications(number: $0) }
             return if case .notifications(let identifiers, _, _) = reply { identifiers } else { [] }
         }
     }
 
-    /// Removes pending notifications.
-    public func removePending(withIdentifiers identifiers: [String]) {
+    /// Removes pending notifications, by default all.
+    public func removePending(withIdentifiers identifiers: [String]? = nil) {
         remove(identifiers, waiting: true, shown: false)
     }
 
-    /// Removes all pending notifications.
-    public func removeAllPending() {
-        application.wakeCenter.post(.removeNotifications(nil, waiting: true, shown: false))
-    }
-
-    /// Removes notifications from the screen.
-    public func removeDelivered(withIdentifiers identifiers: [String]) {
+    /// Removes notifications of the application from the screen, by default all.
+    public func removeDelivered(withIdentifiers identifiers: [String]? = nil) {
         remove(identifiers, waiting: false, shown: true)
     }
 
-    /// Removes all notifications of the application from the screen.
-    public func removeAllDelivered() {
-        application.wakeCenter.post(.removeNotifications(nil, waiting: false, shown: true))
-    }
-
-    private func remove(_ identifiers: [String], waiting: Bool, shown: Bool) {
+    private func remove(_ identifiers: [String]?, waiting: Bool, shown: Bool) {
+        guard let identifiers else {
+            return application.wakeCenter.post(.removeNotifications(nil, waiting: waiting, shown: shown))
+        }
         let size = WakeCommand.identifiersPerPacket
         for start in stride(from: 0, to: identifiers.count, by: size) {
             let part = Array(identifiers[start..<min(start + size, identifiers.count)])

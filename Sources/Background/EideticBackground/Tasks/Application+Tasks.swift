@@ -40,7 +40,7 @@ extension Application: BackgroundTaskProvider {
     }
 
     /// The sorted names of the open background tasks, for logs and status pages; consumers of streams are not listed.
-    public var openTaskNames: [String] { tasks.names }
+    package var openTaskNames: [String] { tasks.names }
 
     /// The remaining background time; `Int64.max` seconds in the foreground, or without a limit.
     ///
@@ -61,7 +61,7 @@ extension Application: BackgroundTaskProvider {
     ///   - operation: The operation to run.
     /// - Returns: The result of `operation`.
     /// - Throws: The error of `operation`.
-    public func withBackgroundTask<Value: Sendable, Failure: Error>(
+    nonisolated(nonsending) public func withBackgroundTask<Value: Sendable, Failure: Error>(
         named name: String,
         operation: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

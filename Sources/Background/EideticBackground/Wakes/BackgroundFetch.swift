@@ -38,11 +38,3 @@ extension Application {
     /// Ends the registration for push messages.
     public func unregisterForRemoteNotifications() { wakeCenter.post(.unregisterFromMessages) }
 }
-
-/// A silent push message.
-public struct RemoteNotification: Sendable, Hashable {
-    /// The message: a JSON object with `content-available`, at most 4,096 bytes, which is not trusted.
-    public let payload: [UInt8]
-
-    init(payload: [UInt8]) { self.payload = payload }
-}

@@ -57,7 +57,7 @@ public final class BackgroundTaskScheduler: Sendable {
     /// - Throws: `EideticError.Code.limitExceeded` if another refresh request is pending, `.permissionDenied` if the
     ///   application does not declare the background mode `fetch`, `.refused` without a supervisor,
     ///   `.invalidArgument` for an identifier that is empty or too long.
-    public func submit(_ request: AppRefreshTaskRequest) async throws(EideticError) {
+    nonisolated(nonsending) public func submit(_ request: AppRefreshTaskRequest) async throws(EideticError) {
         var wire = TaskRequest(.refresh, identifier: request.identifier)
         wire.earliestBegin = request.earliestBegin.components.seconds
         try await submit(wire)
@@ -69,7 +69,7 @@ public final class BackgroundTaskScheduler: Sendable {
     /// - Throws: `EideticError.Code.limitExceeded` if ten other requests are pending, `.permissionDenied` if the
     ///   application does not declare the background mode `processing`, `.refused` without a supervisor,
     ///   `.invalidArgument` for an identifier that is empty or too long.
-    public func submit(_ request: ProcessingTaskRequest) async throws(EideticError) {
+    nonisolated(nonsending) public func submit(_ request: ProcessingTaskRequest) async throws(EideticError) {
         var wire = TaskRequest(.processing, identifier: request.identifier)
         wire.earliestBegin = request.earliestBegin.components.seconds
         wire.constraints.needsNetwork = request.requiresNetworkConnectivity

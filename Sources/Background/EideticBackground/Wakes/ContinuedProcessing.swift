@@ -93,7 +93,7 @@ extension BackgroundTaskScheduler {
     /// - Throws: The error of the operation; `EideticError.Code.refused` if the application is not in the foreground,
     ///   `.permissionDenied` if it does not declare the background mode `continued`, `.limitExceeded` if eight others
     ///   are in progress, `.invalidArgument` for an identifier in use or a text that is too long.
-    public func perform<Value: Sendable>(
+    nonisolated(nonsending) public func perform<Value: Sendable>(
         _ request: ContinuedProcessingTaskRequest,
         operation: @escaping @Sendable (ContinuedProcessingTask) async throws -> Value
     ) async throws -> Value {

@@ -45,45 +45,12 @@ extension WakeReply {
 }
 
 extension ApplicationDelegate {
-    /// Passes a wake to the method for its kind, and waits for the result.
+    /// Passes a wake to the handler of its task, or to the delegate, and waits for the result.
     func perform(_ reason: WakeReason, for application: Application) async -> BackgroundWake.Result {
-        let result: BackgroundWake.Result?
-        switch reason.kind {
-        case .fetch where reason.session.isEmpty:
-            result = await completion(in: application) { handler in
-                self.application(application, performFetchWithCompletionHandler: handler)
-            }
-        case .fetch, .processing:
-            guard let handler = application.wakeCenter.handler(for: reason.session) else { return .failed }
-            return await handler() ? .newData : .failed
-        case .push:
-            let notification = RemoteNotification(payload: reason.payload)
-            result = await completion(in: application) { handler in
-                self.application(
-                    application,
-                    didReceiveRemoteNotification: notification,
-                    fetchCompletionHandler: handler
-                )
-            }
-        default: result = nil
+        guard [.fetch, .processing].contains(reason.kind), !reason.session.isEmpty else {
+            return await self.application(application, performWake: BackgroundWake(reason))
         }
-        if let result { return result }
-        return await self.application(application, performWake: BackgroundWake(reason))
-    }
-
-    /// Calls a method with a completion handler and waits until that is called; `nil` if the delegate does not have the
-    /// method.
-    private func completion(
-        in application: Application,
-        calling body: (@escaping @MainActor @Sendable (BackgroundWake.Result) -> Void) -> Void
-    ) async -> BackgroundWake.Result? {
-        let waiter = Waiter<BackgroundWake.Result>()
-        application.isWakeLeftToDelegate = false
-        // A second call of the handler has no effect.
-        body { result in waiter.resume(returning: result) }
-        if application.isWakeLeftToDelegate { return nil }
-        // An expiration does not complete the wake: the delegate has to.
-        await waiter.wait {}
-        return waiter.value
+        guard let handler = application.wakeCenter.handler(for: reason.session) else { return .failed }
+        return await handler() ? .newData : .failed
     }
 }

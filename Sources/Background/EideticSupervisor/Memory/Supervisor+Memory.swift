@@ -8,13 +8,13 @@ extension Supervisor {
         let isNeeded = applications.values.contains { $0.process != nil }
         if let level = memory.read(at: now, isNeeded: isNeeded) {
             for application in applications.values where application.process != nil {
-                application.handle(.memoryWarning(level: level.rawValue))
+                application.handle(.memoryWarning(level: level.number))
             }
         }
         // A group that limits one application alone may be nearly full.
         for application in applications.values {
             guard let level = application.process?.watchedMemory?.read(at: now) else { continue }
-            application.handle(.memoryWarning(level: level.rawValue))
+            application.handle(.memoryWarning(level: level.number))
         }
         guard memory.takeChoice(at: now),
             !applications.values.contains(where: { $0.components.memory.isUnderWay(at: now) })

@@ -32,7 +32,7 @@ private struct DiskCacheMeasurement {
 
     private func makeCache(named name: String) throws -> DiskCache {
         var configuration = DiskCache.Configuration(directory: "\(root)/\(name)")
-        configuration.sizeLimit = .gibibytes(16)
+        configuration.sizeLimit = .mebibytes(16_384)
         return try DiskCache(configuration)
     }
 

@@ -42,7 +42,7 @@ private struct MemoryCacheMeasurement {
         }
         keys = texts.map { CacheKey($0) }
         missing = (0..<entries).map { CacheKey("missing \($0)") }
-        cache = MemoryCache(costLimit: .gibibytes(1))
+        cache = MemoryCache(costLimit: .mebibytes(1_024))
         var random = SplitMix(state: 1)
         order = (0..<Self.operations).map { _ in Int(random.next() % UInt64(entries)) }
         for (text, key) in zip(texts, keys) {

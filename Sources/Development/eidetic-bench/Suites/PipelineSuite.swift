@@ -29,12 +29,12 @@ private struct PipelineMeasurement {
 
     init(entries: Int) async throws {
         var configuration = ImagePipeline.Configuration()
-        configuration.memoryLimit = .gibibytes(1)
+        configuration.memoryLimit = .mebibytes(1_024)
         pipeline = ImagePipeline(configuration)
         let pixel = PixelSize(width: 1, height: 1)
         let pixels = try PixelBuffer(size: pixel, alpha: .opaque) { pixels, _ in pixels[3] = 255 }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixel)
-        let png = try ImageEncoder.encode(image, as: .png)
+        let png = try image.encoded(as: .png)
         var requests: [ImageRequest] = []
         for index in 0..<entries {
             let resource = ImageRequest.Resource.provider(

@@ -30,7 +30,7 @@ final class BackgroundDelegate: ApplicationDelegate {
     func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
         if application.isSupervised { printLine("supervised") }
         if plan.printsMultitasking { printLine("multitasking \(application.isMultitaskingSupported)") }
-        if plan.playsAudio { application.beginContinuousActivity(.audio) }
+        if plan.playsAudio { application.beginAudio() }
         if let player = plan.player { Player(command: player, application: application).start() }
         if options.reason != .user { printLine("launched for \(options.reason)") }
         if let archive = options.archive { printLine("archive \(String(decoding: archive, as: UTF8.self))") }
@@ -92,8 +92,8 @@ final class BackgroundDelegate: ApplicationDelegate {
         }
     }
 
-    func application(_ application: Application, open url: String) -> Bool {
-        printLine("open \(url) \(application.state.rawValue)")
+    func application(_ application: Application, open url: String, from source: String?) -> Bool {
+        printLine("open \(url) \(application.state)")
         return plan.openedScheme.map { url.hasPrefix($0) } ?? false
     }
 
@@ -121,7 +121,7 @@ final class BackgroundDelegate: ApplicationDelegate {
     }
 
     private func report(_ name: String, application: Application) {
-        printLine("\(name) \(application.state.rawValue)")
+        printLine("\(name) \(application.state)")
         stopProcess(in: name)
         // Blocks the main thread, as a careless application does.
         if let hang = hangs.removeValue(forKey: name) { block(for: hang) }

@@ -33,7 +33,7 @@ struct BackgroundProbe: Sendable {
         // Each presentation is set when the previous one has been reached.
         var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)
         for await state in application.states {
-            printLine("state \(state.rawValue)")
+            printLine("state \(state)")
             if plan.blocksMainThread, state == .active { await MainActor.run { Self.blockMainThread() } }
             guard state == awaited, let next = presentations.popFirst() else { continue }
             awaited = next == .active ? .active : next == .inactive ? .inactive : .background

@@ -9,7 +9,7 @@ struct Player: Sendable {
 
     /// Starts the program, and holds the assertion until it has ended.
     func start() {
-        application.beginContinuousActivity(.audio)
+        application.beginAudio()
         let words: [String] = ["/bin/sh", "-c", "exec \(command)"]
         var arguments = words.map { strdup($0) }
         arguments.append(nil)
@@ -19,7 +19,7 @@ struct Player: Sendable {
         Thread.start(name: "player") { [child] in
             waitpid(child, nil, 0)
             printLine("player ended")
-            application.endContinuousActivity(.audio)
+            application.endAudio()
         }
     }
 }

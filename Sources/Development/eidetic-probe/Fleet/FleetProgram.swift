@@ -67,7 +67,7 @@ enum FleetProgram {
         do throws(EideticError) {
             let response = try await pipeline.response(for: ImageRequest(url, cachePolicy: .afterStorage))
             write("loaded \(url)")
-            return response.source.rawValue
+            return "\(response.source)"
         } catch {
             write("\(url): \(error)")
             return "failed"

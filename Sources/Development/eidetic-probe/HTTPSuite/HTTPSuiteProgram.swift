@@ -97,7 +97,7 @@ private actor HTTPSuiteCaches {
         do throws(EideticError) {
             let response = try await pipeline.response(for: request)
             let pixel = response.image.pixels[0, 0]
-            items = [item("number", value: "\(pixel.x)"), item("source", value: response.source.rawValue)]
+            items = [item("number", value: "\(pixel.x)"), item("source", value: "\(response.source)")]
             items.append(item("steps", value: "\(response.trace)"))
         } catch {
             items = [item("error", value: "\(error)"), item("status", value: error.httpStatus.map(String.init) ?? "")]

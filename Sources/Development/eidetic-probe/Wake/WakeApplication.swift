@@ -63,44 +63,37 @@ final class WakeApplication: ApplicationDelegate {
 
     func application(
         _ application: Application,
-        performFetchWithCompletionHandler completionHandler:
-            @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
-    ) {
-        say("fetch in \(application.state)")
-        if options.contains("--ends-in-wakes") { exit(3) }
-        if let result { completionHandler(result) }
-    }
-
-    func application(
-        _ application: Application,
-        didReceiveRemoteNotification notification: RemoteNotification,
-        fetchCompletionHandler completionHandler: @escaping @MainActor @Sendable (BackgroundWake.Result) -> Void
-    ) {
-        say("message in \(application.state) \(String(decoding: notification.payload, as: UTF8.self))")
-        guard options.contains("--tells-user") else {
-            if let result { completionHandler(result) }
-            return
-        }
-        // First the data, then the user.
-        Task {
-            say("prepared")
-            try? await UserNotificationCenter.shared.add(UserNotification(id: "news", title: "prepared"))
-            completionHandler(.newData)
-        }
-    }
-
-    func application(
-        _ application: Application,
         performWake wake: BackgroundWake
     ) async -> BackgroundWake.Result {
-        if let location = wake.location {
-            say("location \(location.latitude) \(location.longitude) \(location.accuracy) in \(application.state)")
-        } else if wake.kind == .voip {
-            readSocket(for: wake)
-        } else {
-            say("wake \(wake.kind) in \(application.state)")
+        switch wake.kind {
+        case .fetch:
+            say("fetch in \(application.state)")
+            if options.contains("--ends-in-wakes") { exit(3) }
+            return await chosenResult()
+        case .push: return await handleMessage(wake.payload)
+        case .location:
+            if let location = wake.location {
+                say("location \(location.latitude) \(location.longitude) \(location.accuracy) in \(application.state)")
+            }
+        case .voip: readSocket(for: wake)
+        default: say("wake \(wake.kind) in \(application.state)")
         }
         return .newData
+    }
+
+    private func handleMessage(_ payload: [UInt8]) async -> BackgroundWake.Result {
+        say("message in \(application.state) \(String(decoding: payload, as: UTF8.self))")
+        guard options.contains("--tells-user") else { return await chosenResult() }
+        // First the data, then the user.
+        say("prepared")
+        try? await UserNotificationCenter.shared.add(UserNotification(id: "news", title: "prepared"))
+        return .newData
+    }
+
+    /// Returns the result that the arguments choose; never, even if cancelled, if they choose none.
+    private func chosenResult() async -> BackgroundWake.Result {
+        if let result { return result }
+        return await withUnsafeContinuation { _ in }
     }
 
     private func readSocket(for wake: BackgroundWake) {
@@ -130,7 +123,7 @@ final class WakeApplication: ApplicationDelegate {
         say("action \(action) \(parameter)")
     }
 
-    func application(_ application: Application, open url: String) -> Bool {
+    func application(_ application: Application, open url: String, from source: String?) -> Bool {
         guard !url.hasPrefix("refused:") else { return false }
         say("opens \(url)")
         return true
@@ -171,7 +164,7 @@ final class WakeApplication: ApplicationDelegate {
             case "reports": reportOften(count: Int(words[1]) ?? 0)
             case "burn": await Self.useProcessor(for: .milliseconds(Int(words[1]) ?? 0))
             case "task": _ = application.beginBackgroundTask(withName: "task")
-            case "delivers": say("delivers \(UserNotificationCenter.shared.deliversWithoutApplication)")
+            case "delivers": say("delivers \(application.isSupervised)")
             default: break
             }
             say("done \(words.joined(separator: " "))")

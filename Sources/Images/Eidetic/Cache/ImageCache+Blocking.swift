@@ -1,5 +1,6 @@
 public import EideticCore
-public import EideticStore
+package import EideticStore
+public import FoundationEssentials
 
 extension ImageCache {
     /// The blocking forms of the cache's functions, for threads that may block; not for the main thread.
@@ -55,22 +56,33 @@ extension ImageCache {
 
         /// Inserts an image; when this function throws, it may be in memory only.
         ///
-        /// The formats and names are those of ``ImageCache/insert(_:bytes:for:in:metadata:)``.
+        /// The formats and names are those of ``ImageCache/insert(_:bytes:for:in:timeToLive:)``.
         ///
         /// - Parameters:
         ///   - image: The image; a partial one is refused.
         ///   - bytes: The encoded bytes of the resource, if the caller has them.
         ///   - key: The image's key.
         ///   - tiers: The tiers to fill; both by default.
-        ///   - metadata: The metadata of the disk entry.
+        ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
         /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of
         ///   writing, and those of decoding if the image is not decoded yet.
         public func insert(
             _ image: Image,
-            bytes: [UInt8]? = nil,
+            bytes: (any ContiguousBytes)? = nil,
             for key: Key,
             in tiers: Tiers = .all,
-            metadata: DiskCache.Metadata = .init()
+            timeToLive: Duration? = nil
+        ) throws(EideticError) {
+            let metadata = DiskCache.Metadata(timeToLive: timeToLive)
+            try insert(image, bytes: bytes?.array, for: key, in: tiers, metadata: metadata)
+        }
+
+        private func insert(
+            _ image: Image,
+            bytes: [UInt8]?,
+            for key: Key,
+            in tiers: Tiers,
+            metadata: DiskCache.Metadata
         ) throws(EideticError) {
             let work = tiers.contains(.disk) ? cache.beginDiskWork() : nil
             defer { _ = try? work?.get().end() }
@@ -89,12 +101,20 @@ extension ImageCache {
         /// - Parameters:
         ///   - bytes: The encoded bytes.
         ///   - key: The image's key.
-        ///   - metadata: The metadata of the disk entry.
+        ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
         /// - Throws: `notAnImage` and the other errors of a header that cannot be read, and the errors of writing.
         public func insert(
+            bytes: some ContiguousBytes,
+            for key: Key,
+            timeToLive: Duration? = nil
+        ) throws(EideticError) {
+            try insert(bytes: bytes.array, for: key, metadata: DiskCache.Metadata(timeToLive: timeToLive))
+        }
+
+        package func insert(
             bytes: [UInt8],
             for key: Key,
-            metadata: DiskCache.Metadata = .init()
+            metadata: DiskCache.Metadata
         ) throws(EideticError) {
             let work = try cache.beginDiskWork()?.get()
             defer { work?.end() }

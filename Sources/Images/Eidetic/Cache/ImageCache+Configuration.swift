@@ -28,7 +28,7 @@ extension ImageCache {
         public var decodeLimits: DecodeLimits = .standard
 
         /// The largest decoded size of an image with `scaleDownLargeImages`; 60 MB by default.
-        public var scaleDownLimit: ByteCount = 60_000_000
+        package var scaleDownLimit: ByteCount = 60_000_000
 
         /// The process in which images are decoded; the sandbox by default.
         ///
@@ -37,7 +37,7 @@ extension ImageCache {
 
         /// The largest number of images that are decoded or encoded at once; the number of processors by default, at
         /// least 1.
-        public var maximumConcurrentDecodes: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        package var maximumConcurrentDecodes: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
         /// Creates a configuration with the defaults.
         public init() {}

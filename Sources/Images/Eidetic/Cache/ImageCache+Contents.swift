@@ -1,7 +1,7 @@
 public import EideticCodecs
 public import EideticCore
 import EideticFetch
-public import EideticStore
+package import EideticStore
 
 extension ImageCache {
     /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
@@ -37,7 +37,7 @@ extension ImageCache {
     public func path(for key: Key) -> String? { disk?.path(for: resolved(key).text) }
 
     /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
-    nonisolated(nonsending) public func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
+    nonisolated(nonsending) package func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
         let text = resolved(key).text
         return try await disk?.lookup.load { lookup throws(EideticError) in try lookup.info(for: text)?.metadata }
     }
@@ -51,7 +51,7 @@ extension ImageCache {
     }
 
     /// The number of bytes of all images in memory.
-    public var memoryCost: ByteCount { memory.images.totalCost }
+    package var memoryCost: ByteCount { memory.images.totalCost }
 
     /// The number of images in memory.
     package var memoryCount: Int { memory.images.count }

@@ -1,17 +1,17 @@
 public import EideticCore
-public import EideticStore
+package import EideticStore
 
 extension ImageCache {
     /// An image that was found, and the tier that had it.
-    public struct Hit: Sendable {
+    package struct Hit: Sendable {
         /// The image; `nil` only if the configuration's `decodesOnRead` is false.
-        public let image: Image?
+        package let image: Image?
         /// The tier.
-        public let source: ImageSource
+        package let source: ImageSource
         /// The encoded bytes; `nil` if they were not read.
-        public let bytes: [UInt8]?
+        package let bytes: [UInt8]?
         /// The metadata of the disk entry; `nil` if it was not read.
-        public let metadata: DiskCache.Metadata?
+        package let metadata: DiskCache.Metadata?
     }
 
     /// Returns the image if it, or a larger image of the same bytes, is in memory; see ``subscript(_:)``.
@@ -25,6 +25,9 @@ extension ImageCache {
     public subscript(_ key: Key) -> Image? { memoryImage(for: key) }
 
     /// Returns the image from memory, else from disk.
+    ///
+    /// Concurrent look-ups of the same image share one read and one decode. After a hit on disk the image is inserted
+    /// into memory, if `tiers` contains it.
     ///
     /// - Parameters:
     ///   - key: The image's key.
@@ -51,7 +54,7 @@ extension ImageCache {
     ///   - priority: The priority of the look-up.
     /// - Returns: `nil` if no tier has the image.
     /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading and decoding.
-    nonisolated(nonsending) public func lookup(
+    nonisolated(nonsending) package func lookup(
         _ key: Key,
         in tiers: Tiers = .all,
         includingData: Bool = false,

@@ -1,5 +1,6 @@
 public import EideticCore
-public import EideticStore
+package import EideticStore
+public import FoundationEssentials
 
 extension ImageCache {
     /// Inserts an image; it is in memory before the first suspension, and on disk when this function returns.
@@ -14,15 +15,26 @@ extension ImageCache {
     ///   - bytes: The encoded bytes of the resource, if the caller has them.
     ///   - key: The image's key.
     ///   - tiers: The tiers to fill; both by default.
-    ///   - metadata: The metadata of the disk entry.
+    ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
     /// - Throws: `encodingFailed`, `invalidArgument` for a partial image, an impossible key, or a cropped image under a
     ///   key without a size, the errors of writing, and those of decoding if the image is not decoded yet.
     nonisolated(nonsending) public func insert(
         _ image: Image,
+        bytes: (any ContiguousBytes)? = nil,
+        for key: Key,
+        in tiers: Tiers = .all,
+        timeToLive: Duration? = nil
+    ) async throws(EideticError) {
+        let metadata = DiskCache.Metadata(timeToLive: timeToLive)
+        try await insert(image, bytes: bytes?.array, for: key, in: tiers, metadata: metadata)
+    }
+
+    nonisolated(nonsending) package func insert(
+        _ image: Image,
         bytes: [UInt8]? = nil,
         for key: Key,
         in tiers: Tiers = .all,
-        metadata: DiskCache.Metadata = .init()
+        metadata: DiskCache.Metadata
     ) async throws(EideticError) {
         let work = tiers.contains(.disk) ? beginDiskWork() : nil
         defer { _ = try? work?.get().end() }
@@ -46,12 +58,20 @@ extension ImageCache {
     /// - Parameters:
     ///   - bytes: The encoded bytes.
     ///   - key: The image's key.
-    ///   - metadata: The metadata of the disk entry.
+    ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
     /// - Throws: `notAnImage` and the other errors of a header that cannot be read, and the errors of writing.
     nonisolated(nonsending) public func insert(
+        bytes: some ContiguousBytes,
+        for key: Key,
+        timeToLive: Duration? = nil
+    ) async throws(EideticError) {
+        try await insert(bytes: bytes.array, for: key, metadata: DiskCache.Metadata(timeToLive: timeToLive))
+    }
+
+    nonisolated(nonsending) package func insert(
         bytes: [UInt8],
         for key: Key,
-        metadata: DiskCache.Metadata = .init()
+        metadata: DiskCache.Metadata
     ) async throws(EideticError) {
         let work = beginDiskWork()
         defer { _ = try? work?.get().end() }
@@ -72,4 +92,9 @@ extension ImageCache {
     func beginDiskWork() -> Result<BackgroundWork, EideticError>? {
         disk.map { disk in Result { () throws(EideticError) in try disk.work.begin() } }
     }
+}
+
+extension DiskCache.Metadata {
+    /// Creates the metadata of an entry that expires after a time; `nil` for the maximum age of its cache.
+    init(timeToLive: Duration?) { self.init(expirationTime: timeToLive.map { .now + $0 }) }
 }

@@ -214,7 +214,7 @@ struct RenditionPolicy: Sendable {
 
     /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
     func options(header: () throws(EideticError) -> ImageHeader?) -> DecodeOptions {
-        guard options.size == nil, let target = transform?.decodeTarget else { return options }
+        guard options.size == nil, let target = transform?.neededTarget else { return options }
         guard let header = try? header(), applies(to: header) else { return options }
         var options = options
         options.target = target

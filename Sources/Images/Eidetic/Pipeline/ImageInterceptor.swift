@@ -5,8 +5,7 @@ public import EideticCore
 /// Prefetches are intercepted, too, including those to disk, whose images are not decoded. Because an interceptor may
 /// suspend, a pipeline with interceptors never delivers an image before
 /// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` returns, even if memory has it.
-/// ``ImagePipeline/cachedImage(for:)`` and ``ImagePipeline/cachedPreview(for:)`` search memory only, and are not
-/// intercepted.
+/// ``ImagePipeline/cachedImage(for:)`` searches memory only, and is not intercepted.
 public protocol ImageInterceptor: Sendable {
     /// Returns the response to a request: usually that of `next`, otherwise one made with
     /// ``ImageResponse/init(_:source:encodedBytes:)``.

@@ -2,6 +2,7 @@ public import EideticCodecs
 public import EideticCore
 public import EideticFetch
 public import EideticStore
+public import FoundationEssentials
 import Glibc
 
 extension ImagePipeline {
@@ -104,8 +105,7 @@ extension ImagePipeline {
         /// For example, they can add header fields, or set the ignored query items.
         public var requestProcessors: [@Sendable (ImageRequest) throws(EideticError) -> ImageRequest] = []
 
-        /// A function that provides the bytes of a URL.
-        public typealias Source = @Sendable (_ url: String) async throws(EideticError) -> [UInt8]
+        typealias Source = @Sendable (_ url: String) async throws(EideticError) -> [UInt8]
 
         /// The functions for URLs with schemes of the user's own, by the scheme in lower case.
         private(set) var sources: [String: Source] = [:]
@@ -119,8 +119,12 @@ extension ImagePipeline {
         /// - Parameters:
         ///   - scheme: The scheme without the colon, in any case.
         ///   - source: The function.
-        public mutating func addSource(forScheme scheme: String, source: @escaping Source) {
-            sources[scheme.lowercased()] = source
+        public mutating func addSource<Bytes: ContiguousBytes & SendableMetatype>(
+            forScheme scheme: String,
+            source: @escaping @Sendable (_ url: String) async throws(EideticError) -> Bytes
+        ) {
+            let bytes: Source = { url async throws(EideticError) in try await source(url).array }
+            sources[scheme.lowercased()] = bytes
         }
 
         /// Interceptors around each load, the first one outermost; none by default.
@@ -139,12 +143,11 @@ extension ImagePipeline {
         /// a finished download is stored. Only one pipeline of a process may use a service. Requires a disk cache.
         public var transfers: (any BackgroundDownloadProvider)?
 
-        /// Creates a configuration with the defaults.
-        ///
-        /// - Parameters:
-        ///   - diskCache: The disk cache; none by default.
-        ///   - downloader: The downloader; by default a new one, created on first use.
-        public init(diskCache: DiskCache? = nil, downloader: Downloader? = nil) {
+        /// Creates a configuration with the defaults, and without a disk cache.
+        public init() { lazyDownloader = LazyDownloader(Self.standardDownloads) }
+
+        /// Creates a configuration with a disk cache, and with a downloader, by default a new one.
+        package init(diskCache: DiskCache? = nil, downloader: Downloader? = nil) {
             self.diskCache = diskCache
             lazyDownloader = downloader.map { LazyDownloader($0) } ?? LazyDownloader(Self.standardDownloads)
         }

@@ -19,7 +19,7 @@ extension ImagePipeline {
     /// Returns the largest image of the same bytes in memory, whatever its size.
     ///
     /// It can be shown until the requested image is loaded.
-    public func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }
+    package func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }
 
     /// Returns the image in memory of a load; see ``cachedImage(for:)``.
     package func cachedImage(for load: PreparedLoad) -> Image? { examined(load).flatMap { memory.hit(for: $0) } }

@@ -58,14 +58,14 @@ public final class ImagePipeline: Sendable {
     /// Loads the image at a URL.
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
-    public func image(for url: URL) async throws(EideticError) -> Image {
+    nonisolated(nonsending) public func image(for url: URL) async throws(EideticError) -> Image {
         try await image(for: ImageRequest(url: url))
     }
 
     /// Loads an image.
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
-    public func image(for request: ImageRequest) async throws(EideticError) -> Image {
+    nonisolated(nonsending) public func image(for request: ImageRequest) async throws(EideticError) -> Image {
         if processors.isEmpty, !Task.isCancelled {
             let timer = StepTimer()
             if let image = completingHit(for: request) {
@@ -84,7 +84,8 @@ public final class ImagePipeline: Sendable {
     /// Loads an image, and returns it with its source and the trace of the load.
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
-    public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
+    nonisolated(nonsending) public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse
+    {
         try await load(prepare(request), context: JobContext(priority: request.priority))
     }
 

@@ -1,6 +1,8 @@
-public import EideticCodecs
+package import EideticCodecs
 public import EideticCore
 package import EideticHTTP
+import EideticStore
+public import FoundationEssentials
 
 /// A loaded image, with its source and the trace of the load.
 public struct ImageResponse: Sendable {
@@ -10,7 +12,7 @@ public struct ImageResponse: Sendable {
     public internal(set) var image: Image
 
     /// The header of an image loaded with `avoidDecode`; otherwise `nil`.
-    public internal(set) var header: ImageHeader?
+    package internal(set) var header: ImageHeader?
 
     /// The place that the image came from.
     public let source: ImageSource
@@ -66,7 +68,8 @@ extension ImageResponse {
     ///   - image: The image.
     ///   - source: The place that the image came from.
     ///   - encodedBytes: The encoded bytes; without them ``byteCount`` is the encoded size that the image records.
-    public init(_ image: Image, source: ImageSource, encodedBytes: [UInt8]? = nil) {
+    public init(_ image: Image, source: ImageSource, encodedBytes: (any ContiguousBytes)? = nil) {
+        let encodedBytes = encodedBytes?.array
         self.init(
             image: image,
             source: source,

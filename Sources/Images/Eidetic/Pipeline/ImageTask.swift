@@ -130,7 +130,7 @@ public final class ImageTask: Sendable {
     /// The response; waits until the load has ended.
     ///
     /// Throws the error of the load, or `cancelled`.
-    public var response: ImageResponse {
+    nonisolated(nonsending) public var response: ImageResponse {
         get async throws(EideticError) {
             for await event in Events(of: self, stream: makeStream()) {
                 switch event {
@@ -146,7 +146,9 @@ public final class ImageTask: Sendable {
     /// The image; waits until the load has ended.
     ///
     /// Throws the error of the load, or `cancelled`.
-    public var image: Image { get async throws(EideticError) { try await response.image } }
+    nonisolated(nonsending) public var image: Image {
+        get async throws(EideticError) { try await response.image }
+    }
 
     /// Cancels the task, unless it is finished: when this function returns, its outcome is `cancelled`.
     ///

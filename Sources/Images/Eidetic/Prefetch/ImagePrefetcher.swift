@@ -57,12 +57,23 @@ public final class ImagePrefetcher: Sendable {
     ///
     /// - Parameters:
     ///   - requests: The requests.
-    ///   - onEach: Called with the outcome of each request when it ends, on any thread; it must return soon.
+    ///   - onEach: Called when each request ends, with the error of one that failed, on any thread; it must return
+    ///     soon.
     /// - Returns: The group of these requests.
     @discardableResult
     public func prefetch(
         _ requests: [ImageRequest],
-        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void = { _, _ in }
+        onEach: @escaping @Sendable (ImageRequest, EideticError?) -> Void = { _, _ in }
+    ) -> Group {
+        prefetch(requests) { (request: ImageRequest, outcome: Swift.Result<Result, EideticError>) in
+            if case .failure(let error) = outcome { onEach(request, error) } else { onEach(request, nil) }
+        }
+    }
+
+    /// Starts to prefetch images, and calls a function with the outcome of each request.
+    package func prefetch(
+        _ requests: [ImageRequest],
+        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
@@ -134,21 +145,21 @@ public final class ImagePrefetcher: Sendable {
 
 extension ImagePrefetcher {
     /// A prefetched image, without its pixels.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The place that the image came from.
-        public let source: ImageSource
+        package let source: ImageSource
         /// The format of the encoded image.
-        public let format: ImageFormat
+        package let format: ImageFormat
         /// The size of the full image in upright pixels.
-        public let size: PixelSize
+        package let size: PixelSize
         /// The number of encoded bytes.
-        public let byteCount: ByteCount
+        package let byteCount: ByteCount
         /// The steps of the load with their times.
         package let trace: LoadTrace
         /// The error of writing the bytes to disk; set for the destination `disk`, or if the request waits for storage.
-        public let storeError: EideticError?
+        package let storeError: EideticError?
         /// A Boolean value indicating whether the image was already at the destination, so that nothing was loaded.
-        public let wasPresent: Bool
+        package let wasPresent: Bool
     }
 }
 
@@ -216,6 +227,6 @@ extension ImagePrefetcher {
         /// Waits until all images are done.
         ///
         /// - Returns: The final progress.
-        public func finish() async -> Progress { await task.value }
+        nonisolated(nonsending) public func finish() async -> Progress { await task.value }
     }
 }

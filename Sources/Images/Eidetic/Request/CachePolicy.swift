@@ -28,7 +28,7 @@ extension ImageRequest {
         }
 
         /// The places in which an image is searched.
-        public enum Search: Sendable, Hashable {
+        package enum Search: Sendable, Hashable {
             /// The caches that may be read, then the source.
             case cachesElseSource
             /// The caches only; if none has the image, the load fails with `cacheMiss`.
@@ -44,7 +44,7 @@ extension ImageRequest {
         public var writes: Tiers
 
         /// The places that are searched; the caches, then the source, by default.
-        public var search = Search.cachesElseSource
+        package var search = Search.cachesElseSource
 
         /// A Boolean value indicating whether the image is delivered only after its bytes are stored; false by default.
         ///

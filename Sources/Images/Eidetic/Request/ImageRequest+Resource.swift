@@ -50,21 +50,20 @@ extension ImageRequest {
         public static func file(path: String) -> Resource { Resource(.file(LocalFile(unexaminedPath: path))) }
 
         /// Returns bytes in memory, like those of a `data:` URL; they are not copied into the disk cache.
-        public static func bytes(_ bytes: [UInt8]) -> Resource { Resource(.bytes(bytes)) }
-
-        /// Returns bytes in memory, such as `Data`; they are copied once.
-        public static func bytes(_ bytes: some ContiguousBytes) -> Resource {
-            bytes.withUnsafeBytes { Resource(.bytes(Array($0))) }
-        }
+        ///
+        /// - Parameter bytes: An array, which is kept without a copy, or other bytes, such as `Data`, which are copied
+        ///   once.
+        /// - Returns: The resource.
+        public static func bytes(_ bytes: some ContiguousBytes) -> Resource { Resource(.bytes(bytes.array)) }
 
         /// Returns a resource whose bytes a function provides; equal names must mean equal bytes.
         ///
         /// They are stored in the disk cache.
-        public static func provider(
+        public static func provider<Bytes: ContiguousBytes & SendableMetatype>(
             name: String,
-            by provide: @escaping @Sendable () async throws(EideticError) -> [UInt8]
+            by provide: @escaping @Sendable () async throws(EideticError) -> Bytes
         ) -> Resource {
-            Resource(.provider(name: name, provide))
+            Resource(.provider(name: name) { () throws(EideticError) in try await provide().array })
         }
     }
 }
@@ -103,7 +102,7 @@ extension ImageRequest.Resource {
     }
 
     /// The request to the server; `nil` for a local resource.
-    public var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }
+    package var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }
 
     /// Returns whether there is a ``remote`` that satisfies a condition; without a copy of it.
     func hasRemote(where condition: (FetchRequest) -> Bool) -> Bool {

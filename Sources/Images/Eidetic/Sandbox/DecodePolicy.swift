@@ -53,7 +53,7 @@ public struct DecodePolicy: Sendable, Hashable, CustomStringConvertible {
     /// A process in the sandbox; if none can be started, the application's process, for all formats.
     ///
     /// The first image that is decoded without the sandbox causes a warning in the log; the trace of each load states
-    /// it, and ``PipelineStatistics/unsandboxedImages`` counts them.
+    /// it, and ``PipelineStatistics`` counts them.
     public static let sandboxedIfAvailable = DecodePolicy(kind: .sandboxedIfAvailable)
 
     /// The name of the policy.

@@ -49,7 +49,7 @@ public enum DecodeSandbox {
     /// Returns the restrictions that the system allows; starts a process if none was started yet.
     ///
     /// - Throws: `sandboxUnavailable` if there is no program for it.
-    public static func status() async throws(EideticError) -> Status {
+    nonisolated(nonsending) public static func status() async throws(EideticError) -> Status {
         try await threads.run { _ throws(EideticError) in
             Status(try HelperPool.shared.description().restrictions)
         }

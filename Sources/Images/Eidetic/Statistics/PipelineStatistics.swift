@@ -1,6 +1,8 @@
 import EideticCore
 
 /// The statistics of all loads since a pipeline was created.
+///
+/// ``prometheusText`` has further counts, and the times of the stages.
 public struct PipelineStatistics: Sendable, Hashable {
     /// The durations of the steps of one kind.
     package struct Stage: Sendable, Hashable {
@@ -31,7 +33,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     /// The number of images from the disk cache; local resources are not counted.
     public var diskHits = 0
     /// The number of images that the disk cache had resized and transformed already.
-    public var derivedHits = 0
+    package var derivedHits = 0
     /// The number of images from the tier that several machines share.
     public var sharedHits = 0
     /// The number of images from the network.
@@ -43,15 +45,15 @@ public struct PipelineStatistics: Sendable, Hashable {
     /// The number of times that a load joined the download or decode of another one.
     ///
     /// One load may join several, for example with `refreshCached`. It is counted even if it is cancelled afterwards.
-    public var joined = 0
+    package var joined = 0
     /// The number of encoded bytes that caches saved from the network.
     ///
     /// An unchanged image that a server sent again is not counted.
-    public var savedBytes = 0
+    package var savedBytes = 0
     /// The number of images that were decoded in the sandbox.
-    public var sandboxedImages = 0
+    package var sandboxedImages = 0
     /// The number of images decoded in this process because there was no program for the sandbox.
-    public var unsandboxedImages = 0
+    package var unsandboxedImages = 0
     /// The steps by their kind; a step that several loads share counts for each.
     package var stages: [LoadTrace.Stage: Stage] = [:]
 

@@ -1,5 +1,24 @@
 public import EideticCore
 
+extension Image {
+    /// Returns the image as a file, for a disk or a client; encodes on the calling thread.
+    ///
+    /// JPEG has no transparency: the image is composited on white. JPEG and HEIC have the first frame of an animation
+    /// only; GIF has at most 256 colours a frame and no partial transparency. `ImageEncoder` of `EideticCodecs` has
+    /// further options.
+    ///
+    /// - Parameters:
+    ///   - format: A format that this build encodes: JPEG, PNG, GIF, WebP, and where built in AVIF and HEIC.
+    ///   - quality: The quality of a lossy format, from 0 to 1; WebP and AVIF at 1 are lossless. 0.85 by default. PNG
+    ///     is always lossless.
+    /// - Returns: The encoded file.
+    /// - Throws: `unsupportedFormat`, `invalidArgument` if `quality` is out of range, `encodingFailed` if the format
+    ///   cannot hold the size, or `outOfMemory`; for a deferred image, the errors of decoding it.
+    public func encoded(as format: ImageFormat, quality: Double = 0.85) throws(EideticError) -> [UInt8] {
+        try ImageEncoder.encode(self, as: format, quality: quality)
+    }
+}
+
 /// Encodes images.
 public enum ImageEncoder {
     private static var encoders: [any FormatEncoder.Type] {
@@ -12,20 +31,8 @@ public enum ImageEncoder {
     /// The formats in which all frames of an animation are encoded.
     public static var animatedFormats: [ImageFormat] { encoders.filter { $0.isAnimated }.map { $0.format } }
 
-    /// Encodes an image.
-    ///
-    /// JPEG has no transparency: the image is composited on white. JPEG and HEIC have the first frame of an animation
-    /// only; GIF has at most 256 colours a frame and no partial transparency.
-    ///
-    /// - Parameters:
-    ///   - image: The image, in sRGB.
-    ///   - format: One of ``supportedFormats``.
-    ///   - quality: The quality of a lossy format, from 0 to 1; WebP and AVIF at 1 are lossless. 0.85 by default. PNG
-    ///     is always lossless.
-    /// - Returns: The encoded file.
-    /// - Throws: `unsupportedFormat`, `invalidArgument` if `quality` is out of range, `encodingFailed` if the format
-    ///   cannot hold the size, or `outOfMemory`; for a deferred image, the errors of decoding it.
-    public static func encode(
+    /// Encodes an image; see `Image.encoded(as:quality:)`.
+    package static func encode(
         _ image: Image,
         as format: ImageFormat,
         quality: Double = 0.85
@@ -35,14 +42,14 @@ public enum ImageEncoder {
         return try encode(image, as: format, options: options)
     }
 
-    /// Encodes an image within limits, with metadata, or in another form.
+    /// Encodes an image with a quality, within limits, with metadata, or in another form.
     ///
     /// - Parameters:
     ///   - image: The image, in sRGB.
     ///   - format: One of ``supportedFormats``.
     ///   - options: The quality, the limits and the form of the file.
     /// - Returns: The encoded file.
-    /// - Throws: The errors of ``encode(_:as:quality:)``; `invalidArgument` also if a limit is not positive, and
+    /// - Throws: The errors of `Image.encoded(as:quality:)`; `invalidArgument` also if a limit is not positive, and
     ///   `encodingFailed` also if the limit of bytes is too small for the image, or the metadata too large for the
     ///   format.
     public static func encode(

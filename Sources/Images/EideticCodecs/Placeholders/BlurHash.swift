@@ -1,10 +1,10 @@
-public import EideticCore
+package import EideticCore
 import Glibc
 
 /// BlurHash: the colours of an image, blurred, in some 28 characters.
 ///
 /// - SeeAlso: The algorithm at https://github.com/woltapp/blurhash.
-public enum BlurHash {
+package enum BlurHash {
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8
     )
@@ -16,7 +16,7 @@ public enum BlurHash {
     ///   - components: The number of components across and down, from 1 to 9 each; 4 and 3 by default.
     /// - Returns: The hash, of 4 + 2*n* characters for *n* components.
     /// - Throws: `invalidArgument` if a number of components is out of range, `outOfMemory`.
-    public static func encode(
+    package static func encode(
         _ pixels: PixelBuffer,
         components: PixelSize = PixelSize(width: 4, height: 3)
     ) throws(EideticError) -> String {
@@ -58,7 +58,7 @@ public enum BlurHash {
     /// - Returns: The blurred image.
     /// - Throws: `invalidArgument` if the text is no BlurHash, the size is out of range (1 to 512 each way), or `punch`
     ///   is not finite.
-    public static func decode(
+    package static func decode(
         _ text: String,
         size: PixelSize = PixelSize(width: 32, height: 32),
         punch: Double = 1

@@ -1,10 +1,10 @@
-public import EideticCore
+package import EideticCore
 
 extension PixelBuffer {
     /// Returns the colour of the largest area of like colours: opaque, or clear if no pixel is visible.
     ///
     /// - Throws: `outOfMemory`.
-    public func dominantColor() throws(EideticError) -> ImageColor {
+    package func dominantColor() throws(EideticError) -> ImageColor {
         let pixels = try premultiplied().sample(side: 64).unpremultiplied()
         var areas = Array(repeating: SIMD4<Int>.zero, count: 1 << 9)
         for y in 0..<pixels.size.height {

@@ -2,8 +2,8 @@ public import EideticCore
 
 /// Small descriptions of an image, which stand for it until it is loaded.
 public struct ImagePlaceholder: Hashable, Sendable {
-    /// The ThumbHash, which has the proportions and the alpha of the image.
-    public let thumbHash: [UInt8]
+    /// The bytes of the ThumbHash.
+    private let thumbHashBytes: [UInt8]
     /// The BlurHash, of 4 × 3 components.
     public let blurHash: String
     /// The colour of the largest area of like colours.
@@ -16,7 +16,7 @@ public struct ImagePlaceholder: Hashable, Sendable {
     ///   every image.
     public init(of pixels: PixelBuffer) throws(EideticError) {
         let sample = try pixels.sample(side: 48)
-        thumbHash = try ThumbHash.encode(sample)
+        thumbHashBytes = try ThumbHash.encode(sample)
         blurHash = try BlurHash.encode(sample)
         dominantColor = try sample.dominantColor()
     }
@@ -24,13 +24,13 @@ public struct ImagePlaceholder: Hashable, Sendable {
     /// Returns the blurred image, of at most 32 × 32 pixels, which a view enlarges.
     ///
     /// - Throws: `outOfMemory`.
-    public func image() throws(EideticError) -> Image { Image(placeholder: try ThumbHash.decode(thumbHash)) }
+    public func image() throws(EideticError) -> Image { Image(placeholder: try ThumbHash.decode(thumbHashBytes)) }
 
-    /// The ThumbHash as a server sends it, in Base64.
-    public var thumbHashText: String { Base64.encode(thumbHash) }
+    /// The ThumbHash as a server sends it, in Base64; it has the proportions and the alpha of the image.
+    public var thumbHash: String { Base64.encode(thumbHashBytes) }
 
     /// The descriptions as one word of printable characters without a space.
-    package var word: String { "\(thumbHashText)!\(blurHash)!\(dominantColor)" }
+    package var word: String { "\(thumbHash)!\(blurHash)!\(dominantColor)" }
 
     /// Creates the descriptions from their word; `nil` for any other text.
     package init?(word: String) {
@@ -39,7 +39,7 @@ public struct ImagePlaceholder: Hashable, Sendable {
             (try? ThumbHash.decode(bytes)) != nil,
             (try? BlurHash.decode(parts[1], size: PixelSize(width: 1, height: 1))) != nil
         else { return nil }
-        thumbHash = bytes
+        thumbHashBytes = bytes
         blurHash = parts[1]
         dominantColor = color
     }

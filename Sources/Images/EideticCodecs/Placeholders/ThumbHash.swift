@@ -1,9 +1,9 @@
-public import EideticCore
+package import EideticCore
 
 /// ThumbHash: the colours, the alpha and the proportions of an image, blurred, in at most 25 bytes.
 ///
 /// - SeeAlso: The algorithm at https://github.com/evanw/thumbhash.
-public enum ThumbHash {
+package enum ThumbHash {
     /// One channel of the hash: its mean, and its other frequencies as parts of the largest one.
     private struct Channel {
         let mean: Double
@@ -34,7 +34,7 @@ public enum ThumbHash {
     /// Returns the hash of an image; large ones are scaled down first.
     ///
     /// - Throws: `outOfMemory`.
-    public static func encode(_ pixels: PixelBuffer) throws(EideticError) -> [UInt8] {
+    package static func encode(_ pixels: PixelBuffer) throws(EideticError) -> [UInt8] {
         let pixels = try pixels.sample(side: 100).unpremultiplied()
         let size = pixels.size
         let alphas = pixels.channel(3).map { Double($0) / 255 }
@@ -148,7 +148,7 @@ public enum ThumbHash {
     /// Returns the blurred image of a hash, in its proportions, with a longer side of 32 pixels.
     ///
     /// - Throws: `invalidArgument` if the bytes are no ThumbHash, `outOfMemory`.
-    public static func decode(_ bytes: [UInt8]) throws(EideticError) -> PixelBuffer {
+    package static func decode(_ bytes: [UInt8]) throws(EideticError) -> PixelBuffer {
         guard let content = Content(bytes) else {
             throw EideticError(.invalidArgument, message: "\(bytes.count) bytes are not a ThumbHash")
         }

@@ -7,38 +7,45 @@ public protocol ImageTransform: Sendable {
     /// The identity of the transform: equal keys must give equal images.
     var key: String { get }
 
-    /// The size to which an image may be scaled, and cropped, before the transform is applied.
-    ///
-    /// The decoder then makes only the pixels that the transform needs. `nil` by default: the transform is applied to
-    /// the image at full size. A request with a size of its own is decoded to that size instead.
-    var decodeTarget: ImageTarget? { get }
-
     /// Returns the changed pixels; called on a decoding thread, never on the main one.
     ///
-    /// The pixels are opaque or premultiplied, upright and in sRGB.
+    /// The pixels are opaque or premultiplied, upright and in sRGB; they are those of the whole image, unless the
+    /// request has a size, or a resize comes first in a ``TransformChain``.
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer
 }
 
+/// A transform that needs an image in one size only.
+package protocol SizedTransform: ImageTransform {
+    /// The size to which an image may be scaled, and cropped, before the transform is applied.
+    ///
+    /// The decoder then makes only the pixels that the transform needs. A request with a size of its own is decoded to
+    /// that size instead.
+    var decodeTarget: ImageTarget? { get }
+}
+
 extension ImageTransform {
-    /// No size: the transform is applied to the image at full size.
-    public var decodeTarget: ImageTarget? { nil }
+    /// The size that the decoder may make for the transform; `nil` for the full size.
+    package var neededTarget: ImageTarget? { (self as? any SizedTransform)?.decodeTarget }
 }
 
 /// A size to which an image is scaled, and the way in which that is done.
-public struct ImageTarget: Hashable, Sendable {
+package struct ImageTarget: Hashable, Sendable {
     /// The size in upright pixels.
-    public var size: PixelSize
+    package var size: PixelSize
     /// The way in which the image is fitted to the size.
-    public var contentMode: ContentMode
+    package var contentMode: ContentMode
 
     /// Creates a target.
-    public init(size: PixelSize, contentMode: ContentMode = .fit) {
+    package init(size: PixelSize, contentMode: ContentMode = .fit) {
         self.size = size
         self.contentMode = contentMode
     }
 }
 
-/// Several transforms, applied one after the other.
+/// One transform that is included, such as ``ImageTransform/circle(borderWidth:borderColor:)``, or several in a row.
+///
+/// Lengths are pixels of the image to which a transform is applied. The result of an included transform has the same
+/// bits on every processor.
 public struct TransformChain: ImageTransform {
     /// The transforms in their order.
     package let transforms: [any ImageTransform]
@@ -49,15 +56,20 @@ public struct TransformChain: ImageTransform {
     /// The keys of all transforms in their order.
     public var key: String { transforms.map(\.key).joined(separator: "|") }
 
-    /// The size to which an image may be scaled before the first transform is applied.
-    public var decodeTarget: ImageTarget? { transforms.first?.decodeTarget }
-
     /// Applies all transforms in their order.
+    ///
+    /// - Throws: The errors of the transforms; those that are included throw `invalidArgument` if a value is out of
+    ///   range, `limitExceeded` if the result were larger than the largest image that is decoded, and `outOfMemory`.
     public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
         var pixels = pixels
         for transform in transforms { pixels = try transform.apply(to: pixels) }
         return pixels
     }
+}
+
+extension TransformChain: SizedTransform {
+    /// The size to which an image may be scaled before the first transform is applied.
+    package var decodeTarget: ImageTarget? { transforms.first?.neededTarget }
 }
 
 extension ImageTransform {

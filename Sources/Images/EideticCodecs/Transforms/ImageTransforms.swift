@@ -1,31 +1,13 @@
 public import EideticCore
 
-/// The transforms that are included; ``TransformChain`` applies several of them in a row.
-///
-/// Lengths are pixels of the image to which a transform is applied. The result has the same bits on every processor.
-public enum ImageTransforms {
-    /// A transform that is included.
-    public struct BuiltIn: ImageTransform {
-        /// The transform that does the work.
-        package let base: any ImageTransform
+/// The transforms that are included; the functions of ``ImageTransform`` make them.
+package enum ImageTransforms {}
 
-        init(_ base: some ImageTransform) { self.base = base }
-
-        /// The identity of the transform.
-        public var key: String { base.key }
-
-        /// The size to which an image may be scaled before the transform is applied; that of a resize.
-        public var decodeTarget: ImageTarget? { base.decodeTarget }
-
-        /// Applies the transform.
-        ///
-        /// - Throws: `invalidArgument` if a value is out of range, `limitExceeded` if the result were larger than the
-        ///   largest image that is decoded, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer { try base.apply(to: pixels) }
-    }
+extension TransformChain {
+    fileprivate init(_ transform: some ImageTransform) { self.init([transform]) }
 }
 
-extension ImageTransform where Self == ImageTransforms.BuiltIn {
+extension ImageTransform where Self == TransformChain {
     /// Scales the image to a size; where it is the first transform, the image is decoded to that size.
     ///
     /// - Parameters:
@@ -41,14 +23,11 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
         Self(ImageTransforms.Resize(size, contentMode: contentMode, upscales: upscales))
     }
 
-    /// Scales the image to a width; the height follows from its proportions.
-    public static func resize(width: Int, upscales: Bool = false) -> Self {
-        Self(ImageTransforms.Resize(width: width, upscales: upscales))
-    }
-
-    /// Scales the image to a height; the width follows from its proportions.
-    public static func resize(height: Int, upscales: Bool = false) -> Self {
-        Self(ImageTransforms.Resize(height: height, upscales: upscales))
+    /// Scales the image to a width or a height; the other side follows from its proportions.
+    ///
+    /// With both, the image fits into them.
+    public static func resize(width: Int? = nil, height: Int? = nil, upscales: Bool = false) -> Self {
+        Self(ImageTransforms.Resize(width: width, height: height, upscales: upscales))
     }
 
     /// Cuts a rectangle out of the image; what of it lies outside of the image is ignored.
@@ -58,20 +37,44 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     ///
     /// - Parameters:
     ///   - radius: The radius in pixels; at most half of the shorter side is used.
-    ///   - corners: The corners that become round; all by default.
-    ///   - border: The border inside the edge; none by default.
+    ///   - topLeft: A Boolean value indicating whether this corner becomes round; true by default, like the others.
+    ///   - topRight: The same for the corner at the top right.
+    ///   - bottomLeft: The same for the corner at the bottom left.
+    ///   - bottomRight: The same for the corner at the bottom right.
+    ///   - borderWidth: The width of a border inside the edge, in pixels; 0 by default, for none.
+    ///   - borderColor: The colour of the border; black by default.
     /// - Returns: The transform.
     public static func roundedCorners(
         radius: Double,
-        corners: ImageTransforms.Corners = .all,
-        border: ImageTransforms.Border? = nil
+        topLeft: Bool = true,
+        topRight: Bool = true,
+        bottomLeft: Bool = true,
+        bottomRight: Bool = true,
+        borderWidth: Double = 0,
+        borderColor: ImageColor = .black
     ) -> Self {
-        Self(ImageTransforms.RoundedCorners(radius: radius, corners: corners, border: border))
+        typealias Corners = ImageTransforms.Corners
+        let corners: [(Bool, Corners)] = [
+            (topLeft, .topLeft), (topRight, .topRight), (bottomLeft, .bottomLeft), (bottomRight, .bottomRight),
+        ]
+        let round = corners.reduce(into: Corners()) { if $1.0 { $0.insert($1.1) } }
+        let border = ImageTransforms.Border(nonzeroWidth: borderWidth, color: borderColor)
+        return Self(ImageTransforms.RoundedCorners(radius: radius, corners: round, border: border))
     }
 
     /// Cuts the largest circle out of the middle of the image.
-    public static func circle(border: ImageTransforms.Border? = nil) -> Self {
-        Self(ImageTransforms.Circle(border: border))
+    ///
+    /// - Parameters:
+    ///   - borderWidth: The width of a border inside the edge, in pixels; 0 by default, for none.
+    ///   - borderColor: The colour of the border; black by default.
+    /// - Returns: The transform.
+    public static func circle(borderWidth: Double = 0, borderColor: ImageColor = .black) -> Self {
+        Self(ImageTransforms.Circle(border: ImageTransforms.Border(nonzeroWidth: borderWidth, color: borderColor)))
+    }
+
+    /// Draws a border inside the edge of the image.
+    public static func border(width: Double = 1, color: ImageColor = .black) -> Self {
+        Self(ImageTransforms.Border(width: width, color: color))
     }
 
     /// Rotates the image clockwise around its centre.
@@ -115,12 +118,5 @@ extension ImageTransform where Self == ImageTransforms.BuiltIn {
     /// - Returns: The transform.
     public static func sharpening(amount: Double = 1, radius: Double = 1) -> Self {
         Self(ImageTransforms.Sharpening(amount: amount, radius: radius))
-    }
-}
-
-extension ImageTransform where Self == ImageTransforms.Border {
-    /// Draws a border inside the edge of the image.
-    public static func border(width: Double = 1, color: ImageColor = .black) -> Self {
-        Self(width: width, color: color)
     }
 }

@@ -2,7 +2,7 @@ package import EideticCore
 
 extension ImageTransforms {
     /// Scales the image to a size; where it is the first transform, the image is decoded to that size.
-    package struct Resize: ImageTransform {
+    package struct Resize: SizedTransform {
         /// The size, and the way in which the image is fitted to it.
         package let target: ImageTarget
         /// A Boolean value indicating whether a small image is enlarged.
@@ -19,14 +19,10 @@ extension ImageTransforms {
             self.upscales = upscales
         }
 
-        /// Creates the transform for a width; the height follows from the image's proportions.
-        package init(width: Int, upscales: Bool = false) {
-            self.init(PixelSize(width: width, height: PixelSize.unlimitedSide), upscales: upscales)
-        }
-
-        /// Creates the transform for a height; the width follows from the image's proportions.
-        package init(height: Int, upscales: Bool = false) {
-            self.init(PixelSize(width: PixelSize.unlimitedSide, height: height), upscales: upscales)
+        /// Creates the transform for a width, a height, or both; a side that is not given is not limited.
+        package init(width: Int?, height: Int?, upscales: Bool = false) {
+            let size = PixelSize(width: width ?? PixelSize.unlimitedSide, height: height ?? PixelSize.unlimitedSide)
+            self.init(size, upscales: upscales)
         }
 
         /// The identity of the transform.

@@ -1,25 +1,25 @@
 import CPixels
-public import EideticCore
+package import EideticCore
 
 extension ImageTransforms {
     /// The corners of an image.
-    public struct Corners: OptionSet, Hashable, Sendable {
+    package struct Corners: OptionSet, Hashable, Sendable {
         /// The corners as bits.
-        public let rawValue: Int
+        package let rawValue: Int
 
         /// Creates a set from its bits.
-        public init(rawValue: Int) { self.rawValue = rawValue }
+        package init(rawValue: Int) { self.rawValue = rawValue }
 
         /// The corner at the top left.
-        public static let topLeft = Corners(rawValue: 1)
+        package static let topLeft = Corners(rawValue: 1)
         /// The corner at the top right.
-        public static let topRight = Corners(rawValue: 2)
+        package static let topRight = Corners(rawValue: 2)
         /// The corner at the bottom left.
-        public static let bottomLeft = Corners(rawValue: 4)
+        package static let bottomLeft = Corners(rawValue: 4)
         /// The corner at the bottom right.
-        public static let bottomRight = Corners(rawValue: 8)
+        package static let bottomRight = Corners(rawValue: 8)
         /// All corners.
-        public static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
+        package static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
     }
 
     /// Makes corners round; what is outside of them becomes transparent.
@@ -73,22 +73,28 @@ extension ImageTransforms {
     }
 
     /// A border inside the edge of an image; by itself, that of a rectangle.
-    public struct Border: ImageTransform, Hashable {
+    package struct Border: ImageTransform, Hashable {
         /// The width in pixels.
         package let width: Double
         /// The colour.
         package let color: ImageColor
 
         /// Creates the transform; by default one black pixel.
-        public init(width: Double = 1, color: ImageColor = .black) { (self.width, self.color) = (width, color) }
+        package init(width: Double = 1, color: ImageColor = .black) { (self.width, self.color) = (width, color) }
+
+        /// Creates the border of a shape; `nil` if it has no width.
+        init?(nonzeroWidth width: Double, color: ImageColor) {
+            guard width != 0 else { return nil }
+            self.init(width: width, color: color)
+        }
 
         /// The identity of the transform.
-        public var key: String { "border \(width) \(color)" }
+        package var key: String { "border \(width) \(color)" }
 
         /// Draws the border.
         ///
         /// - Throws: `invalidArgument` if the width is negative or not a number, `outOfMemory`.
-        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        package func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             try pixels.framed(radii: [0, 0, 0, 0], border: self)
         }
     }

@@ -144,7 +144,7 @@ extension AnimatedImage {
     /// - Returns: The frame.
     /// - Throws: `invalidArgument` if there is no such frame; the error of its decode, or the one that has ended the
     ///   animation before it; `cancelled`.
-    public func frame(at index: Int) async throws(EideticError) -> PixelBuffer {
+    nonisolated(nonsending) public func frame(at index: Int) async throws(EideticError) -> PixelBuffer {
         let waiter = Waiter<Result<PixelBuffer, EideticError>>()
         let outcome = state.withLock { state -> Result<PixelBuffer, EideticError>? in
             if let known = state.knownResult(for: index) { return known }

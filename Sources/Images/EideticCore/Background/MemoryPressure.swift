@@ -1,5 +1,5 @@
 /// A level of memory shortage.
-public enum MemoryPressure: Int, Sendable, Comparable, CaseIterable {
+public enum MemoryPressure: Sendable, Comparable, CaseIterable {
     /// Enough memory is available.
     case normal
     /// Half of all purgeable memory should be released.
@@ -9,8 +9,20 @@ public enum MemoryPressure: Int, Sendable, Comparable, CaseIterable {
     /// All purgeable memory should be released.
     case critical
 
-    /// Returns `true` if the first level is less critical than the second.
-    public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool { left.rawValue < right.rawValue }
+    /// Creates the level of a message; `critical` for a number that is none.
+    package init(number: Int) {
+        self = Self.allCases.indices.contains(number) ? Self.allCases[number] : .critical
+    }
+
+    /// The number of the level in messages, from 0.
+    package var number: Int {
+        switch self {
+        case .normal: 0
+        case .warning: 1
+        case .urgent: 2
+        case .critical: 3
+        }
+    }
 
     /// The fraction of a cache that may be kept at this level: 1, 0.5, 0.25 or 0.
     package var retainedFraction: Double {

@@ -13,7 +13,7 @@ package final class JobContext: Sendable {
 
     @usableFromInline
     package init(priority: LoadPriority = .normal) {
-        rawPriority = Atomic(priority.rawValue)
+        rawPriority = Atomic(priority.rank)
     }
 
     /// A Boolean value indicating whether the job was cancelled.
@@ -24,9 +24,9 @@ package final class JobContext: Sendable {
     /// The current priority, which may change while the job waits and runs.
     @usableFromInline
     package var priority: LoadPriority {
-        get { LoadPriority(rawValue: rawPriority.load(ordering: .relaxed)) ?? .normal }
+        get { LoadPriority(rank: rawPriority.load(ordering: .relaxed)) }
         set {
-            guard rawPriority.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
+            guard rawPriority.exchange(newValue.rank, ordering: .relaxed) != newValue.rank else { return }
             Self.changeCounter.add(1, ordering: .releasing)
             for callback in observers.withLock({ $0.callbacks }) { callback() }
         }
@@ -95,7 +95,7 @@ private struct Observers {
 }
 
 /// The urgency of a load.
-public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
+public enum LoadPriority: Sendable, Comparable, CaseIterable {
     /// Prefetches, and loads that may wait while the user scrolls.
     case low
     /// The default.
@@ -103,6 +103,15 @@ public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
     /// Loads at the head of the queue.
     case high
 
-    /// Returns `true` if the first priority is less urgent than the second.
-    public static func < (left: LoadPriority, right: LoadPriority) -> Bool { left.rawValue < right.rawValue }
+    /// The position of the priority, from 0.
+    package var rank: Int {
+        switch self {
+        case .low: 0
+        case .normal: 1
+        case .high: 2
+        }
+    }
+
+    /// Creates the priority at a position.
+    fileprivate init(rank: Int) { self = rank <= 0 ? .low : rank == 1 ? .normal : .high }
 }

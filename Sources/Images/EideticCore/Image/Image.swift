@@ -120,7 +120,9 @@ extension Image {
     /// Returns the image with its pixels, decoded on another thread and coalesced with other requests for it.
     ///
     /// - Throws: The decoding error, the same each time; `cancelled` as soon as the task is cancelled.
-    public func decoded() async throws(EideticError) -> Image { try await deferred?.imageAsynchronously() ?? self }
+    nonisolated(nonsending) public func decoded() async throws(EideticError) -> Image {
+        try await deferred?.imageAsynchronously() ?? self
+    }
 
     /// Returns the image with its pixels, decoded on the calling thread if necessary; throws the decoding error.
     package func decodedSynchronously() throws(EideticError) -> Image { try deferred?.image() ?? self }

@@ -32,14 +32,6 @@ extension ImageFormat {
         return signature.needsMoreBytes && !isComplete ? .needsMoreBytes : .unknown
     }
 
-    /// Creates the format of a file from its contents; `nil` if it is not an image of a known format.
-    ///
-    /// - Parameter bytes: The file, or at least its first 4,096 bytes.
-    public init?(of bytes: [UInt8]) {
-        guard case .format(let format) = Self.detect(in: bytes, isComplete: true) else { return nil }
-        self = format
-    }
-
     /// Detects a format by its content.
     package static func detect(in bytes: [UInt8], isComplete: Bool = false) -> Detection {
         bytes.withUnsafeBytes { detect(in: $0, isComplete: isComplete) }

@@ -57,12 +57,12 @@ public struct ImageFormat: Sendable, Hashable {
     public static let jpegxl = ImageFormat(index: 10)
 }
 
-extension ImageFormat: CustomStringConvertible, CaseIterable {
+extension ImageFormat: CustomStringConvertible {
     /// The name.
     public var description: String { rawValue }
 
     /// All formats of this package.
-    public static var allCases: [ImageFormat] { FormatTable.standard.indices.map { ImageFormat(index: UInt8($0)) } }
+    package static var allCases: [ImageFormat] { FormatTable.standard.indices.map { ImageFormat(index: UInt8($0)) } }
 
     /// Returns the format of this package with a name; `nil` if there is none.
     package init?(rawValue: String) {

@@ -1,5 +1,5 @@
 /// The origin of a loaded image.
-public enum ImageSource: String, Sendable, Hashable {
+public enum ImageSource: Sendable, Hashable {
     /// The memory cache.
     case memory
     /// The disk cache or another local source: a file, given bytes or a closure.

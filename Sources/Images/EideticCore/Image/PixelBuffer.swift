@@ -5,7 +5,7 @@ import Glibc
 /// A buffer is immutable, so it can be passed to any thread, to a toolkit or to a file without a copy.
 public final class PixelBuffer: Sendable {
     /// The meaning of a pixel's fourth byte.
-    public enum Alpha: String, Sendable, Hashable {
+    public enum Alpha: Sendable, Hashable {
         /// The byte is always 255.
         case opaque
         /// Colours are not multiplied by alpha.
@@ -105,7 +105,7 @@ public final class PixelBuffer: Sendable {
     deinit { release() }
 
     /// The memory that the pixels occupy.
-    public var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
+    package var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
 
     /// Calls `body` with all rows; the pointer is valid only during the call.
     public func withUnsafeBytes<Result, Failure: Error>(

@@ -87,10 +87,10 @@ private struct PrioritySums {
     private var sums = Array(repeating: 0, count: LoadPriority.allCases.count)
 
     subscript(priority: LoadPriority) -> Int {
-        get { sums[priority.rawValue] }
-        set { sums[priority.rawValue] = newValue }
+        get { sums[priority.rank] }
+        set { sums[priority.rank] = newValue }
     }
 
     /// Returns the sum of the numbers of this priority and above.
-    func sum(from priority: LoadPriority) -> Int { sums[priority.rawValue...].reduce(0, +) }
+    func sum(from priority: LoadPriority) -> Int { sums[priority.rank...].reduce(0, +) }
 }

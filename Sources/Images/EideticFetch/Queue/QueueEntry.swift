@@ -37,7 +37,7 @@ final class QueueEntry: @unchecked Sendable {
     }
 
     /// The rank for the current priority.
-    var currentRank: Int { followsRedirect ? Self.rankCount - 1 : context.priority.rawValue }
+    var currentRank: Int { followsRedirect ? Self.rankCount - 1 : context.priority.rank }
 
     /// Returns the request the first time it is called, and `nil` afterwards.
     func consumeRequest() -> ExchangeRequest? {

@@ -1,4 +1,5 @@
 public import EideticHTTP
+public import FoundationEssentials
 
 /// A complete response: status 2xx with its body, or status 304 without one.
 public struct FetchResponse: Sendable {
@@ -39,7 +40,14 @@ public struct FetchResponse: Sendable {
     }
 
     /// Creates a response.
-    public init(status: Int, headers: HTTPHeaders, bytes: [UInt8], effectiveURL: String) {
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - headers: The header fields.
+    ///   - bytes: The body: an array, which is kept without a copy, or other bytes, such as `Data`.
+    ///   - effectiveURL: The URL of the response, after all redirects.
+    public init(status: Int, headers: HTTPHeaders, bytes: some ContiguousBytes, effectiveURL: String) {
+        let bytes = bytes as? [UInt8] ?? bytes.withUnsafeBytes { Array($0) }
         self.init(status: status, headers: headers, bytes: bytes, effectiveURL: effectiveURL, metrics: FetchMetrics())
     }
 

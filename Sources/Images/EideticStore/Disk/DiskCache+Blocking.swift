@@ -1,5 +1,5 @@
 public import EideticCore
-public import struct FoundationEssentials.URL
+public import FoundationEssentials
 
 extension DiskCache {
     /// The operations of a disk cache in blocking form.
@@ -35,6 +35,14 @@ extension DiskCache.Blocking {
 
     /// Stores bytes for a key; see ``DiskCache/insert(_:for:metadata:)``.
     public func insert(
+        _ bytes: some ContiguousBytes,
+        for key: String,
+        metadata: DiskCache.Metadata = DiskCache.Metadata()
+    ) throws(EideticError) {
+        try insert(bytes.array, for: key, metadata: metadata)
+    }
+
+    package func insert(
         _ bytes: [UInt8],
         for key: String,
         metadata: DiskCache.Metadata = DiskCache.Metadata()

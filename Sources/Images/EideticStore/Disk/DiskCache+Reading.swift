@@ -34,7 +34,7 @@ extension DiskCache {
     /// If the ledger cannot be read, or background time has expired, these are the last known values. For a read-only
     /// directory without a ledger the files are counted.
     /// - Complexity: O(1), and O(*n*) in the number of changes by other processes since the last access.
-    public var usage: Usage {
+    nonisolated(nonsending) public var usage: Usage {
         get async throws(EideticError) {
             try await work.pool.run { _ throws(EideticError) in self.scan.usage() }
         }

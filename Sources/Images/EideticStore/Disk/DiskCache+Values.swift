@@ -55,7 +55,7 @@ extension DiskCache {
     /// Reads and decodes a value.
     ///
     /// Throws the errors of ``read(_:allowingExpired:)``, and `corrupt` if the bytes cannot be decoded.
-    public func value<Value: Sendable>(
+    nonisolated(nonsending) public func value<Value: Sendable>(
         for key: String,
         with serializer: Serializer<Value>
     ) async throws(EideticError) -> Value? {

@@ -1,4 +1,5 @@
 public import EideticCore
+public import FoundationEssentials
 
 extension DiskCache {
     /// Stores bytes for a key, and replaces an existing entry.
@@ -14,6 +15,14 @@ extension DiskCache {
     ///   size limit or than 4 GiB, `diskFull`, `permissionDenied`, `fileFailure`, or `cancelled` if the task is
     ///   cancelled before the write starts or the background time has expired.
     nonisolated(nonsending) public func insert(
+        _ bytes: some ContiguousBytes,
+        for key: String,
+        metadata: Metadata = Metadata()
+    ) async throws(EideticError) {
+        try await insert(bytes.array, for: key, metadata: metadata)
+    }
+
+    nonisolated(nonsending) package func insert(
         _ bytes: [UInt8],
         for key: String,
         metadata: Metadata = Metadata()

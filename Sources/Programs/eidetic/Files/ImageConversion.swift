@@ -53,7 +53,7 @@ struct ImageConversion: Sendable {
     func source(from bytes: [UInt8], target: ImageFormat?) throws(EideticError) -> Source {
         var options = DecodeOptions()
         var metadata = metadataPolicy == .strip ? nil : metadataPolicy.applied(to: try decodePolicy.metadata(of: bytes))
-        options.target = rendering.target ?? rendering.transform?.decodeTarget
+        options.target = rendering.target ?? rendering.transform?.neededTarget
         options.premultipliesAlpha = rendering.transform != nil
         // The still image of a PNG need not be a frame of its animation.
         let isPNG = ImageFormat(of: bytes) == .png

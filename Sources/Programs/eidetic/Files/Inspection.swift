@@ -123,7 +123,7 @@ struct Inspection {
     private var hashes: [(name: String, value: JSON)] {
         guard makesPlaceholder else { return [] }
         return [
-            ("blurhash", .optional(placeholder?.blurHash)), ("thumbhash", .optional(placeholder?.thumbHashText)),
+            ("blurhash", .optional(placeholder?.blurHash)), ("thumbhash", .optional(placeholder?.thumbHash)),
             ("color", .optional(placeholder?.dominantColor.description)),
         ]
     }
@@ -140,7 +140,7 @@ struct Inspection {
         if header.frameCount > 1 { parts.append(animationText(for: header)) }
         parts += details
         if let placeholder {
-            let hashes = "blurhash \(placeholder.blurHash), thumbhash \(placeholder.thumbHashText)"
+            let hashes = "blurhash \(placeholder.blurHash), thumbhash \(placeholder.thumbHash)"
             return "\(path): \(parts.joined(separator: ", ")), \(byteCount), \(hashes), \(placeholder.dominantColor)"
         }
         return "\(path): \((parts + [byteCount.description]).joined(separator: ", "))"

@@ -33,7 +33,7 @@ struct LoadOutcome: Sendable {
         let error: EideticError? = if case .failure(let error) = result { error } else { nil }
         var members: [(name: String, value: JSON)] = [
             ("url", .string(url)),
-            ("source", .string(image?.source.rawValue ?? "error")),
+            ("source", .string(image.map { "\($0.source)" } ?? "error")),
             ("format", .optional(image?.format.rawValue)),
             ("width", .optional(image?.size.width)),
             ("height", .optional(image?.size.height)),
@@ -54,7 +54,7 @@ struct LoadOutcome: Sendable {
         switch result {
         case .success(let image):
             let columns = [
-                Columns.left(image.source.rawValue, width: 7), Columns.left(image.format.displayName, width: 4),
+                Columns.left("\(image.source)", width: 7), Columns.left(image.format.displayName, width: 4),
                 Columns.right("\(image.size)", width: 11), Columns.right(image.bytes.description, width: 9),
                 Columns.right(TimeFormat.text(for: duration), width: 7),
             ]

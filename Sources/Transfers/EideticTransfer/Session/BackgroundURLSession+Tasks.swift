@@ -1,4 +1,5 @@
 public import EideticCore
+public import FoundationEssentials
 
 extension BackgroundURLSession {
     /// Creates a download; ``TransferTask/resume()`` starts it.
@@ -24,12 +25,13 @@ extension BackgroundURLSession {
     ///   - data: The data of ``DownloadTask/cancelByProducingResumeData()``.
     ///   - taskDescription: A text that is kept with the task, at most 3,584 bytes of UTF-8; `nil` by default.
     /// - Returns: The task.
-    /// - Throws: `invalidArgument` for invalid resume data; `refused` if the session is invalidated, or
-    ///   its error after the delegate was told of it.
-    public func downloadTask(withResumeData data: [UInt8], taskDescription: String? = nil) throws(EideticError)
-        -> DownloadTask
-    {
-        let resumption = try ResumableRequest(data)
+    /// - Throws: `invalidArgument` for invalid resume data; `refused` if the session is invalidated, or its error after
+    ///   the delegate was told of it.
+    public func downloadTask(
+        withResumeData data: some ContiguousBytes,
+        taskDescription: String? = nil
+    ) throws(EideticError) -> DownloadTask {
+        let resumption = try ResumableRequest(data.withUnsafeBytes { Array($0) })
         let record = try makeRecord(for: resumption.request, text: taskDescription) { $0.resumeData = resumption.data }
         return try core.add(DownloadTask(record: record))
     }

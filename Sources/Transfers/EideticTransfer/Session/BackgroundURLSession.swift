@@ -81,7 +81,7 @@ public final class BackgroundURLSession: Sendable, ExistingInstance {
     /// - Throws: `notFound` if the transfer process does not run and is not installed; `inUse` if another process has
     ///   the session; `limitExceeded` if the application has too many sessions; `cancelled` if the session is
     ///   invalidated or the calling task cancelled.
-    public var allTasks: [TransferTask] {
+    nonisolated(nonsending) public var allTasks: [TransferTask] {
         get async throws(EideticError) {
             try await core.waitUntilOpened()
             return core.tasks

@@ -7,7 +7,7 @@ public final class DownloadTask: TransferTask, @unchecked Sendable {
     /// - Returns: The data for ``BackgroundURLSession/downloadTask(withResumeData:taskDescription:)``; `nil` if the
     ///   download cannot be resumed, because no bytes were received, or the server sent neither a strong validator nor
     ///   a date.
-    public func cancelByProducingResumeData() async -> [UInt8]? {
+    nonisolated(nonsending) public func cancelByProducingResumeData() async -> [UInt8]? {
         record.session?.cancel(self, keepsResumeData: true)
         guard let data = try? await record.resumeData.value() else { return nil }
         return ResumableRequest(request: originalRequest, data: data).bytes
@@ -24,7 +24,9 @@ public final class DownloadTask: TransferTask, @unchecked Sendable {
     /// - Throws: The error of the download, or of the file's move; `cancelled` if the calling task is cancelled, which
     ///   does not cancel the download.
     @discardableResult
-    public func value(movingFileTo path: String) async throws(EideticError) -> BackgroundURLSession.Response {
+    nonisolated(nonsending) public func value(
+        movingFileTo path: String
+    ) async throws(EideticError) -> BackgroundURLSession.Response {
         guard path.hasPrefix("/") else {
             throw EideticError(.invalidArgument, message: "\"\(path)\" is not an absolute path")
         }

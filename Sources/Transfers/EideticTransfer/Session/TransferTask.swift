@@ -64,7 +64,7 @@ public class TransferTask: @unchecked Sendable {
     ///
     /// Examples: no network, the time of the next attempt, the connection limit of a host. The access asks the transfer
     /// process.
-    public var waitingReason: String? {
+    nonisolated(nonsending) public var waitingReason: String? {
         get async throws(EideticError) { try await record.session?.waitingReason(of: self) }
     }
 
@@ -83,7 +83,9 @@ public class TransferTask: @unchecked Sendable {
     ///
     /// - Throws: `limitExceeded` if a quota of the application is used up; `notFound` and `permissionDenied` for the
     ///   file of an upload; `cancelled` if the calling task is cancelled, or the transfer task before it was stored.
-    public func waitUntilAccepted() async throws(EideticError) { try await record.accepted.value() }
+    nonisolated(nonsending) public func waitUntilAccepted() async throws(EideticError) {
+        try await record.accepted.value()
+    }
 }
 
 /// The number of bytes of a transfer.

@@ -10,7 +10,7 @@ public final class UploadTask: TransferTask, @unchecked Sendable {
     /// - Returns: The head of the response, of whatever status.
     /// - Throws: The error of the upload; `cancelled` if the calling task is cancelled, which does not cancel the
     ///   upload.
-    public var value: BackgroundURLSession.Response {
+    nonisolated(nonsending) public var value: BackgroundURLSession.Response {
         get async throws(EideticError) {
             try await record.awaitOutcome()
         }

@@ -12,9 +12,9 @@ struct TransformTests {
         .resize(PixelSize(width: 20, height: 20), contentMode: .fillCropped()),
         .resize(PixelSize(width: 90, height: 90), upscales: true),
         .crop(PixelRect(x: 3, y: 4, width: 17, height: 9)),
-        .roundedCorners(radius: 7.5, corners: [.topLeft, .bottomRight]),
-        .roundedCorners(radius: 9, border: .border(width: 2.5, color: .white)), .circle(),
-        .circle(border: .border(width: 3)),
+        .roundedCorners(radius: 7.5, topRight: false, bottomLeft: false),
+        .roundedCorners(radius: 9, borderWidth: 2.5, borderColor: .white), .circle(),
+        .circle(borderWidth: 3),
         .border(width: 1.5, color: ImageColor(red: 9, green: 8, blue: 7, alpha: 100)), .rotation(degrees: 17),
         .rotation(degrees: -90), .rotation(degrees: 90, expandsCanvas: false), .flip(),
         .flip(horizontal: false, vertical: true),
@@ -88,7 +88,7 @@ struct TransformTests {
         #expect(plain[1, 15] == SIMD4(255, 0, 0, 255) && plain[38, 1] == SIMD4(255, 0, 0, 255))
         #expect(plain[2, 2] == SIMD4(100, 100, 100, 255) && plain[37, 27] == SIMD4(100, 100, 100, 255))
         #expect(try ImageTransforms.Border(width: 2, color: half).apply(to: pixels)[0, 0] == SIMD4(131, 80, 80, 255))
-        let round = try ImageTransforms.RoundedCorners(radius: 10, border: .border(width: 3, color: red)).apply(
+        let round = try ImageTransforms.RoundedCorners(radius: 10, border: .init(width: 3, color: red)).apply(
             to: pixels
         )
         #expect(round[0, 0] == .zero)
@@ -146,7 +146,7 @@ struct TransformTests {
             .gaussianBlur(radius: 1e-9),
             .roundedCorners(radius: 1e300), .border(width: 1e300), .sharpening(amount: 16, radius: 100),
             .rotation(degrees: 1e300),
-            .circle(border: .border(width: 1e300)), .resize(PixelSize(width: 1, height: 1)),
+            .circle(borderWidth: 1e300), .resize(PixelSize(width: 1, height: 1)),
         ]
         for transform in extreme { #expect(try transform.apply(to: pixels).size.isPositive, "\(transform.key)") }
         #expect(

@@ -83,7 +83,7 @@ struct DiskEvictionHookTests {
     func cost() throws {
         var counts: [Int] = []
         for entries in [200, Torture.repetitions(1_000, full: 20_000)] {
-            let fixture = try DiskFixture { $0.sizeLimit = .gibibytes(1) }
+            let fixture = try DiskFixture { $0.sizeLimit = .mebibytes(1_024) }
             for index in 0..<entries { try fixture.cache.blocking.insert([1], for: "\(index)") }
             let block = fixture.cache.blocking.usage.allocatedSize.bytes / entries
             fixture.plan.resetCalls()

@@ -103,7 +103,7 @@ struct MemoryConcurrencyTests {
 
     @Test("C01 all entries are found while the table grows and shrinks under readers")
     func growsUnderReaders() async {
-        let cache = MemoryCache<Int>(costLimit: .gibibytes(1))
+        let cache = MemoryCache<Int>(costLimit: .mebibytes(1_024))
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for number in 0..<20_000 { cache.insert(number, for: CacheKey("\(number)"), cost: 1) }

@@ -66,6 +66,6 @@ struct MemoryLimitsTests {
         #expect(MemoryLimits.standard == MemoryLimits.standard(usable: MemoryLimits.usable()))
         #expect(MemoryLimits.standard(usable: .mebibytes(3_400)) == .mebibytes(510))
         #expect(MemoryLimits.standard(usable: ByteCount(1_000)) == 150)
-        #expect(MemoryLimits.standard(usable: .gibibytes(100)) == .mebibytes(512))
+        #expect(MemoryLimits.standard(usable: .mebibytes(102_400)) == .mebibytes(512))
     }
 }

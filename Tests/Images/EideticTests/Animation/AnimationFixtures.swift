@@ -16,7 +16,7 @@ enum AnimationFixtures {
             return Image.Frame(pixels: pixels, duration: .milliseconds(20))
         }
         let image = Image(frames: images, loopCount: loopCount, format: .gif, sourceSize: size)
-        return try ImageEncoder.encode(image, as: .gif)
+        return try image.encoded(as: .gif)
     }
 
     /// Returns such a GIF with frames that may show the ones before, so that all of them are drawn.

@@ -1,7 +1,7 @@
 internal import EideticLifecycle
 
 /// A reason for which the supervisor wakes an application in the background, for up to 30 s.
-public struct BackgroundWake: Sendable, Hashable, Identifiable {
+public struct BackgroundWake: Sendable, Hashable {
     /// The kind of a wake.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// New content may be available.
@@ -33,7 +33,7 @@ public struct BackgroundWake: Sendable, Hashable, Identifiable {
     /// The kind of the wake.
     public let kind: Kind
     /// The number that identifies the wake.
-    public let id: UInt64
+    package let id: UInt64
     /// The name of the socket with data, or the identifier of the request; empty for other kinds.
     public let name: String
     /// The first data on the socket, which is not consumed, or the push message; empty for other kinds.

@@ -6,7 +6,7 @@ public struct LaunchOptions: Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The user or another program started the application.
         case user
-        /// The application was launched to open a URL, which follows with `application(_:open:)`.
+        /// The application was launched to open a URL, which follows with `application(_:open:from:)`.
         case url(String)
         /// The user responded to a notification of the application.
         case notificationResponse(String)
@@ -25,18 +25,10 @@ public struct LaunchOptions: Sendable, Hashable {
     public let archive: [UInt8]?
 
     /// Creates options.
-    public init(reason: Reason = .user, isInBackground: Bool = false, archive: [UInt8]? = nil) {
+    package init(reason: Reason = .user, isInBackground: Bool = false, archive: [UInt8]? = nil) {
         self.reason = reason
         self.isInBackground = isInBackground
         self.archive = archive
-    }
-
-    /// The URL that is opened after the launch, if it is the reason.
-    public var url: String? { if case .url(let url) = reason { url } else { nil } }
-
-    /// The response to a notification, if it is the reason.
-    public var notificationResponse: String? {
-        if case .notificationResponse(let response) = reason { response } else { nil }
     }
 
     /// Creates options from a launch callback; `nil` for another callback.

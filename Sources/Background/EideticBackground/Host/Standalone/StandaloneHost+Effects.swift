@@ -17,7 +17,7 @@ extension StandaloneHost {
         case .saveArchive: performer.saveArchive()
         case .deleteArchive: performer.archive?.delete()
         case .deliverMemoryWarning(let level):
-            performer.deliverMemoryPressure(MemoryPressure(rawValue: level) ?? .critical)
+            performer.deliverMemoryPressure(MemoryPressure(number: level))
         case .extendStopTimeout(let duration): performer.serviceManager.extendStopTimeout(by: duration)
         case .releaseSleepInhibitor: loginManager?.allowSleep()
         case .acquireSleepInhibitor: loginManager?.inhibitSleep()

@@ -59,6 +59,6 @@ extension StandaloneHost {
         guard let memoryMonitor else { return }
         let change = memoryMonitor.read(at: application.clock.uptime, isRequested: inbox.takeMemoryReadingRequest())
         if change.isChanged, change.level == .normal { application.pressureBroadcast.post(.normal) }
-        if change.level > .normal, change.isCurrent { handle(.memoryWarning(level: change.level.rawValue)) }
+        if change.level > .normal, change.isCurrent { handle(.memoryWarning(level: change.level.number)) }
     }
 }

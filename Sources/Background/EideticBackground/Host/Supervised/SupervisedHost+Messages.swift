@@ -29,7 +29,7 @@ extension SupervisedHost {
         case .lifecycle(let callback, let sequence, _): perform(callback, sequence: sequence)
         case .expire: performer.expireTasks()
         case .memoryWarning(let level):
-            performer.deliverMemoryPressure(MemoryPressure(rawValue: Int(level)) ?? .critical)
+            performer.deliverMemoryPressure(MemoryPressure(number: Int(level)))
         case .suspended: continueAfterSuspension()
         case .taskNames(let request): connection.send(.taskNames(taskNames, request: request))
         case .exit: performer.exitProcess()
