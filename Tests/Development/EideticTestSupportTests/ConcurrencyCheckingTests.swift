@@ -47,7 +47,7 @@ struct ConcurrencyCheckingTests {
         #expect(manifest.contains("\n    swiftLanguageModes: [.v6]\n"))
         #expect(Self.exemptions(in: manifest).isEmpty)
         #expect(Self.targetsWithOtherSettings(in: manifest).isEmpty)
-        #expect(manifest.contains("\nlet swiftSettings =\n    strict + "))
+        #expect(manifest.contains("\nlet swiftSettings = strict + "))
         let weaker = manifest.replacing("swiftSettings: swiftSettings", with: "sources: []", maxReplacements: 1)
         #expect(Self.targetsWithOtherSettings(in: weaker).count == 1)
     }

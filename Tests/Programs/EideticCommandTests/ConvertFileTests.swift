@@ -124,7 +124,10 @@ struct ConvertFileTests {
             + [0, 1, 0, 1, 0, 2, 0, 0, 0, 2, 0x4e, 0, 0, 0, 0, 0, 0, 0]
         let plain = try TestImages.encoded(as: .jpeg), length = 2 + Int(plain[4]) << 8 + Int(plain[5])
         let segment = Self.segment(0xe1, Array("Exif\0\0".utf8) + exif)
-        let jpeg = Array(plain[..<(2 + length)]) + segment + plain[(2 + length)...]
+        // With a density in dots per inch, which the converted file would not have.
+        var start = Array(plain[..<(2 + length)])
+        start[13] = 1
+        let jpeg = start + segment + plain[(2 + length)...]
         let source = try directory.write(jpeg, to: "in.jpg")
         _ = try await line("--metadata", policy, source, directory.path(of: "out.jpg"))
         let bytes = try directory.contents(of: "out.jpg")

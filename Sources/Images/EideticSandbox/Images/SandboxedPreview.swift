@@ -48,6 +48,8 @@ package final class SandboxedPreview: @unchecked Sendable {
         let image = try decoder.call(context: context, pausing: threads) { call throws(EideticError) in
             try preview(by: call)
         }
+        // The process gives no second preview of bytes that it has, and this one may be asked for again.
+        if image?.isPartial == false { decoder.forget() }
         guard isIncremental else { return try wholePreview(of: bytes) }
         return image
     }

@@ -70,18 +70,18 @@ struct ImageConversion: Sendable {
             source.losses = MetadataLosses(of: bytes, format: image.format, metadata: metadata, target: target).names
         }
         source.losses += fitting?.tooLarge ?? []
-        if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1, source.losses.isEmpty {
-            source.original = original(of: bytes, format: image.format, metadata: metadata)
+        if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1 {
+            source.original = original(of: bytes, format: image.format, metadata: metadata, losses: source.losses)
         }
         return source
     }
 
-    /// Decodes an image; without its other frames if these are too many, and the first one is asked for.
+    /// Decodes an image; without its other frames if these cannot be decoded, and the first one is asked for.
     private func decode(_ bytes: [UInt8], options: DecodeOptions) throws(EideticError) -> Image {
         do throws(EideticError) {
             return try decodePolicy.decode(bytes, options: options).image
         } catch {
-            guard error.code == .limitExceeded, frameNumber == 1, options.frames == .all else { throw error }
+            guard error.code != .cancelled, frameNumber == 1, options.frames == .all else { throw error }
             var options = options
             options.frames = .first
             return try decodePolicy.decode(bytes, options: options).image
@@ -89,12 +89,18 @@ struct ImageConversion: Sendable {
     }
 
     /// Returns the file with these metadata alone, where its pixels need not be encoded again.
-    private func original(of bytes: [UInt8], format: ImageFormat, metadata: ImageMetadata?) -> [UInt8]? {
+    private func original(
+        of bytes: [UInt8],
+        format: ImageFormat,
+        metadata: ImageMetadata?,
+        losses: [String]
+    ) -> [UInt8]? {
         switch format {
         case .jpeg:
             guard stripsByWord, metadataPolicy != .keep else { return nil }
             return OriginalFile.strippedJPEG(bytes, metadata: metadata)
-        case .png where metadataPolicy == .keep: return OriginalFile.strippedPNG(bytes) == nil ? nil : bytes
+        case .png where metadataPolicy == .keep:
+            return losses.isEmpty && OriginalFile.strippedPNG(bytes) != nil ? bytes : nil
         case .png: return metadataPolicy == .strip || metadataPolicy == .color ? OriginalFile.strippedPNG(bytes) : nil
         default: return nil
         }

@@ -132,7 +132,7 @@ final class DerivedImageStore: Sendable {
         let limit = max(Self.heldLimit.lowerBound, min(Self.heldLimit.upperBound, memory.images.costLimit.bytes / 2))
         let (replaced, starts) = state.withLock { state in
             let replaced = state.removeWaiting(key)
-            let isHeld = state.heldBytes + image.cost.bytes <= limit
+            let isHeld = state.heldBytes == 0 || state.heldBytes + image.cost.bytes <= limit
             let pending = Pending(
                 key: key,
                 original: load.request.resourceKey,

@@ -32,7 +32,7 @@ struct AVIFFile: ~Copyable {
         var info = eidetic_avif_info()
         let copy: FileCopy?
         do throws(EideticError) {
-            copy = try AVIFForeignBoxes.readableCopy(of: bytes)
+            copy = try AVIFForeignBoxes.readableCopy(of: bytes, isComplete: isComplete)
         } catch {
             throw AVIFFailure(error: error, isInvalidGrid: false)
         }

@@ -12,17 +12,20 @@ enum AVIFForeignBoxes {
     /// `nil` if there is nothing to change.
     static func readableCopy(
         of bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
         with furtherEdits: [FileCopy.Edit] = []
     ) throws(EideticError) -> FileCopy? {
-        try FileCopy.making(edits(of: bytes) + furtherEdits, of: bytes)
+        try FileCopy.making(edits(of: bytes, isComplete: isComplete) + furtherEdits, of: bytes)
     }
 
     /// Returns `true` if the library reads a copy of the file; otherwise, `false`.
-    static func needsCopy(_ bytes: UnsafeRawBufferPointer) -> Bool { !edits(of: bytes).isEmpty }
+    static func needsCopy(_ bytes: UnsafeRawBufferPointer) -> Bool { !edits(of: bytes, isComplete: true).isEmpty }
 
-    private static func edits(of bytes: UnsafeRawBufferPointer) -> [FileCopy.Edit] {
+    private static func edits(of bytes: UnsafeRawBufferPointer, isComplete: Bool) -> [FileCopy.Edit] {
         let tracks = foreignTrackNames(in: bytes).map { FileCopy.Edit($0, newName: "free") }
-        return sizeOfLastTable(in: bytes).map { tracks + [$0] } ?? tracks
+        // A table that has not arrived as a whole would seem to.
+        guard isComplete, let size = sizeOfLastTable(in: bytes) else { return tracks }
+        return tracks + [size]
     }
 
     private static func sizeOfLastTable(in bytes: UnsafeRawBufferPointer) -> FileCopy.Edit? {

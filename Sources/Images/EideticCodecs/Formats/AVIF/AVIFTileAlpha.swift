@@ -22,6 +22,7 @@ final class AVIFTileAlpha {
         guard let items = HEIFItemIndex(bytes), let tiles = items.alphaTiles,
             let copy = try AVIFForeignBoxes.readableCopy(
                 of: bytes,
+                isComplete: true,
                 with: [.init(tiles.place, bytes: tiles.numbers)]
             )
         else { return nil }
