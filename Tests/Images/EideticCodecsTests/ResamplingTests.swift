@@ -47,6 +47,22 @@ struct ResamplingTests {
         #expect(try rows(width: width + 1, of: width) == rows(width: 5, of: 4))
     }
 
+    @Test("F04 rows that are filtered together are those that are filtered one by one", arguments: 1...9)
+    func rowsTogether(height: Int) throws {
+        for (width, target) in [(64, 63), (64, 40), (90, 33), (97, 25), (200, 9), (7, 3), (3, 2), (300, 290)] {
+            // Pixels with alpha are multiplied by it first, row by row.
+            let results = try [PixelBuffer.Alpha.opaque, .straight].map { alpha in
+                let pixels = try TestImages.makePixels(width: width, height: height, alpha: alpha) { x, y in
+                    let (red, green) = (UInt8(truncatingIfNeeded: x * 73 + y * 31), UInt8(truncatingIfNeeded: x * y))
+                    return [red, green, UInt8(y * 20), 255]
+                }
+                let small = try Resampler.resample(pixels, to: PixelSize(width: target, height: height))
+                return small.withUnsafeBytes(Array.init)
+            }
+            #expect(results[0] == results[1], "\(width) to \(target)")
+        }
+    }
+
     @Test(
         "F04 scaling down agrees with a filter in full precision",
         arguments: [(40, 30), (90, 40), (33, 75), (13, 9)]

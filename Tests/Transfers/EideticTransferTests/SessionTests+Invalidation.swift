@@ -30,6 +30,20 @@ extension SessionTests {
         #expect(refusal?.code == .limitExceeded)
     }
 
+    @Test("B14 a task that is made before the events tell of a refusal gets the error; none is made after that")
+    func refusesTasksAfterEvents() async throws {
+        model.state.withLock { $0.refusal = EideticError(.limitExceeded, message: "64 sessions") }
+        let session = try makeSession(nil), events = session.events
+        await #expect(throws: EideticError.self) { try await session.allTasks }
+        // Nobody has taken the event.
+        let task = try session.downloadTask(with: try request())
+        task.resume()
+        await #expect(throws: EideticError.self) { try await task.waitUntilAccepted() }
+        for await _ in events {}
+        let refusal = #expect(throws: EideticError.self) { try session.downloadTask(with: try request()) }
+        #expect(refusal?.code == .limitExceeded)
+    }
+
     @Test("B14 finishTasksAndInvalidate waits for the tasks and their events; the session is then removed")
     func invalidates() async throws {
         let delegate = RecordingDelegate(), session = try makeSession(delegate)

@@ -47,7 +47,7 @@ extension Application {
         /// A Boolean value indicating whether SIGTERM, SIGINT, SIGHUP and Ctrl-Z are handled; `true` by default.
         ///
         /// A signal that is ignored, or has the application's own handler, is left unchanged.
-        package var handlesSignals = true
+        public var handlesSignals = true
 
         /// A Boolean value indicating whether systemd is notified of readiness and stopping; `true` by default.
         ///

@@ -3,7 +3,7 @@ public struct Notice: Sendable, Hashable {
     /// The kind of a notice; applications create their own kinds with ``init(_:)``.
     public struct Name: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The text of the name.
-        public let rawValue: String
+        package let rawValue: String
 
         /// Creates a name.
         public init(_ rawValue: String) { self.rawValue = rawValue }

@@ -18,7 +18,7 @@ public struct BackgroundTaskAssertion: ~Copyable, Sendable {
     deinit { if isValid { application.endBackgroundTask(identifier) } }
 
     /// A Boolean value indicating whether the task was opened.
-    package var isValid: Bool { identifier != .invalid }
+    public var isValid: Bool { identifier != .invalid }
 
     /// Ends the task.
     public consuming func end() {}

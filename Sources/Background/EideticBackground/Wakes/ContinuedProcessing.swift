@@ -35,7 +35,7 @@ public struct ContinuedProcessingTaskRequest: Sendable, Hashable {
 /// Work that the user has started, as passed to its operation.
 public final class ContinuedProcessingTask: Sendable {
     /// The identifier of its request.
-    public let identifier: String
+    package let identifier: String
     private let center: WakeCenter
     private let reports = Guarded(WorkProgressThrottle(interval: .seconds(1)))
     private let clock = SystemTime()

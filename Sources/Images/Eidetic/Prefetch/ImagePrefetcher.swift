@@ -57,8 +57,8 @@ public final class ImagePrefetcher: Sendable {
     ///
     /// - Parameters:
     ///   - requests: The requests.
-    ///   - onEach: Called when each request ends, with the error of one that failed, on any thread; it must return
-    ///     soon.
+    ///   - onEach: Called when each request ends, with the error of one that failed or could not be stored, on any
+    ///     thread; it must return soon.
     /// - Returns: The group of these requests.
     @discardableResult
     public func prefetch(
@@ -66,7 +66,10 @@ public final class ImagePrefetcher: Sendable {
         onEach: @escaping @Sendable (ImageRequest, EideticError?) -> Void = { _, _ in }
     ) -> Group {
         prefetch(requests) { (request: ImageRequest, outcome: Swift.Result<Result, EideticError>) in
-            if case .failure(let error) = outcome { onEach(request, error) } else { onEach(request, nil) }
+            switch outcome {
+            case .success(let result): onEach(request, result.storeError)
+            case .failure(let error): onEach(request, error)
+            }
         }
     }
 

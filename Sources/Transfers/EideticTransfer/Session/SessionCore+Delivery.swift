@@ -232,11 +232,10 @@ extension SessionCore {
     }
 
     private func deliverInvalidation() async {
-        let (error, session) = withState { state in
-            state.isAnnounced = delegate == nil && !state.mailboxes.isEmpty
-            return (state.failure, state.session)
-        }
-        await pass(.didBecomeInvalid(error: error))
+        let (error, session) = withState { ($0.failure, $0.session) }
+        let isHandled = await pass(.didBecomeInvalid(error: error))
+        // A delegate has been told within `pass`.
+        if delegate == nil, isHandled { withState { $0.isAnnounced = true } }
         for mailbox in withState({ $0.mailboxes }) { mailbox.finish() }
         withExtendedLifetime(session) {}
     }
