@@ -161,7 +161,7 @@ struct Probe {
             frameCount: frameCount,
             loopCount: 1,
             sourceSize: size,
-            isPartial: false,
+            isPartial: attack == .growingMemory,
             processorTime: .zero
         )
     }

@@ -49,7 +49,7 @@ package final class SandboxedPreview: @unchecked Sendable {
             try preview(by: call)
         }
         // The process gives no second preview of bytes that it has, and this one may be asked for again.
-        if image?.isPartial == false { decoder.forget() }
+        if image?.isPartial == false { release() }
         guard isIncremental else { return try wholePreview(of: bytes) }
         return image
     }
