@@ -73,22 +73,13 @@ extension ImageCache {
             in tiers: Tiers = .all,
             timeToLive: Duration? = nil
         ) throws(EideticError) {
-            let metadata = DiskCache.Metadata(timeToLive: timeToLive)
-            try insert(image, bytes: bytes?.array, for: key, in: tiers, metadata: metadata)
-        }
-
-        private func insert(
-            _ image: Image,
-            bytes: [UInt8]?,
-            for key: Key,
-            in tiers: Tiers,
-            metadata: DiskCache.Metadata
-        ) throws(EideticError) {
+            let bytes = bytes?.array
+            let lifetime = DiskCache.Metadata(timeToLive: timeToLive)
             let work = tiers.contains(.disk) ? cache.beginDiskWork() : nil
             defer { _ = try? work?.get().end() }
             let image = try image.decodedSynchronously()
             let (tier, key, disk) = (cache.tier, cache.resolved(key), cache.disk)
-            let destination = try tier.insert(image, bytes: bytes, for: key, in: tiers, metadata: metadata, on: disk)
+            let destination = try tier.insert(image, bytes: bytes, for: key, in: tiers, metadata: lifetime, on: disk)
             guard let disk, try work?.get() != nil else { return }
             let encoded = try cache.stored.serialize(image, bytes: bytes, for: destination.diskKey)
             let known = try? disk.lookup.original(for: destination.diskKey)
