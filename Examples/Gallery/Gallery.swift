@@ -35,7 +35,7 @@ final class Gallery {
             preconditionFailure("GTK cannot create the window")
         }
         self.window = UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self)
-        Self.addStyle()
+        eidetic_add_style(Interface.style, 600)
         setUp()
         connect()
         isDark = options.isDark
@@ -61,12 +61,6 @@ final class Gallery {
         gtk_window_set_child(window, interface.widget("stack"))
         _ = detail
         cacheView.update()
-    }
-
-    private static func addStyle() {
-        guard let display = gdk_display_get_default(), let provider = gtk_css_provider_new() else { return }
-        gtk_css_provider_load_from_data(provider, Interface.style, -1)
-        gtk_style_context_add_provider_for_display(display, OpaquePointer(provider), 600)
     }
 
     // MARK: Images

@@ -96,4 +96,17 @@ GdkPaintable *eidetic_texture_new(int width, int height, size_t stride, gboolean
     g_bytes_unref(bytes);
     return texture;
 }
+
+void eidetic_add_style(const char *css, guint priority) {
+    GdkDisplay *display = gdk_display_get_default();
+    if (!display) return;
+    GtkCssProvider *provider = gtk_css_provider_new();
+#if GTK_CHECK_VERSION(4, 12, 0)
+    gtk_css_provider_load_from_string(provider, css);
+#else
+    gtk_css_provider_load_from_data(provider, css, -1);
+#endif
+    gtk_style_context_add_provider_for_display(display, GTK_STYLE_PROVIDER(provider), priority);
+    g_object_unref(provider);
+}
 #endif

@@ -63,9 +63,7 @@ extension Scenes {
 
     /// Sets the window's colour; the theme's own differs between versions.
     private static func setBackground(_ colour: String) {
-        let provider = gtk_css_provider_new()
-        gtk_css_provider_load_from_data(provider, "window { background: \(colour); }", -1)
-        gtk_style_context_add_provider_for_display(gdk_display_get_default(), OpaquePointer(provider), 800)
+        eidetic_add_style("window { background: \(colour); }", 800)
     }
 
     private static func transparentScene(_ stage: Stage, on colour: String) async throws {

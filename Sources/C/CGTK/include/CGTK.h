@@ -25,6 +25,9 @@ void eidetic_set_accessible_name(void *widget, const char *name);
 /// Returns whether a window is on the screen: mapped, and neither minimised nor reported as suspended.
 gboolean eidetic_window_is_visible(void *window);
 
+/// Adds a style sheet to all windows of the default display; nothing without a display.
+void eidetic_add_style(const char *css, guint priority);
+
 // What follows serves EideticGTK itself, and may change.
 
 // MARK: Main loop
