@@ -9,6 +9,7 @@ final class DesktopEntries {
     /// Creates an entry for each identifier, with further lines.
     init(_ entries: [String: String]) throws {
         directory = try TemporaryDirectory(named: "entries")
+        mkdir(path, 0o700)
         for (identifier, lines) in entries {
             let text = "[Desktop Entry]\nType=Application\nName=Example \(identifier)\nExec=/bin/false\n\(lines)\n"
             _ = try directory.write(Array(text.utf8), to: "applications/\(identifier).desktop")
