@@ -13,7 +13,7 @@ extension ResumeTests {
         return configuration
     }
 
-    /// What an origin sends that disconnects after half of the image.
+    /// The answer of an origin that disconnects after half of the image.
     private var beginning: [ScriptedOrigin.Step] {
         let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "\(image.count)"]
         return [.head(200, headers: fields), .send(Array(image[..<half])), .close]

@@ -86,4 +86,29 @@ struct BrokenImageTests {
         #expect(await failures(of: [offline, request, request], in: pipeline) == [.cacheMiss, nil, nil])
         #expect(server.requests.count == 1)
     }
+
+    @Test("C04 C20 the broken entry of a redirect's target, which cannot be removed, does not keep an image away")
+    func redirectTarget() async throws {
+        let (valid, broken) = (try validImage(), try brokenImage()), isBroken = Guarded(true)
+        let server = try ScriptedOrigin { request in
+            if request.path == "/a" { return [.response(302, headers: ["Location": "/b"], body: [])] }
+            let body = isBroken.withLock { $0 } ? broken : valid
+            return [.response(200, headers: ["Cache-Control": "max-age=3600"], body: body)]
+        }
+        let directory = try TemporaryDirectory(named: "target")
+        var disk = DiskCache.Configuration(directory: directory.path)
+        var configuration = ImagePipeline.Configuration()
+        configuration.freshness = .http
+        configuration.diskCache = try DiskCache(disk)
+        // Of what goes to disk alone only the header is read.
+        let prefetcher = ImagePrefetcher(pipeline: ImagePipeline(configuration), destination: .disk)
+        let progress = await prefetcher.prefetch([ImageRequest(server.url + "/b")]).finish()
+        #expect(progress.failed == 0)
+        isBroken.withLock { $0 = false }
+        disk.isReadOnly = true
+        configuration.diskCache = try DiskCache(disk)
+        let image = try await ImagePipeline(configuration).image(for: ImageRequest(server.url + "/a"))
+        #expect(image.size == PixelSize(width: 20, height: 10))
+        #expect(server.requests.map(\.path) == ["/b", "/a", "/a", "/b"])
+    }
 }

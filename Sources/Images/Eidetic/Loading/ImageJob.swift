@@ -47,15 +47,12 @@ final class ImageJob: Sendable {
         if let response = try await downscaledResponse() { return response }
         if mayUseDerivedImages, let response = try await derivedResponse() { return response }
         var source = load
-        // The target of a redirect may come from a cache as well, and its entry may be one that cannot be removed.
-        var remainingAttempts = 2
         while true {
             let (data, animation) = try await data(of: source)
             do throws(EideticError) {
                 return try await response(from: data, playing: animation)
             } catch  where error.indicatesBrokenImage && !data.isValidated {
-                guard data.isFromCache, remainingAttempts > 0 else { throw error }
-                remainingAttempts -= 1
+                guard data.isFromCache else { throw error }
                 await loader.dataLoader.discard(data, for: load.request)
                 guard load.policy.tiers.allowsSource else { throw EideticError.cacheMiss(of: load.request) }
                 source = load.from(.sourceOnly)

@@ -78,7 +78,7 @@ extension SourceStage {
             let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
             var headers = HTTPHeaders(conditions)
             if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
-            let entries = redirectEntries(for: job.request)
+            let entries = redirectEntries(for: job.load)
             let terms = ImageDataSource.Terms(conditions: headers, redirectEntries: entries, part: search.part)
             let response = try await source.response(for: job, on: terms)
             guard response.isConfirmation else { return response }
@@ -118,7 +118,7 @@ extension SourceStage {
         origin: ResponseOrigin,
         for load: Load
     ) async -> ImageDataSource.Response? {
-        guard let target = origin.cachedTarget, let entries = redirectEntries(for: load.request),
+        guard let target = origin.cachedTarget, let entries = redirectEntries(for: load),
             let stored = await storedEntry(for: target, keyOptions: entries.keyOptions)
         else { return nil }
         var response = response
@@ -258,15 +258,19 @@ extension SourceStage {
 /// The targets of redirects, which have entries of their own.
 extension SourceStage: RedirectCache {
     /// Returns the settings by which the downloader finds the entries of targets; `nil` if they are not used.
-    private func redirectEntries(for request: ImageRequest) -> RedirectEntries? {
-        guard rules.isHTTP, disk.disk != nil, request.resource.isStoredOnDisk,
-            request.reads.contains(.original)
-        else { return nil }
+    private func redirectEntries(for load: Load) -> RedirectEntries? {
+        // A load from the source alone is one behind a redirect too: the bytes of caches may have proved to be broken.
+        guard load.policy.tiers != .sourceOnly, let options = keyOptions(for: load.request) else { return nil }
+        return RedirectEntries(in: self, keyOptions: options)
+    }
+
+    /// Returns the parts of a request that the keys of its targets have; `nil` if targets have no entries.
+    private func keyOptions(for request: ImageRequest) -> RedirectEntries.KeyOptions? {
+        guard rules.isHTTP, disk.disk != nil, request.resource.isStoredOnDisk, request.reads.contains(.original) else {
+            return nil
+        }
         let suffix = request.resource.identitySuffix(for: request.options)
-        return RedirectEntries(
-            in: self,
-            keyOptions: .init(ignoredQueryItems: request.ignoredQueryItems, suffix: suffix)
-        )
+        return .init(ignoredQueryItems: request.ignoredQueryItems, suffix: suffix)
     }
 
     func entry(for target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) async -> RedirectEntry? {
@@ -292,8 +296,8 @@ extension SourceStage: RedirectCache {
 
     /// Returns the key of a target's own entry; `nil` if such entries are not used.
     private func key(of target: FetchRequest?, for request: ImageRequest) -> String? {
-        guard let target, let entries = redirectEntries(for: request) else { return nil }
-        return key(of: target, keyOptions: entries.keyOptions)
+        guard let target, let options = keyOptions(for: request) else { return nil }
+        return key(of: target, keyOptions: options)
     }
 
     private func key(of target: FetchRequest, keyOptions: RedirectEntries.KeyOptions) -> String {
