@@ -158,13 +158,13 @@ EIDETIC_INLINE AVX512 __m512i add_taps_of_four(
 }
 
 // Computes `sum` for one target pixel of some rows, by the function for 1 to 4 taps.
-#define SUM_TAPS(add)                                                                             \
-    size_t tap = 0;                                                                               \
+#define SUM_TAPS(add)                                                                                  \
+    size_t tap = 0;                                                                                    \
     for (; tap + 4 <= filter.taps; tap += 4) sum = add(sum, from + 4 * tap, stride, weights + tap, 4); \
-    switch (filter.taps - tap) {                                                                  \
-    case 3: sum = add(sum, from + 4 * tap, stride, weights + tap, 3); break;                      \
-    case 2: sum = add(sum, from + 4 * tap, stride, weights + tap, 2); break;                      \
-    case 1: sum = add(sum, from + 4 * tap, stride, weights + tap, 1); break;                      \
+    switch (filter.taps - tap) {                                                                       \
+    case 3: sum = add(sum, from + 4 * tap, stride, weights + tap, 3); break;                           \
+    case 2: sum = add(sum, from + 4 * tap, stride, weights + tap, 2); break;                           \
+    case 1: sum = add(sum, from + 4 * tap, stride, weights + tap, 1); break;                           \
     }
 
 static AVX2 void filter_two_rows(
