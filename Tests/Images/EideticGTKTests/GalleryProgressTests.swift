@@ -57,7 +57,12 @@ struct GalleryProgressTests {
                 .send(Array(jpeg[half...])),
             ]
         }
-        try await gallery.start([server.url + "/lines.jpg"], awaiting: "state")
+        let reader = try await gallery.start([server.url + "/lines.jpg"], awaiting: "state")
+        try await gallery.focus()
+        // The list is read after the start; only then the key has a receiver.
+        try await eventually("the grid has the focus") {
+            try await reader.items(named: "lines").contains(where: \.isFocused)
+        }
         let empty = try await gallery.capture()
         try await gallery.press("Return")
         var captures = [try await settledCapture(of: gallery, after: empty)]

@@ -159,8 +159,11 @@ final class RunningGallery {
 
     // MARK: Input and screen
 
+    /// Gives the window the keyboard.
+    func focus() async throws { _ = try await xdotool("windowfocus", "--sync", window) }
+
     func press(_ keys: String...) async throws {
-        _ = try await xdotool("windowfocus", "--sync", window)
+        try await focus()
         for key in keys { _ = try await xdotool("key", key) }
     }
 

@@ -1,4 +1,4 @@
-import Eidetic
+@testable import Eidetic
 import EideticCodecs
 import EideticCore
 import EideticTestSupport
@@ -336,7 +336,9 @@ struct StepTests {
         await started.wait()
         let waiting = ImageRequest(resource, cachePolicy: .afterStorage), completions = Counter()
         let load = await MainActor.run { pipeline.load(waiting) { _ in completions.increment() } }
-        try await eventually("number of loads", is: 2) { pipeline.statistics.loads }
+        try await eventually("the load waits for the write") {
+            pipeline.dataLoader.unstoredImage(for: waiting)?.storage?.activeWrite?.isAwaited == true
+        }
         #expect(completions.value == 0)
         proceed.open()
         try await expectExactly(1, of: completions, in: pipeline)

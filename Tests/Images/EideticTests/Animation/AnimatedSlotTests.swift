@@ -110,7 +110,7 @@ struct AnimatedSlotTests {
         let slot = ImageSlot(display: display, pipeline: pipeline)
         slot.load(ImageRequest(server.url + "/a.gif", options: .progressive)) { _ in finished.open() }
         // Until the second frame begins, the first one is that of a still image.
-        while display.pixels.last?.allBytes != expected { await display.wait(forImages: display.pixels.count + 1) }
+        try await eventually("the first frame is shown") { display.pixels.last?.allBytes == expected }
         #expect(slot.player == nil)
         first.open()
         try await eventually("the animation plays") { slot.player != nil }
