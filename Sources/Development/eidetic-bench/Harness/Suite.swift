@@ -45,5 +45,6 @@ struct Suite: Sendable {
         transform,
         sandbox,
         service,
+        gallery,
     ]
 }

@@ -61,6 +61,7 @@ private struct LoadMeasurement {
         var second: [Double] = []
         var download: [Double] = []
         var decode: [Double] = []
+        var curl: [Double] = []
         var read: [Double] = []
         var single: [Double] = []
         var batched: [Double] = []
@@ -86,9 +87,10 @@ private struct LoadMeasurement {
             times.second.append(try await milliseconds(loading: .automatic, into: derived))
             usage = try DiskCache(DiskCache.Configuration(directory: derived)).blocking.derivedUsage()
             guard hasVips else { continue }
-            times.single.append(try await milliseconds { try await runCurlAndVips(batch: 1) })
+            times.curl.append(try await milliseconds { try await runCurl() })
+            times.single.append(try await milliseconds { try await runCurl(thenVipsOf: 1) })
             let batch = (urls.count + cores - 1) / cores
-            times.batched.append(try await milliseconds { try await runCurlAndVips(batch: batch) })
+            times.batched.append(try await milliseconds { try await runCurl(thenVipsOf: batch) })
         }
         report(times, with: bench)
         reportDerived(times, usage: usage, with: bench)
@@ -130,6 +132,7 @@ private struct LoadMeasurement {
         )
         guard !times.single.isEmpty else { return }
         for (name, values, goal) in [
+            ("curl -Z, then decode alone", zip(times.curl, times.decode).map(+), 1),
             ("curl -Z, then a vipsthumbnail each", times.single, 1 / 2.0),
             ("curl -Z, then a vipsthumbnail a core", times.batched, 1 / 1.1),
         ] {
@@ -226,14 +229,15 @@ private struct LoadMeasurement {
         }
     }
 
-    /// Downloads everything with curl, then runs `vipsthumbnail` on batches of files, with one process per core.
-    private func runCurlAndVips(batch: Int) async throws {
+    /// Downloads everything with curl, then runs `vipsthumbnail` on batches of files, if any, one process a core.
+    private func runCurl(thenVipsOf batch: Int? = nil) async throws {
+        let vips = "VIPS_CONCURRENCY=1 xargs -P \(cores) -n \(batch ?? 1) vipsthumbnail --size 400x400 -o small_%s.jpg"
         let outputDirectory = workDirectory.path(of: "curl")
         let script = """
             set -e
             rm -rf "$1"; mkdir "$1"; cd "$1"
             curl -s -S -Z --parallel-max 6 --remote-name-all -K -
-            ls *.jpg | VIPS_CONCURRENCY=1 xargs -P \(cores) -n \(batch) vipsthumbnail --size 400x400 -o small_%s.jpg
+            \(batch == nil ? "" : "ls *.jpg | " + vips)
             """
         let input = urls.map { "url = \"\($0)\"\n" }.joined()
         let result = try await Subprocess.run(
