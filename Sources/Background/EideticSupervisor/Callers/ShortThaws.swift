@@ -40,8 +40,10 @@ package struct ShortThaws: ApplicationComponent {
     private static let retryPause = Duration.milliseconds(2)
     private static let attemptTime = Duration.milliseconds(200)
     private static let attemptLimit = 100
-    /// The number of further ones for an application that was still at work at the end of each; callers on a bus wait
-    /// for 25 s.
+    /// The number of further ones after the last data of a bus, and after one at whose end the application was at work:
+    /// another call may have been read while everything was stopped, which takes milliseconds with signals.
+    private static let repetitionCount = 3
+    /// The most further ones; callers on a bus wait for 25 s.
     private static let repetitionLimit = 25
 
     /// The end of the one that is under way.
@@ -54,7 +56,8 @@ package struct ShortThaws: ApplicationComponent {
     private var waiting: Set<Source> = []
     /// The time of a further one for answers to a bus for which the last one was too short.
     private var repetition: Duration?
-    /// The number of further ones that may follow while the application is at work; 0 unless a bus was the source.
+    /// The number of further ones that follow, and of those that may follow; 0 unless a bus was the source.
+    private var repetitions = 0
     private var repetitionsLeft = 0
     private var isAtWork = false
     /// A Boolean value indicating whether the application continues in the background for others' sake: it may be
@@ -79,8 +82,10 @@ package struct ShortThaws: ApplicationComponent {
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
         for source in waiting { counts[source, default: 0] += 1 }
-        repetition = waiting.contains(.bus) ? now + Self.pause : nil
-        repetitionsLeft = repetition == nil ? max(0, repetitionsLeft - 1) : Self.repetitionLimit
+        let isAnswering = waiting.contains(.bus)
+        repetitions = isAnswering ? Self.repetitionCount : max(0, repetitions - 1)
+        repetitionsLeft = isAnswering ? Self.repetitionLimit : max(0, repetitionsLeft - 1)
+        repetition = min(repetitions, repetitionsLeft) > 0 ? now + Self.pause : nil
         isAtWork = false
         waiting = []
         nextLook = nil
@@ -102,7 +107,10 @@ package struct ShortThaws: ApplicationComponent {
         switch outcome {
         case .verified:
             end = nil
-            if self.isAtWork, repetitionsLeft > 0 { repetition = next }
+            if self.isAtWork, repetitionsLeft > 0 {
+                repetitions = Self.repetitionCount
+                repetition = next
+            }
             return [.watchCallers]
         case .openTasks(let count): return continueInBackground(openTasks: count, in: view)
         case .lock, .pending:
@@ -114,10 +122,17 @@ package struct ShortThaws: ApplicationComponent {
     /// Continues the suspended application in the background, where it is suspended again as any other.
     package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
         end = nil
+        forgetRepetitions()
         guard let process = view.process else { return [] }
         isContinued = true
         let change = LifecycleEvent.openTaskCountChanged(openTasks, process: process.identity)
         return [.handle(.resumeInBackground)] + (openTasks > 0 ? [.handle(change)] : [])
+    }
+
+    private mutating func forgetRepetitions() {
+        repetition = nil
+        repetitions = 0
+        repetitionsLeft = 0
     }
 
     /// Delays the next attempt; returns `false` if that was attempted often enough.
@@ -139,11 +154,12 @@ package struct ShortThaws: ApplicationComponent {
                 end = nil
                 waiting = []
                 nextLook = nil
-                repetition = nil
+                forgetRepetitions()
                 if view.lifecycle.state != .background { isContinued = false }
             } else if isContinued {
                 isContinued = false
                 repetition = view.now + Self.pause
+                repetitions = Self.repetitionCount
                 repetitionsLeft = Self.repetitionLimit
             }
             return []
