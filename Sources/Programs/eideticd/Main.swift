@@ -36,7 +36,9 @@ struct Main {
         }
         if configuration.runtimeDirectory == SupervisionProtocol.fallbackRuntimeDirectory, geteuid() != 0 {
             let path = configuration.runtimeDirectory
-            report("warning: XDG_RUNTIME_DIR is not set, and /run/user/\(geteuid()) is missing: sockets are in \(path)")
+            report(
+                "warning: XDG_RUNTIME_DIR is not set to an absolute path, and /run/user/\(geteuid()) is missing: sockets are in \(path)"
+            )
         }
         return configuration.hasKeeper ? keep(configuration) : try supervise(configuration)
     }
@@ -48,11 +50,9 @@ struct Main {
                     return try supervise(configuration)
                 } catch {
                     report(error)
-                    switch error.code {
-                    case .refused: return Keeper.refusedStatus
-                    case .notFound, .permissionDenied: return Keeper.unusableStatus
-                    default: return 1
-                    }
+                    if error.code == .refused { return Keeper.refusedStatus }
+                    let directory = try? RuntimeDirectory(path: configuration.runtimeDirectory)
+                    return directory == nil ? Keeper.unusableStatus : 1
                 }
             },
             giveUp: { try? Release.run(configuration) }

@@ -41,11 +41,13 @@ struct AlarmTests {
         #expect(end.status == .exited(0))
         let lines = end.outputText.split(separator: "\n").map(String.init)
         check(lines)
-        // The background time is that of the whole alarm and 10 s, from the signal on.
-        let left = lines.flatMap { $0.split(separator: ", ") }.compactMap {
+        // The background time is that of the whole alarm and 10 s, from the signal on, and each minute since names it.
+        let announced = lines.drop { !$0.hasPrefix("In the background") }.filter { $0.contains("minutes left") }
+        let left = announced.flatMap { $0.split(separator: ", ") }.compactMap {
             String($0).number(after: "background time for ")
         }
-        #expect(!left.isEmpty && left.allSatisfy { (1...Int(5 * Self.minute + 10)).contains($0) }, "\(lines)")
+        #expect(!left.isEmpty && left.count == announced.count && left == left.sorted(by: >), "\(lines)")
+        #expect(left.allSatisfy { (1...Int(5 * Self.minute + 10)).contains($0) }, "\(lines)")
     }
 
     private func ringInTerminal(sendAway: (Terminal) -> Void) async throws {

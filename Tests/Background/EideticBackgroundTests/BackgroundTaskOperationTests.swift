@@ -29,6 +29,32 @@ struct BackgroundTaskOperationTests {
         #expect(!Application.shared.openTaskNames.contains("no error"))
     }
 
+    @Test("B03 B04 withBackgroundTask ends its task when its operation ends, however busy the caller's actor is")
+    func busyCaller() async throws {
+        let hasStarted = Gate(), mayEnd = Gate(), isBlocked = Gate(), mayContinue = Gate()
+        let caller = Task { @MainActor in
+            await Application.shared.withBackgroundTask(named: "busy caller") {
+                hasStarted.open()
+                await mayEnd.wait()
+            }
+        }
+        await hasStarted.wait()
+        let blocker = Task { @MainActor in
+            isBlocked.open()
+            mayContinue.block()
+        }
+        defer { mayContinue.open() }
+        await isBlocked.wait()
+        #expect(Application.shared.openTaskNames.contains("busy caller"))
+        mayEnd.open()
+        try await eventually("the task is ended", limit: .seconds(30)) {
+            !Application.shared.openTaskNames.contains("busy caller")
+        }
+        mayContinue.open()
+        await caller.value
+        await blocker.value
+    }
+
     @Test("B04 the cancellation of the calling task cancels the operation")
     func cancellation() async {
         let hasStarted = Gate(), isCancelled = Gate()

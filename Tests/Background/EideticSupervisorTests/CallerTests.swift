@@ -18,14 +18,23 @@ struct CallerTests {
         on daemon: Daemon,
         whenReady: () async throws -> Void = {}
     ) async throws {
+        try await launch(words, environment: environment, on: daemon, as: "one")
+        try await whenReady()
+        try await daemon.suspend("one")
+    }
+
+    func launch(
+        _ words: [String],
+        environment: [String],
+        on daemon: Daemon,
+        as identifier: String
+    ) async throws {
         let path = try #require(words[0].hasPrefix("/") ? words[0] : Subprocess.executablePath(for: words[0]))
         var program = ProgramDescription(executable: path)
         (program.arguments, program.environment) = (Array(words.dropFirst()), environment)
-        try daemon.perform(.install(identifier: "one", program: program))
-        _ = try daemon.request(.launch(identifier: "one", url: nil, inBackground: false))
-        await daemon.expectState(.active, of: "one")
-        try await whenReady()
-        try await daemon.suspend("one")
+        try daemon.perform(.install(identifier: identifier, program: program))
+        _ = try daemon.request(.launch(identifier: identifier, url: nil, inBackground: false))
+        await daemon.expectState(.active, of: identifier)
     }
 
     /// Starts a bus; returns the variable with its address.
@@ -102,6 +111,53 @@ struct CallerTests {
         _ = await bus.waitUntilExit()
     }
 
+    /// A service whose answer takes longer than several short thaws.
+    private static let slowService = """
+        import sys, time
+        from gi.repository import Gio, GLib
+        node = Gio.DBusNodeInfo.new_for_xml(
+            "<node><interface name='org.example.Slow'><method name='Work'/></interface></node>")
+        def call(bus, sender, path, interface, method, arguments, invocation):
+            start = time.process_time()
+            while time.process_time() - start < 0.035: pass
+            invocation.return_value(None)
+        bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+        bus.register_object("/org/example/Slow", node.interfaces[0], call, None, None)
+        Gio.bus_own_name_on_connection(bus, "org.example.Slow", 0, None, None)
+        GLib.MainLoop().run()
+        """
+
+    @Test("B05 a call whose answer takes longer than a short thaw is answered", arguments: ControlGroups.kinds)
+    func slowAnswer(kind: FreezerKind) async throws {
+        guard isInstalled("dbus-daemon", "gdbus"), try await hasPython() else { return }
+        let (bus, address) = try await startBus()
+        let daemon = try await Daemon(kind, Self.limits)
+        let script = try daemon.directory.write(Array(Self.slowService.utf8), to: "slow.py")
+        let words = ["/usr/bin/python3", script], variables = ["PATH=/usr/bin:/bin", address]
+        try await suspend(words, environment: variables, on: daemon) {
+            let wait = ["gdbus", "wait", "--session", "--timeout", "30", "org.example.Slow"]
+            let result = try await Subprocess.run("env", arguments: [address] + wait)
+            #expect(result.status == .exited(0), "\(result.errorText)")
+        }
+        let call = [
+            "gdbus", "call", "--session", "--timeout", "60", "--dest", "org.example.Slow", "--object-path",
+            "/org/example/Slow", "--method", "org.example.Slow.Work",
+        ]
+        let reply = try await Subprocess.run("env", arguments: [address] + call)
+        #expect(reply.status == .exited(0), "\(reply.errorText)")
+        await daemon.expectState(.suspended, of: "one")
+        await daemon.finish()
+        bus.kill()
+        _ = await bus.waitUntilExit()
+    }
+
+    /// Returns whether programs in Python can use GLib and GTK.
+    func hasPython() async throws -> Bool {
+        let isThere = try await Subprocess.run("/usr/bin/python3", arguments: ["-c", "import gi"]).status == .exited(0)
+        if !isThere { print("skipped: not installed: python3-gi") }
+        return isThere
+    }
+
     /// A GTK program with one instance, which writes a line for each activation.
     private static let single = """
         import gi, sys
@@ -121,10 +177,7 @@ struct CallerTests {
         arguments: ControlGroups.kinds
     )
     func secondStart(kind: FreezerKind) async throws {
-        guard isInstalled("dbus-daemon", "Xvfb") else { return }
-        guard try await Subprocess.run("/usr/bin/python3", arguments: ["-c", "import gi"]).status == .exited(0) else {
-            return print("skipped: not installed: python3-gi")
-        }
+        guard isInstalled("dbus-daemon", "Xvfb"), try await hasPython() else { return }
         let (bus, address) = try await startBus()
         let (server, display) = try await startDisplay()
         let daemon = try await Daemon(kind, Self.limits)

@@ -86,9 +86,11 @@ struct EscapeTests {
             #expect(orphans().map { ProcessStatus(of: $0)?.state } == Array(repeating: "T", count: 10))
         }
         try await daemon.resume("one")
-        // Each of them reads the end of the file.
-        close(Glibc.open(fifo, O_WRONLY | O_CLOEXEC))
-        try await eventually("processes of the daemon", is: [first]) { daemon.children }
+        try await eventually("processes of the daemon", is: [first]) {
+            // Each of them reads the end of the file, also one that opens it late.
+            close(Glibc.open(fifo, O_WRONLY | O_CLOEXEC | O_NONBLOCK))
+            return daemon.children
+        }
         #expect(KernelFile.read("/proc/\(first)/task/\(first)/children") == "")
         await daemon.finish()
     }

@@ -59,17 +59,19 @@ struct KeeperTests {
     @Test(
         "B05 a directory that cannot be made is no crash: the keeper says so once, and ends",
         arguments: [
-            "/proc/nonexistent/eidetic", "/proc/1/eidetic",
+            ("/proc/nonexistent/eidetic", "mkdir /proc"), ("/proc/1/eidetic", "mkdir /proc"),
+            ("/etc/passwd/eidetic", "mkdir /etc/passwd"),
+            ("/tmp/" + String(repeating: "long", count: 25), "File name too long"),
         ]
     )
-    func missingDirectory(path: String) async throws {
+    func unusableDirectory(path: String, reason: String) async throws {
         let result = try await Subprocess.run(
             Daemon.executable("eideticd"),
             arguments: ["--keeper", "--freezer", "sigstop", "--runtime-directory", path]
         )
         #expect(result.status == .exited(1))
         #expect(!result.errorText.contains("crashed"), "\(result.errorText)")
-        #expect(result.errorText.ranges(of: "mkdir /proc").count == 1, "\(result.errorText)")
+        #expect(result.errorText.ranges(of: reason).count == 1, "\(result.errorText)")
     }
 
     @Test("B05 without a runtime directory a user's supervisor has its place in the state directory, and warns")
@@ -87,7 +89,7 @@ struct KeeperTests {
             arguments: words + [programs.path(of: "eideticd"), "--keeper", "--freezer", "sigstop"]
         )
         #expect(await keeper.waitForOutput("ready"), "\(keeper.errorsSoFar)")
-        #expect(keeper.errorsSoFar.contains("warning: XDG_RUNTIME_DIR is not set"))
+        #expect(keeper.errorsSoFar.contains("warning: XDG_RUNTIME_DIR is not set to an absolute path"))
         let command = words + [programs.path(of: "eidetic"), "app", "list"]
         let list = try await Subprocess.run("setpriv", arguments: command)
         #expect(list.status == .exited(0), "\(list.errorText)")

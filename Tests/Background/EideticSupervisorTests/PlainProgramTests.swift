@@ -63,7 +63,9 @@ struct PlainProgramTests {
         await daemon.expectOutput("trapped")
         try await daemon.suspend("one")
         try daemon.perform(.quit(identifier: "one", force: false))
-        await daemon.expectLine(.log(identifier: "one", count: 200)) { $0.contains("ended: exit status 7") }
+        await daemon.expectLine(.log(identifier: "one", count: 200)) {
+            $0.contains("ended: exit status 7, suspended 1 times for")
+        }
         await daemon.finish()
     }
 
@@ -99,6 +101,29 @@ struct PlainProgramTests {
         #expect(isConnected)
         await daemon.expectState(.active, of: "one")
         try await daemon.suspend("one")
+        await daemon.finish()
+    }
+
+    @Test(
+        "B01 a launch whose program cannot be started fails with the reason",
+        arguments: [
+            (nil, 0o700, "No such file or directory"), ("text", 0o600, "Permission denied"),
+            ("text", 0o700, "Exec format error"), ("#!/no/such/shell\n", 0o700, "the interpreter that it names"),
+        ] as [(String?, mode_t, String)]
+    )
+    func cannotStart(contents: String?, mode: mode_t, reason: String) async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0])
+        let path = daemon.directory.path(of: "program")
+        if let contents {
+            try daemon.directory.write(Array(contents.utf8), to: "program")
+            #expect(chmod(path, mode) == 0)
+        }
+        let answer = try launch([path], on: daemon)
+        guard case .refused(.failed, let message)? = answer.first else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(message.contains(path) && message.contains(reason), "\(message)")
         await daemon.finish()
     }
 

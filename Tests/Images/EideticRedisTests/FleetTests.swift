@@ -27,15 +27,23 @@ struct FleetTests {
 
     @Test("L09 the lease of a machine that is killed expires, and the others load its images")
     func killedHolder() async throws {
-        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let fleet = try await Fleet()
         let directory = try TemporaryDirectory(named: "machines")
-        let urls = try (0..<4).map { try fleet.serve("\($0).png").url }
-        // The server responds to nobody before the victim's end.
-        kill(fleet.origin.identifier, SIGSTOP)
-        let victim = try Self.start(fleet, urls: urls, in: directory, number: 0)
-        try await eventually("number of leases", is: 4) {
-            try await fleet.redis.command("KEYS", "*:lease").split(separator: "\n").count
+        let image = try Fleet.png(width: 200, height: 150, isNoisy: true)
+        let isVictimDead = Guarded(false), halves = (0..<4).map { _ in Gate() }, rest = Gate()
+        // The server holds the second half of each body back until the victim's end.
+        let origin = try ScriptedOrigin { request in
+            let number = Int(request.path.filter(\.isNumber)) ?? 0
+            guard !isVictimDead.withLock({ $0 }) else {
+                return [.response(headers: ["Cache-Control": "max-age=300"], body: image)]
+            }
+            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(image.count)"])
+            return [head, .send(Array(image.prefix(image.count / 2))), .open(halves[number]), .wait(rest), .close]
         }
+        let urls = (0..<4).map { "\(origin.url)/\($0).png" }
+        let victim = try Self.start(fleet, urls: urls, in: directory, number: 0)
+        for half in halves { await half.wait() }
+        #expect(try await fleet.redis.command("KEYS", "*:lease").split(separator: "\n").count == 4)
         victim.kill()
         _ = await victim.waitUntilExit()
         // None is held for ever; −1 would be a lease without an end.
@@ -43,7 +51,8 @@ struct FleetTests {
             let left = try await fleet.redis.command("PTTL", String(lease))
             #expect(Int(left).map { $0 != -1 && $0 <= 2_000 } == true, "\(left)")
         }
-        kill(fleet.origin.identifier, SIGCONT)
+        isVictimDead.withLock { $0 = true }
+        rest.open()
         let result = await (try Self.start(fleet, urls: urls, in: directory, number: 1)).waitUntilExit()
         #expect(result.status == .exited(0), "\(result.outputText)")
         #expect(result.outputText.contains("network 4"))

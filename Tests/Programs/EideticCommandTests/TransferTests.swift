@@ -154,6 +154,26 @@ struct TransferTests {
         #expect(uninstalled.status == .exited(1) && uninstalled.errorText.contains("not installed"))
     }
 
+    @Test("B14 list tells of damaged records of the journal until their file is removed; other transfers are there")
+    func damagedJournal() async throws {
+        for name in ["a", "b", "c"] {
+            let added = try await run("add", "--begin-after", "1000", "http://127.0.0.1:1/\(name)")
+            #expect(added.status == .exited(0) && !added.errorText.contains("damaged"), "\(added.errorText)")
+        }
+        for process in processes { kill(process, SIGKILL) }
+        try await eventually("the end of the process") { processes.isEmpty }
+        let journal = directory.path(of: "state/eidetic/transfers/journal")
+        var bytes = try FileSystem().contents(of: journal)
+        let url = try #require(bytes.ranges(of: Array("http://127.0.0.1:1/b".utf8)).first)
+        bytes[url.lowerBound] ^= 0xff
+        try directory.write(bytes, to: "state/eidetic/transfers/journal")
+        let listed = try await run("list", "--json")
+        #expect(listed.status == .exited(0) && listed.errorText.contains("\(journal).damaged: damaged records"))
+        #expect(try listed.lines(ListLine.self).map(\.url) == ["http://127.0.0.1:1/a", "http://127.0.0.1:1/c"])
+        #expect(unlink("\(journal).damaged") == 0)
+        #expect(try await run("list").errorText.isEmpty)
+    }
+
     /// The transfer processes of this directory that run.
     private var processes: [Int32] {
         let files = FileSystem()

@@ -86,7 +86,11 @@ struct ImageTransferTests {
         try await handOver(request)
         try model.finish(model.transfer(0), bytes: Self.png, headers: ["Cache-Control": "max-age=60"], in: directory)
         let (pipeline, downloads) = try makePipeline()
-        #expect(try await pipeline.response(for: request).source == .disk)
+        let response = try await pipeline.response(for: request)
+        #expect(response.source == .disk)
+        // The wait is a step of its own, between the first look at the disk and the second.
+        #expect(response.trace.steps.map(\.stage) == [.memory, .disk, .network, .disk, .decode], "\(response.trace)")
+        #expect(response.trace.steps.map(\.detail).contains("by the transfer service"), "\(response.trace)")
         #expect(origin.requests.count == 1)
         withExtendedLifetime(downloads) {}
     }
@@ -115,7 +119,9 @@ struct ImageTransferTests {
         let pipeline = ImagePipeline(configuration)
         for name in ["j", "k"] {
             let request = ImageRequest("\(server.url)/\(name).png", options: .continueInBackground)
-            #expect(try await pipeline.response(for: request).source == .network)
+            let response = try await pipeline.response(for: request)
+            #expect(response.source == .network)
+            #expect(response.trace.steps.map(\.detail).contains("no transfer") == (name == "j"), "\(response.trace)")
         }
         #expect(provider.questions.withLock { $0 } == 1)
     }

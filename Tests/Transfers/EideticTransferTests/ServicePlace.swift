@@ -74,9 +74,11 @@ final class ServicePlace: Sendable {
     }
 }
 
-/// A server of numbered files in changing versions, which cuts connections.
+/// A server of numbered files in changing versions, which cuts connections, and receives uploads.
 final class NumberedServer: Sendable {
     private final class Versions: Sendable {
+        /// The digests of the bodies that were received as a whole, by their path.
+        let received = Guarded<[String: [String]]>([:])
         private let state: Guarded<(current: Int, generator: SplitMix)>
 
         init(seed: UInt64) { state = Guarded((0, SplitMix(state: seed))) }
@@ -114,9 +116,14 @@ final class NumberedServer: Sendable {
         self.size = size
         let versions = Versions(seed: seed)
         self.versions = versions
-        origin = try ScriptedOrigin { request in
+        origin = try ScriptedOrigin(readsBodies: true) { request in
             onRequest()
             let cut = versions.cut(oneIn: cutsOneIn, below: size)
+            if request.method == "PUT" {
+                let digest = Digest(sha256: request.body).hexadecimal
+                versions.received.withLock { $0[request.path, default: []].append(digest) }
+                return cut == nil ? [.response(201)] : [.close]
+            }
             return Self.steps(for: request, size: size, version: versions.current, cut: cut)
         }
     }
@@ -130,6 +137,9 @@ final class NumberedServer: Sendable {
     func digests(of path: String) -> Set<String> {
         Set((0...versions.current).map { Digest(sha256: Self.body(of: path, version: $0, size: size)).hexadecimal })
     }
+
+    /// The digests of the bodies that were received at a path as a whole.
+    func receivedDigests(at path: String) -> [String] { versions.received.withLock { $0[path, default: []] } }
 
     static func body(of path: String, version: Int, size: Int) -> [UInt8] {
         var generator = SplitMix(

@@ -69,10 +69,15 @@ extension Application: BackgroundTaskProvider {
             do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
         }
         let identifier = beginBackgroundTask(named: name) { task.cancel() }
-        defer { if identifier != .invalid { endBackgroundTask(identifier) } }
         if identifier == .invalid { task.cancel() }
+        // Ends the background task wherever the operation ends: the caller's actor may be busy then.
+        let end = Task<Void, Never>.detached(priority: Task.currentPriority) { [self] in
+            _ = await task.value
+            if identifier != .invalid { endBackgroundTask(identifier) }
+        }
         let result = await withTaskCancellationHandler {
-            await task.value
+            await end.value
+            return await task.value
         } onCancel: {
             task.cancel()
         }

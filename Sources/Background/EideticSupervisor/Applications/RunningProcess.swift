@@ -92,7 +92,11 @@ final class RunningProcess {
             reasons.failedStart = "process \(handle.identifier) was killed before it had started its program"
         case .started: return .started
         case .failed(let error):
-            reasons.failedStart = "\(SystemError(.open, errorNumber: error, path: program))"
+            let isInterpreterMissing = error == ENOENT && access(program, F_OK) == 0
+            reasons.failedStart =
+                isInterpreterMissing
+                ? "\(program): the interpreter that it names does not exist"
+                : "\(SystemError(.open, errorNumber: error, path: program))"
         }
         // The reason of its end is then that of the kill.
         return reasons.kill.map { .killed($0) } ?? .failed
@@ -142,7 +146,8 @@ final class RunningProcess {
     func requestEnd() {
         log("SIGTERM is sent to process \(handle.identifier)")
         handle.signal(SIGTERM)
-        cancelSuspension()
+        _ = suspensions.end(at: Clock.now)
+        freezer.thaw()
     }
 
     /// Leaves the process alone, which then runs without a supervisor.
@@ -273,6 +278,11 @@ final class RunningProcess {
         freezer.thaw()
     }
 
+    /// A Boolean value indicating whether one of its threads uses a processor, or waits for one.
+    var isAtWork: Bool {
+        freezer.processes.contains { ProcessStatus.threads(of: $0).contains { $0.state == "R" } }
+    }
+
     /// Tries to stop a process again that was thawed briefly.
     func endBriefThaw() -> FreezeAttempt.Outcome {
         let outcome = FreezeAttempt.begin(freezer, page: page.file)
@@ -329,7 +339,7 @@ final class RunningProcess {
         var text = reasonOfEnd
         if report.wasLaunching { text += ", during the launch" }
         if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
-        let suspended = suspensions.total
+        let suspended = suspensions.total(at: Clock.now)
         if suspended > .zero {
             text += ", suspended \(suspensions.count) times for \(Int(suspended.inMilliseconds)) ms"
         }

@@ -45,7 +45,10 @@ extension SupervisedApplication {
         case .recordObstacle(let text): components.remarks.obstacle = text
         case .reportSessionFailure(let session): context.transfers.reportFailure(of: session, to: program)
         case .updateTransferHold: context.transfers.updateHold(of: program)
-        case .endBriefThaw: if let process { perform(components.thaws.end(process.endBriefThaw(), in: view)) }
+        case .endBriefThaw:
+            guard let process else { return }
+            let isAtWork = process.isAtWork
+            perform(components.thaws.end(process.endBriefThaw(), isAtWork: isAtWork, in: view))
         case .watchCallers: watchCallers()
         case .watchSuspended: watchSuspended()
         case .continueInBackground: perform(components.continueInBackground(in: view))

@@ -63,6 +63,7 @@ final class CallerConnection {
     private static func add(connectionsOf process: Int32, to search: inout Search) {
         guard let handle = ProcessHandle(identifier: process) else { return }
         let bus = ProcessStatus.environmentValue(of: "DBUS_SESSION_BUS_ADDRESS", in: process)
+        let display = ProcessStatus.environmentValue(of: "WAYLAND_DISPLAY", in: process)
         let files = FileSystem()
         for number in KernelFile.names(in: "/proc/\(process)/fd").compactMap({ Int32($0) }) {
             guard let target = try? files.linkTarget(of: "/proc/\(process)/fd/\(number)"), target.hasPrefix("socket:")
@@ -73,7 +74,10 @@ final class CallerConnection {
                 if errno == EPERM { return }
                 continue
             }
-            guard let peer = peerName(of: copy), let source = ShortThaws.Source(peer: peer, sessionBus: bus) else {
+            let source = peerName(of: copy).flatMap {
+                ShortThaws.Source(peer: $0, sessionBus: bus, waylandDisplay: display)
+            }
+            guard let source else {
                 close(copy)
                 continue
             }

@@ -9,12 +9,14 @@ package struct ShortThaws: ApplicationComponent {
     package enum Source: String, Sendable, Hashable, CaseIterable {
         case display, bus
 
-        /// Recognises a server by the address of its socket; `nil` for any other.
-        package init?(peer: String, sessionBus: String?) {
+        /// Recognises a server by the address of its socket, which the application's variables may name; `nil` for any
+        /// other.
+        package init?(peer: String, sessionBus: String?, waylandDisplay: String?) {
             let name = peer.split(separator: "/").last.map(String.init) ?? peer
             // Displays of `ssh -X` are ports of this machine.
             let port = peer.hasPrefix("tcp:") ? Int(peer.dropFirst(4)) : nil
             if peer.contains(".X11-unix/X") || name.hasPrefix("wayland-") || port.map((6_000...6_063).contains) ?? false
+                || waylandDisplay == peer || waylandDisplay == name
             {
                 self = .display
             } else if name == "bus" || name.hasPrefix("dbus-") || peer.contains("/at-spi")
@@ -38,6 +40,11 @@ package struct ShortThaws: ApplicationComponent {
     private static let retryPause = Duration.milliseconds(2)
     private static let attemptTime = Duration.milliseconds(200)
     private static let attemptLimit = 100
+    /// The number of further ones after the last data of a bus, and after one at whose end the application was at work:
+    /// another call may have been read while everything was stopped, which takes milliseconds with signals.
+    private static let repetitionCount = 3
+    /// The most further ones; callers on a bus wait for 25 s.
+    private static let repetitionLimit = 25
 
     /// The end of the one that is under way.
     private var end: Duration?
@@ -47,8 +54,15 @@ package struct ShortThaws: ApplicationComponent {
     private var nextLook: Duration?
     /// The sources for which the next one waits.
     private var waiting: Set<Source> = []
-    /// The time of a further one, once, for answers to a bus for which the last one was too short.
+    /// The time of a further one for answers to a bus for which the last one was too short.
     private var repetition: Duration?
+    /// The number of further ones that follow, and of those that may follow; 0 unless a bus was the source.
+    private var repetitions = 0
+    private var repetitionsLeft = 0
+    private var isAtWork = false
+    /// A Boolean value indicating whether the application continues in the background for others' sake: it may be
+    /// suspended there before it has answered.
+    private var isContinued = false
     private var counts: [Source: Int] = [:]
 
     package init() {}
@@ -68,7 +82,11 @@ package struct ShortThaws: ApplicationComponent {
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
         for source in waiting { counts[source, default: 0] += 1 }
-        repetition = waiting.contains(.bus) ? now + Self.pause : nil
+        let isAnswering = waiting.contains(.bus)
+        repetitions = isAnswering ? Self.repetitionCount : max(0, repetitions - 1)
+        repetitionsLeft = isAnswering ? Self.repetitionLimit : max(0, repetitionsLeft - 1)
+        repetition = min(repetitions, repetitionsLeft) > 0 ? now + Self.pause : nil
+        isAtWork = false
         waiting = []
         nextLook = nil
         attempts = 0
@@ -79,11 +97,20 @@ package struct ShortThaws: ApplicationComponent {
     }
 
     /// Records the outcome of an attempt to stop the application again; one that has opened a background task meanwhile
-    /// continues.
-    package mutating func end(_ outcome: FreezeAttempt.Outcome, in view: ApplicationView) -> [ApplicationEffect] {
+    /// continues, and one that was at work has another short time later.
+    package mutating func end(
+        _ outcome: FreezeAttempt.Outcome,
+        isAtWork: Bool = false,
+        in view: ApplicationView
+    ) -> [ApplicationEffect] {
+        self.isAtWork = self.isAtWork || isAtWork
         switch outcome {
         case .verified:
             end = nil
+            if self.isAtWork, repetitionsLeft > 0 {
+                repetitions = Self.repetitionCount
+                repetition = next
+            }
             return [.watchCallers]
         case .openTasks(let count): return continueInBackground(openTasks: count, in: view)
         case .lock, .pending:
@@ -95,9 +122,17 @@ package struct ShortThaws: ApplicationComponent {
     /// Continues the suspended application in the background, where it is suspended again as any other.
     package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
         end = nil
+        forgetRepetitions()
         guard let process = view.process else { return [] }
+        isContinued = true
         let change = LifecycleEvent.openTaskCountChanged(openTasks, process: process.identity)
         return [.handle(.resumeInBackground)] + (openTasks > 0 ? [.handle(change)] : [])
+    }
+
+    private mutating func forgetRepetitions() {
+        repetition = nil
+        repetitions = 0
+        repetitionsLeft = 0
     }
 
     /// Delays the next attempt; returns `false` if that was attempted often enough.
@@ -119,7 +154,13 @@ package struct ShortThaws: ApplicationComponent {
                 end = nil
                 waiting = []
                 nextLook = nil
-                repetition = nil
+                forgetRepetitions()
+                if view.lifecycle.state != .background { isContinued = false }
+            } else if isContinued {
+                isContinued = false
+                repetition = view.now + Self.pause
+                repetitions = Self.repetitionCount
+                repetitionsLeft = Self.repetitionLimit
             }
             return []
         case .deadline:

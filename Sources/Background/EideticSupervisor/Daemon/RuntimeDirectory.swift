@@ -7,8 +7,12 @@ package struct RuntimeDirectory: Sendable {
     package let path: String
     private let files = FileSystem()
 
-    /// Creates the directory; throws if it belongs to another user, or if others may enter it.
+    /// Creates the directory; throws if it belongs to another user, or if its path is too long for its sockets.
     package init(path: String) throws(SystemError) {
+        let capacity = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+        guard "\(path)/\(SupervisionProtocol.socketName)".utf8.count < capacity else {
+            throw SystemError(.bind, errorNumber: ENAMETOOLONG, path: path)
+        }
         try FileSystem().makeDirectories(path, mode: 0o700)
         try self.init(existing: path)
         try files.makeDirectories(applicationsPath, mode: 0o700)

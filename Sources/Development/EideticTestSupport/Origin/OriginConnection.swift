@@ -78,6 +78,7 @@ struct OriginConnection {
         }
         var request = ScriptedOrigin.Request(method: words[0], path: words[1], headers: headers, connection: number)
         guard readsBodies, let length = headers["content-length"].flatMap({ Int($0) }) else { return request }
+        if headers["expect"] == "100-continue", !send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { return nil }
         guard let body = readBody(length: length) else { return nil }
         request.body = body
         return request

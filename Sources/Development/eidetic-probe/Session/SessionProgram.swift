@@ -67,8 +67,7 @@ final class SessionProbe: BackgroundURLSessionDelegate {
     func run(_ session: BackgroundURLSession, holds: Bool) async throws(EideticError) {
         let known = Set(try await session.allTasks.compactMap(\.taskDescription))
         for number in 0..<count where !known.contains("\(number)") && !isComplete(number) {
-            let request = try BackgroundURLSession.Request(url: "\(base)/\(number)")
-            try session.downloadTask(with: request, taskDescription: "\(number)").resume()
+            try session.task(forFile: number, of: base, root: root).resume()
         }
         for task in try await session.allTasks { try await task.waitUntilAccepted() }
         print("accepted")
@@ -109,7 +108,9 @@ final class SessionProbe: BackgroundURLSessionDelegate {
         task: TransferTask,
         didCompleteWithError error: EideticError?
     ) {
-        write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(error.map { "\($0.code)" } ?? "ok")")
+        if let line = task.recordUpload(root: root, error: error) { write(line) }
+        let outcome = error.map { "\($0.code)" } ?? "ok"
+        write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(getpid()) \(outcome)")
         // The acknowledgement follows this callback.
         completionCount += 1
         let waiting = waiter

@@ -63,11 +63,12 @@ final class TransferredImages: Sendable {
         throw .cancelled
     }
 
-    /// Waits until the disk has an image that has come; returns `false` if there is none.
-    private func waitForArrival(of request: ImageRequest) async -> Bool {
+    /// Waits until the disk has an image that has come; returns `false` if there is none, and `nil` if the provider was
+    /// not asked.
+    private func waitForArrival(of request: ImageRequest) async -> Bool? {
         guard request.options.contains(.continueInBackground), !isUnresponsive.withLock({ $0 }),
             let key = try? disk.storedKeyForWriting(request.resourceKey)
-        else { return false }
+        else { return nil }
         return await withTaskGroup(of: Bool?.self) { [provider] group in
             group.addTask { await provider.waitForArrival(of: key) }
             group.addTask { (try? await Task.sleep(for: Self.arrivalLimit)) == nil ? false : nil }
@@ -89,8 +90,13 @@ extension TransferredImages: DataStage {
     /// Searches the disk once more if an earlier process has handed over the download, and its image has come.
     nonisolated(nonsending) func find(_ job: DataJob, after search: DataSearch) async throws(EideticError) -> DataLookup
     {
-        guard search.stale == nil, await waitForArrival(of: job.request) else { return .missing(search) }
-        return try await stage.find(job, after: DataSearch())
+        let timer = StepTimer(job.context)
+        guard search.stale == nil, let hasArrived = await waitForArrival(of: job.request) else {
+            return .missing(search)
+        }
+        var search = search
+        search.steps.append(timer.step(.network, detail: hasArrived ? "by the transfer service" : "no transfer"))
+        return hasArrived ? try await stage.find(job, after: search) : .missing(search)
     }
 }
 

@@ -28,7 +28,7 @@ struct SupervisorClient {
         switch error.errorNumber {
         case ENOENT, ECONNREFUSED:
             EideticError(.notFound, message: "no supervisor runs (\(path)): \(remedy)")
-        case EACCES: EideticError(.permissionDenied, message: "the supervisor at \(path) belongs to another user")
+        case EACCES: EideticError(.permissionDenied, message: "\(path) belongs to another user")
         case EAGAIN: EideticError(.timedOut, message: "the supervisor at \(path) is too busy")
         default: EideticError(.fileFailure, message: "cannot connect to the supervisor at \(path): \(error)")
         }

@@ -9,11 +9,21 @@ extension TransferCommands {
         options: [session.definition, application.definition, CommonOptions.json]
     ) { service, arguments throws(EideticError) in
         let transfers = try await service.transfers(in: arguments[session])
+        reportDamage()
         for transfer in transfers where TextStream.output.failure == nil {
             let asJSON = arguments.contains(CommonOptions.json)
             TextStream.output.writeLine(asJSON ? json(for: transfer).text : text(for: transfer))
         }
         return .success
+    }
+
+    /// Reports the file of damaged records that the transfer process has set aside, until it is removed.
+    private static func reportDamage() {
+        guard let directory = ServiceLocation.standard.directory else { return }
+        let file = "\(directory)/journal.damaged"
+        guard (try? FileSystem().status(of: file)) != nil else { return }
+        let loss = "damaged records of the journal; transfers that only these recorded are lost"
+        Diagnostics.report("\(file): \(loss). Remove the file to end this message")
     }
 
     private static func json(for transfer: TransferStatus) -> JSON {

@@ -166,7 +166,23 @@ struct ProcessPartTests {
         #expect(effects.events == [.resumeInBackground] && thaws.deadline == nil)
     }
 
-    @Test("B05 callers on a bus get a second short thaw, in which a slow machine answers, and no third one")
+    @Test(
+        "B01 displays and buses are recognised by their sockets, and by the names that the application has for them",
+        arguments: [
+            ("/tmp/.X11-unix/X0", nil, nil, .display), ("tcp:6010", nil, nil, .display), ("tcp:7000", nil, nil, nil),
+            ("/run/user/1000/wayland-1", nil, nil, .display), ("/run/user/1000/gamescope-0", nil, nil, nil),
+            ("/run/user/1000/gamescope-0", nil, "gamescope-0", .display),
+            ("/srv/display", nil, "/srv/display", .display),
+            ("/run/user/1000/bus", nil, nil, .bus), ("/tmp/dbus-abc", nil, nil, .bus),
+            ("/run/user/1000/at-spi/bus_0", nil, nil, .bus), ("/srv/own", "unix:path=/srv/own,guid=1", nil, .bus),
+            ("/srv/own", nil, "", nil), ("/run/user/1000/pulse/native", nil, "wayland-1", nil),
+        ] as [(String, String?, String?, ShortThaws.Source?)]
+    )
+    func recognisedServers(peer: String, bus: String?, display: String?, source: ShortThaws.Source?) {
+        #expect(ShortThaws.Source(peer: peer, sessionBus: bus, waylandDisplay: display) == source)
+    }
+
+    @Test("B05 callers on a bus get three further short thaws, in which a slow machine answers, and no fourth one")
     func repeatedThaw() {
         let suspended = ApplicationView.running(.suspended)
         var thaws = ShortThaws()
@@ -177,12 +193,56 @@ struct ProcessPartTests {
         }
         #expect(thaws.request(from: .bus, in: suspended.at(start)).names == ["thawBriefly"])
         end(at: start)
-        let second = start + ShortThaws.pause
-        #expect(thaws.deadline == second)
-        #expect(thaws.handle(.deadline, in: suspended.at(second - .milliseconds(1))).isEmpty)
-        #expect(thaws.handle(.deadline, in: suspended.at(second)).names == ["thawBriefly"])
-        end(at: second)
+        for number in 1...3 {
+            let next = start + ShortThaws.pause * number
+            #expect(thaws.deadline == next)
+            #expect(thaws.handle(.deadline, in: suspended.at(next - .milliseconds(1))).isEmpty)
+            #expect(thaws.handle(.deadline, in: suspended.at(next)).names == ["thawBriefly"])
+            end(at: next)
+        }
         #expect(thaws.deadline == nil)
+    }
+
+    @Test("B05 an application that is at work on an answer when a short thaw ends gets further ones, at most 25")
+    func thawsAtWork() {
+        let suspended = ApplicationView.running(.suspended)
+        func count(atWork workCount: Int, from source: ShortThaws.Source) -> Int {
+            var thaws = ShortThaws(), time = start, count = 1
+            _ = thaws.request(from: source, in: suspended.at(time))
+            while true {
+                _ = thaws.handle(.deadline, in: suspended.at(time + ShortThaws.length))
+                // Busy in the first attempt only, as what is stopped does not run.
+                _ = thaws.end(.pending, isAtWork: count <= workCount, in: suspended.at(time + ShortThaws.length))
+                _ = thaws.end(.verified, in: suspended.at(time + ShortThaws.length))
+                guard let deadline = thaws.deadline else { return count }
+                time = deadline
+                count += thaws.handle(.deadline, in: suspended.at(time)).names == ["thawBriefly"] ? 1 : 100
+            }
+        }
+        #expect((0...4).map { count(atWork: $0, from: .bus) } == [4, 4, 5, 6, 7])
+        #expect(count(atWork: 1_000, from: .bus) == 26)
+        #expect(count(atWork: 1_000, from: .display) == 1)
+    }
+
+    @Test("B05 an application that continued in the background for others gets a short thaw after its next suspension")
+    func thawAfterContinuation() {
+        let suspended = ApplicationView.running(.suspended).at(start)
+        for state in [AdoptedProcess.State.background, .active] {
+            var thaws = ShortThaws()
+            _ = thaws.request(from: .bus, in: suspended)
+            _ = thaws.end(.pending, in: suspended)
+            let effects = thaws.end(.pending, in: suspended.at(start + .milliseconds(200)))
+            #expect(effects.events == [.resumeInBackground])
+            _ = thaws.handle(.settled, in: ApplicationView.running(state).at(start))
+            #expect(thaws.deadline == nil)
+            let later = suspended.at(start + .seconds(9))
+            _ = thaws.handle(.settled, in: later)
+            #expect(thaws.deadline == (state == .background ? start + .seconds(9) + ShortThaws.pause : nil))
+            guard let deadline = thaws.deadline else { continue }
+            #expect(thaws.handle(.deadline, in: suspended.at(deadline)).names == ["thawBriefly"])
+            _ = thaws.end(.verified, in: suspended.at(deadline + ShortThaws.length))
+            #expect(thaws.deadline == deadline + ShortThaws.pause)
+        }
     }
 
     @Test("B05 an application continues before the queue of its display is full, and not for unread bytes of a bus")

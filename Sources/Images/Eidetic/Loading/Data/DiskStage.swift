@@ -46,7 +46,8 @@ final class DiskStage: DataStage {
                 switch found {
                 case .found(let stored):
                     let share = budget.makeCompleteShare(of: stored.bytes, for: context)
-                    if let image = image(of: stored, for: load, timer: timer, share: share) { return .found(image) }
+                    let image = image(of: stored, for: load, after: search.steps, timer: timer, share: share)
+                    if let image { return .found(image) }
                     search.stale = stored
                     detail = "stale"
                 case .missing(let reason, let part):
@@ -76,7 +77,13 @@ final class DiskStage: DataStage {
 // MARK: Searching
 extension DiskStage {
     /// Returns the image of an entry; `nil` if the server must confirm it first.
-    private func image(of stored: StoredEntry, for load: Load, timer: StepTimer, share: BodyShare) -> EncodedImage? {
+    private func image(
+        of stored: StoredEntry,
+        for load: Load,
+        after steps: [LoadTrace.Step],
+        timer: StepTimer,
+        share: BodyShare
+    ) -> EncodedImage? {
         guard case .allowed(let note, let timeToLive, let needsRevalidation) = rules.use(of: stored, for: load)
         else { return nil }
         let size = load.policy.tiers.isValidation ? "" : "hit, \(ByteCount(stored.bytes.count))"
@@ -88,7 +95,7 @@ extension DiskStage {
         facts.diskKey = stored.entry.key
         facts.mayBeDerivedFrom = !rules.dependsOnFields(stored) && !stored.record.dependsOnHooks
         let step = timer.step(.disk, detail: detail)
-        let image = EncodedImage(stored.bytes, from: .disk, steps: [step], facts: facts)
+        let image = EncodedImage(stored.bytes, from: .disk, steps: steps + [step], facts: facts)
         return StoragePlan(for: image, share: share).image
     }
 
