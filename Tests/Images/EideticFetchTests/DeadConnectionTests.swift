@@ -124,6 +124,28 @@ struct DeadConnectionTests {
         for task in tasks { #expect(try await task.value == 200) }
     }
 
+    /// Firefox makes as many attempts of a safe request (`network.http.request.max-attempts`).
+    @Test("L24 a lost request is sent again ten times if the origin answers others, and else once")
+    func repetitions() async throws {
+        let image = Fixture.image(), answered = [3, 14]
+        let origin = try ScriptedOrigin { request in
+            guard answered.contains(request.connection) else { return [.close] }
+            return [.response(200, headers: ["Connection": "close"], body: image)]
+        }
+        func expectLoss(afterConnections count: Int) async {
+            let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
+            #expect(error?.code == .connectionLost, "\(String(describing: error))")
+            #expect(origin.connectionCount == count)
+        }
+        await expectLoss(afterConnections: 2)
+        for count in answered {
+            #expect(try await downloader.fetch(url: origin.url).bytes == image)
+            #expect(origin.connectionCount == count)
+        }
+        await expectLoss(afterConnections: 25)
+        await expectLoss(afterConnections: 27)
+    }
+
     @Test("L04 a connection that is closed in the TLS handshake is connectionLost, a temporary failure")
     func endsInHandshake() async throws {
         let nowhere = try Relay(to: 1)
