@@ -15,7 +15,8 @@ extension Exchange {
     /// - SeeAlso: RFC 9112, section 9.3.1; RFC 9113, sections 6.8 and 8.7.
     func mayBeRepeated(after code: CURLcode, originAnswers: Bool) -> Bool {
         guard repetitionCount < (originAnswers ? Self.repetitionLimit : 1), failure == nil, headLines.byteCount == 0,
-            FetchRequest.isIdempotent(request.redirect.method), !(400..<600).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE))
+            FetchRequest.isIdempotent(request.redirect.method),
+            !(400..<600).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE))
         else { return false }
         switch code {
         // The end of a stream of HTTP/2, and of its connection, is that of a body, even before the head.
