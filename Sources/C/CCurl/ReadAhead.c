@@ -12,6 +12,7 @@ static struct {
     long (*set_option)(void *context, int option, long value, void *pointer);
     void (*set_buffer)(void *context, size_t length);
     int (*has_pending)(const void *session);
+    int (*shutdown)(const void *session);
     void *(*input)(const void *session);
     int (*test_flags)(const void *input, int flags);
 } tls;
@@ -39,12 +40,13 @@ void eidetic_curl_find_tls(void) {
     tls.set_option = (long (*)(void *, int, long, void *))dlsym(RTLD_DEFAULT, "SSL_CTX_ctrl");
     tls.set_buffer = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "SSL_CTX_set_default_read_buffer_len");
     tls.has_pending = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");
+    tls.shutdown = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_get_shutdown");
     tls.input = (void *(*)(const void *))dlsym(RTLD_DEFAULT, "SSL_get_rbio");
     tls.test_flags = (int (*)(const void *, int))dlsym(RTLD_DEFAULT, "BIO_test_flags");
 }
 
 static int can_read_ahead(void) {
-    return tls.set_option && tls.set_buffer && tls.has_pending && tls.input && tls.test_flags;
+    return tls.set_option && tls.set_buffer && tls.has_pending && tls.shutdown && tls.input && tls.test_flags;
 }
 
 /// Returns 1 if the environment defines a proxy for libcurl.
@@ -81,6 +83,9 @@ const void *eidetic_curl_tls_session(CURL *easy) {
 }
 
 int eidetic_curl_holds_bytes(const void *session) {
+    // SSL_RECEIVED_SHUTDOWN, of <openssl/ssl.h>: one exchange has read the end; the others are not called for it.
+    const int received_end = 2;
+    if (tls.shutdown(session) & received_end) return 1;
     // BIO_FLAGS_READ, of <openssl/bio.h>: set if the last read must be repeated later.
     const int should_read = 1;
     void *input = tls.input(session);

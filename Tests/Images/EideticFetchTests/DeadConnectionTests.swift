@@ -124,6 +124,93 @@ struct DeadConnectionTests {
         for task in tasks { #expect(try await task.value == 200) }
     }
 
+    /// RFC 8446, section 6.1: `close_notify` ends a session; TCP may stay open.
+    @Test("L24 every request over a TLS session that its server ends is sent again")
+    @MainActor
+    func endsSession() async throws {
+        let folder = try #require(server.authorityFile?.parentPath)
+        let arguments = ["-c", Self.endingServer, "\(folder)/server.pem", "\(folder)/server.key"]
+        let ending = try Subprocess("python3", arguments: arguments)
+        try #require(await ending.waitForOutput("\n"), "\(ending.errorsSoFar)")
+        let port = ending.outputSoFar.filter(\.isNumber)
+        let tasks = try (0..<4).map { number in
+            var request = try FetchRequest(url: "https://localhost:\(port)/\(number)")
+            request.requiresImage = false
+            return Task.immediate { [downloader, request] in try await downloader.fetch(request).bytes }
+        }
+        for task in tasks { #expect(try await task.value == Array("x".utf8)) }
+    }
+
+    /// A server of HTTP/2 that answers three of four requests over its first session, ends that, and leaves TCP open.
+    private static let endingServer = """
+        import socket, ssl, struct, sys
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1], sys.argv[2])
+        context.set_alpn_protocols(["h2"])
+        listener, connections = socket.create_server(("127.0.0.1", 0)), []
+        print(listener.getsockname()[1], flush=True)
+
+        def frame(kind, flags, stream, body=b""):
+            return struct.pack(">I", len(body))[1:] + struct.pack(">BBI", kind, flags, stream) + body
+
+        def serve(connection, count):
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            session = context.wrap_bio(incoming, outgoing, server_side=True)
+            def wait(call):
+                while True:
+                    try:
+                        return call()
+                    except ssl.SSLWantReadError:
+                        connection.sendall(outgoing.read())
+                        incoming.write(connection.recv(65536) or sys.exit())
+            wait(session.do_handshake)
+            session.write(frame(4, 0, 0))
+            wait(lambda: session.read(24))
+            data, streams = b"", []
+            while True:
+                while len(streams) < count:
+                    while len(data) < 9 or len(data) < 9 + int.from_bytes(data[:3], "big"):
+                        data += wait(lambda: session.read(65536))
+                    if data[3] == 1:
+                        streams.append(int.from_bytes(data[5:9], "big"))
+                    data = data[9 + int.from_bytes(data[:3], "big"):]
+                # 88 is ":status: 200" (RFC 7541, appendix A).
+                for stream in streams[:3]:
+                    session.write(frame(1, 4, stream, b"\\x88") + frame(0, 1, stream, b"x"))
+                if count > 1:
+                    try:
+                        session.unwrap()
+                    except ssl.SSLWantReadError:
+                        return connection.sendall(outgoing.read())
+                streams = []
+
+        while True:
+            connections.append(listener.accept()[0])
+            serve(connections[-1], 4 if len(connections) == 1 else 1)
+        """
+
+    /// Firefox makes as many attempts of a safe request (`network.http.request.max-attempts`).
+    @Test("L24 a lost request is sent again ten times if the origin answers others, and else once")
+    func repetitions() async throws {
+        let image = Fixture.image(), answered = [3, 14]
+        let origin = try ScriptedOrigin { request in
+            guard answered.contains(request.connection) else { return [.close] }
+            return [.response(200, headers: ["Connection": "close"], body: image)]
+        }
+        func expectLoss(afterConnections count: Int) async {
+            let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
+            #expect(error?.code == .connectionLost, "\(String(describing: error))")
+            #expect(origin.connectionCount == count)
+        }
+        await expectLoss(afterConnections: 2)
+        for count in answered {
+            #expect(try await downloader.fetch(url: origin.url).bytes == image)
+            #expect(origin.connectionCount == count)
+        }
+        await expectLoss(afterConnections: 25)
+        await expectLoss(afterConnections: 27)
+    }
+
     @Test("L04 a connection that is closed in the TLS handshake is connectionLost, a temporary failure")
     func endsInHandshake() async throws {
         let nowhere = try Relay(to: 1)

@@ -52,9 +52,10 @@ void eidetic_curl_set_read_ahead(CURL *easy, int heeds_environment);
 /// Returns OpenSSL's session of the current connection; NULL if there is none, or none that reads ahead.
 const void *eidetic_curl_tls_session(CURL *easy);
 
-/// Returns 1 if a session may have buffered records, so that libcurl must be called without an event of the socket.
+/// Returns 1 if a session may have buffered records, or the server has ended it, so that libcurl must be called without
+/// an event of the socket.
 ///
-/// It returns 0 once a read has found no more bytes.
+/// It returns 0 once a read has found no more bytes. Of several exchanges only one has read the end of a session.
 int eidetic_curl_holds_bytes(const void *session);
 
 CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);

@@ -1,6 +1,7 @@
 import EideticCore
 
-/// The origins whose connections may be dead: after a time-out on them, or after a change of the network.
+/// The origins that answer, and those whose connections may be dead: after a time-out on them, or after a change of the
+/// network.
 ///
 /// Over HTTP/2 libcurl does not close a connection when an exchange on it times out, and would send the next exchange
 /// over it. It is used on one thread only.
@@ -25,9 +26,21 @@ struct ConnectionHealth {
     /// The time since which the connections of an origin are suspected, by the engine's clock.
     private var suspectedSince: [Origin: Duration] = [:]
     private var lastNetworkChange: Duration?
+    /// The origins whose last exchange ended with a response.
+    private var answeringOrigins: Set<Origin> = []
 
     /// A Boolean value indicating whether every connection can be reused.
     var isHealthy: Bool { suspectedSince.isEmpty && lastNetworkChange == nil }
+
+    /// Returns a Boolean value indicating whether the last exchange with an origin ended with a response.
+    func answers(_ origin: Origin) -> Bool { answeringOrigins.contains(origin) }
+
+    /// Records the end of an exchange that was not cancelled.
+    mutating func recordEnd(of origin: Origin, isAnswered: Bool) {
+        guard isAnswered != answers(origin) else { return }
+        if answeringOrigins.count >= Self.capacity { answeringOrigins.removeAll() }
+        if isAnswered { answeringOrigins.insert(origin) } else { answeringOrigins.remove(origin) }
+    }
 
     /// Records a time-out.
     mutating func recordTimeout(of origin: Origin, now: Duration) {

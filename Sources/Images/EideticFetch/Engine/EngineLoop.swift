@@ -153,14 +153,14 @@ extension EngineLoop {
     private func finish(_ exchange: Exchange, code: CURLcode) {
         activeExchanges[exchange.request.id] = nil
         decodingList.remove(exchange)
-        if exchange.mayBeRepeated(after: code) {
+        let origin = exchange.request.origin
+        if exchange.mayBeRepeated(after: code, originAnswers: connectionHealth.answers(origin)) {
             curl_multi_remove_handle(multi, exchange.easy)
             return start(exchange.request, queued: exchange.queued, repeating: exchange)
         }
         let outcome = exchange.makeOutcome(code: code)
-        if code == CURLE_OPERATION_TIMEDOUT {
-            connectionHealth.recordTimeout(of: exchange.request.origin, now: clock.now)
-        }
+        if code != CURLE_ABORTED_BY_CALLBACK { connectionHealth.recordEnd(of: origin, isAnswered: outcome.head != nil) }
+        if code == CURLE_OPERATION_TIMEDOUT { connectionHealth.recordTimeout(of: origin, now: clock.now) }
         if !connectionHealth.isHealthy { updateConnectionHealth(after: exchange, code: code) }
         curl_multi_remove_handle(multi, exchange.easy)
         if code == CURLE_OK, exchange.failure == nil, exchange.handle.hasOnlyCommonOptions {

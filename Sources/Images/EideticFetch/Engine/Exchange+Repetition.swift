@@ -2,16 +2,20 @@ import CCurl
 import EideticCore
 
 extension Exchange {
+    /// The largest number of repetitions of a request; Firefox has as many (`network.http.request.max-attempts`).
+    static let repetitionLimit = 10
+
     /// Returns whether the request is sent once more, over a new connection.
     ///
     /// A server may end a connection while a request is on its way, for instance a kept one after a number of requests,
     /// or a new one because it is being restarted. libcurl sends the request again over other kept connections, and
-    /// gives up after five. The server has not begun to answer, so an idempotent request may be repeated; a repetition
-    /// that fails should not be.
+    /// gives up after five. The server has not begun to answer, so an idempotent request may be repeated. A repetition
+    /// that fails is repeated only if the origin answers other requests.
     ///
     /// - SeeAlso: RFC 9112, section 9.3.1; RFC 9113, sections 6.8 and 8.7.
-    func mayBeRepeated(after code: CURLcode) -> Bool {
-        guard !isRepeated, failure == nil, headLines.byteCount == 0, FetchRequest.isIdempotent(request.redirect.method),
+    func mayBeRepeated(after code: CURLcode, originAnswers: Bool) -> Bool {
+        guard repetitionCount < (originAnswers ? Self.repetitionLimit : 1), failure == nil, headLines.byteCount == 0,
+            FetchRequest.isIdempotent(request.redirect.method),
             !(400..<600).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE))
         else { return false }
         switch code {

@@ -47,8 +47,8 @@ final class Exchange {
     /// The rate limit of all exchanges together; `nil` for no limit.
     var rateLimiter: RateLimiter?
     var timer: ExchangeTimer
-    /// A Boolean value indicating whether the exchange repeats another one of the same request.
-    let isRepeated: Bool
+    /// The number of exchanges of the same request that this one repeats.
+    let repetitionCount: Int
     /// The time of day at which the exchange started.
     let requestTime: Timestamp
     let time: any TimeSource
@@ -86,7 +86,7 @@ final class Exchange {
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
         timer = ExchangeTimer(start: previous?.timer.start, at: clock.now)
-        isRepeated = previous != nil
+        repetitionCount = previous.map { $0.repetitionCount + 1 } ?? 0
         stopCountAtStart = clock.stopCount
         handle.errorBuffer.pointee = 0
     }

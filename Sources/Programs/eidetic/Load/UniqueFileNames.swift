@@ -88,12 +88,16 @@ struct UniqueFileNames {
     /// Decodes percent-encoded bytes.
     static func percentDecodedBytes(_ text: Substring) -> [UInt8] { Array(DataURL.percentDecoded(text.utf8)) }
 
+    private static let special: Set<Unicode.Scalar> = ["/", "\\", "?", "*", ":", "|", "\"", "<", ">"]
+
     /// Replaces characters that are invalid in file names or special in shells, and removes leading dots.
     ///
     /// It compares Unicode scalars, because a character may combine a slash with an accent.
     private static func sanitized(_ name: String) -> String {
-        let special: Set<Unicode.Scalar> = ["/", "\\", "?", "*", ":", "|", "\"", "<", ">"]
-        let safe = name.unicodeScalars.map { special.contains($0) || $0.isControl ? "_" : $0 }
-        return String(String.UnicodeScalarView(safe.drop { $0 == "." || $0 == " " || $0 == "-" }))
+        var safe = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars.drop(while: { $0 == "." || $0 == " " || $0 == "-" }) {
+            safe.append(special.contains(scalar) || scalar.isControl ? "_" : scalar)
+        }
+        return String(safe)
     }
 }
