@@ -78,7 +78,6 @@ static bool fail(struct heif_error error, eidetic_codec_outcome *outcome) {
 
 static void read_code_points(eidetic_heif *heif, eidetic_heif_info *info) {
     struct heif_color_profile_nclx *points = NULL;
-    info->primaries = info->transfer = 2;
     // The library refuses code points that it does not know.
     if (lib.heif_image_handle_get_nclx_color_profile(heif->image, &points).code != heif_error_Ok || !points) return;
     info->primaries = points->color_primaries;

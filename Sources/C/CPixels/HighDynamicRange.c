@@ -28,8 +28,8 @@ EIDETIC_INLINE void multiply(const float *m, const float *in, float *out) {
 
 // The factor for a colour whose largest channel is `largest`.
 EIDETIC_INLINE float gain(const eidetic_hdr *map, float largest) {
-    if (largest >= map->peak) return largest > 1 ? 1 / largest : 1;
-    if (largest <= 1) return map->gains[0];
+    if (largest <= 1 || map->peak <= 1) return map->gains[0];
+    if (largest >= map->peak) return 1 / largest;
     float position = (largest - 1) / (map->peak - 1) * EIDETIC_HDR_GAINS;
     int index = (int)position;
     float part = position - (float)index;

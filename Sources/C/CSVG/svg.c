@@ -19,7 +19,6 @@ enum { FORMAT_ARGB32 = 0 };
 static struct {
     void *(*rsvg_handle_new_from_data)(const uint8_t *, size_t, g_error **);
     void (*rsvg_handle_set_dpi)(void *, double);
-    int (*rsvg_handle_get_intrinsic_size_in_pixels)(void *, double *, double *);
     void (*rsvg_handle_get_intrinsic_dimensions)(
         void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *);
     int (*rsvg_handle_render_document)(void *, void *, const rsvg_rectangle *, g_error **);
@@ -41,8 +40,7 @@ static void load(void) {
 #define SYMBOL(f) {#f, (void **)&lib.f}
     static const eidetic_codec_symbol symbols[] = {
         SYMBOL(rsvg_handle_new_from_data), SYMBOL(rsvg_handle_set_dpi),
-        SYMBOL(rsvg_handle_get_intrinsic_size_in_pixels), SYMBOL(rsvg_handle_get_intrinsic_dimensions),
-        SYMBOL(rsvg_handle_render_document), SYMBOL(rsvg_major_version), SYMBOL(rsvg_minor_version),
+        SYMBOL(rsvg_handle_get_intrinsic_dimensions), SYMBOL(rsvg_handle_render_document), SYMBOL(rsvg_major_version), SYMBOL(rsvg_minor_version),
         SYMBOL(rsvg_micro_version), SYMBOL(g_object_unref), SYMBOL(g_error_free),
         SYMBOL(cairo_image_surface_create_for_data), SYMBOL(cairo_surface_flush), SYMBOL(cairo_surface_destroy),
         SYMBOL(cairo_create), SYMBOL(cairo_status), SYMBOL(cairo_destroy),
@@ -81,9 +79,8 @@ static double in_pixels(const rsvg_length *length) {
 }
 
 // Sets the document's size in pixels. Missing sides are derived from the view box. Without a view box the size is 300
-// by 150, the CSS default.
+// by 150, the CSS default. The library's own size in pixels has an em of 12, where CSS has 16.
 static void find_size(eidetic_svg *svg, double *width, double *height) {
-    if (lib.rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, width, height)) return;
     int has_width = 0, has_height = 0, has_box = 0;
     rsvg_length svg_width = {0}, svg_height = {0};
     rsvg_rectangle box = {0};

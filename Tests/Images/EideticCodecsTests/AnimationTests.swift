@@ -88,16 +88,17 @@ struct AnimationTests {
         #expect(pixel(of: image, frame: 1, x: 2, y: 2) == SIMD4(0, 255, 0, 255))
     }
 
-    @Test("F03 GIF: uncovered and cleared pixels are transparent; restored ones are as before the frame")
-    func gifDisposal() throws {
+    /// As in Chromium 156, disposal 4 is 3.
+    @Test(
+        "F03 GIF: uncovered and cleared pixels are transparent; restored ones are as before the frame",
+        arguments: [3, 4] as [UInt8]
+    )
+    func gifDisposal(restoring: UInt8) throws {
         // 2 x 1 pixels: red on the left; green on the right, then restored; blue on the left, then cleared; green on
         // the right.
-        var gif = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x81, 1, 0] + [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9]
-        for (x, colour, disposal) in [(0, 0, 1), (1, 1, 3), (0, 2, 2), (1, 1, 1)] as [(UInt8, UInt8, UInt8)] {
-            gif += [0x21, 0xf9, 4, disposal << 2, 5, 0, 0, 0, 0x2c, x, 0, 0, 0, 1, 0, 1, 0, 0]
-            // The clear code, the colour and the end code, of three bits each.
-            let codes = 4 | Int(colour) << 3 | 5 << 6
-            gif += [2, 2, UInt8(codes & 255), UInt8(codes >> 8), 0]
+        var gif = GIFWriter.head(width: 2, height: 1)
+        for (x, colour, disposal) in [(0, 0, 1), (1, 1, restoring), (0, 2, 2), (1, 1, 1)] as [(UInt8, UInt8, UInt8)] {
+            gif += GIFWriter.frame(x: x, y: 0, colour: colour, disposal: disposal)
         }
         let image = try ImageDecoder.decode(gif + [0x3b], options: all)
         let red = SIMD4<UInt8>(255, 0, 0, 255), green = SIMD4<UInt8>(0, 255, 0, 255)

@@ -92,6 +92,11 @@ struct ColourSpaceTests {
         Case("reserved primaries", [codePoints(3, 13, 0, 1), gamma(100_000)], shown: linear),
         Case("code points in narrow range", [codePoints(12, 13, 0, 0)], shown: same),
         Case("code points behind a palette", [("PLTE", [1, 2, 3]), codePoints(12, 13, 0, 1)], shown: same),
+        Case("code points without a known transfer", [codePoints(1, 12, 0, 1), gamma(100_000)], shown: linear),
+        Case("sRGB without an intent", [("sRGB", []), gamma(100_000)], shown: linear),
+        Case("sRGB with an unknown intent", [("sRGB", [4]), gamma(100_000)], shown: linear),
+        Case("sRGB with two intents", [("sRGB", [0, 0]), gamma(100_000)], shown: linear),
+        Case("a profile without a name", [("iCCP", Array(profile.1.dropFirst(4))), gamma(100_000)], shown: linear),
         Case("no profile, and gamma", [("iCCP", invalidProfile), gamma(100_000)], shown: linear),
     ]
 
@@ -198,5 +203,48 @@ struct ColourSpaceTests {
         let right = try Self.decodedPixel(of: Self.png(png))
         #expect(right != stored)
         Self.expect(try decoded(primaries, transfer), near: [right.x, right.y, right.z])
+    }
+
+    /// 64 x 64 pixels by x265, whose sequence parameter set states colours: Display P3, without and with other facts
+    /// before them, and PQ with 10 bits.
+    static let videos: [(name: String, points: (UInt8, UInt8), configuration: String, data: String)] = [
+        (
+            "Display P3", (12, 13),
+            "AAAAd2h2Y0MBBAgAAAAAAAAAAAAe8AD8//j4AAAPAyAAAQAXQAEMAf//BAgAAAMAnjgAAAMAAB66AkAhAAEAKkIBAQQIAAADAJ44AAADAAAe"
+                + "kAQQILLdSSU1zcMDQYEAAAMAAQAAAwABCCIAAQAIRAHBcoYMAiQ=",
+            "AAAAGCgBrxOA5TPAn//KCj/95HPD5MKK1Q9T4A=="
+        ),
+        (
+            "scaling lists, aspect ratio, overscan", (12, 13),
+            "AAAAeGh2Y0MBBAgAAAAAAAAAAAAe8AD8//j4AAAPAyAAAQAXQAEMAf//BAgAAAMAnjgAAAMAAB66AkAhAAEAK0IBAQQIAAADAJ44AAADAAAe"
+                + "kAQQILLdSSVa8OtwwNBgQAAAAwBAAAADAEIiAAEACEQBwXKGDAIk",
+            "AAAAGCgBrxOA5TPAn//KCj/95HPD5MKK1Q9T4A=="
+        ),
+        (
+            "PQ", (9, 16),
+            "AAAAeGh2Y0MBBAgAAAAAAAAAAAAe8AD8//r6AAAPAyAAAQAXQAEMAf//BAgAAAMAnDgAAAMAAB66AkAhAAEAK0IBAQQIAAADAJw4AAADAAAe"
+                + "kAQQIJst1JJTXNwkQBgQAAADABAAAAMAEIAiAAEACEQBwXKGDAIk",
+            "AAAAFygBrxOA5TPhv//wGqP/yHzw70lrVAz8"
+        ),
+    ]
+
+    @Test(
+        "F02 the colours that the video of a HEIC states count where its container states none (ISO/IEC 23008-12, 6.5.5)",
+        .enabled(if: ImageDecoder.supportedFormats.contains(.heic)),
+        arguments: videos.indices
+    )
+    func heicVideo(_ index: Int) throws {
+        let video = Self.videos[index]
+        func decoded(_ points: (UInt8, UInt8)?) throws -> SIMD4<UInt8> {
+            let configuration = Array(Data(base64Encoded: video.configuration) ?? Data())
+            let data = Array(Data(base64Encoded: video.data) ?? Data())
+            var properties = [configuration, HEIFContainer.size(64, 64)]
+            if let points { properties.append(Self.nclx(primaries: points.0, transfer: points.1, matrix: 6)) }
+            var file = HEIFContainer(brand: "heic")
+            file.add(HEIFContainer.Item(type: "hvc1", data: data, properties: properties), as: 1)
+            return try Self.decodedPixel(of: file.finished)
+        }
+        #expect(try decoded(nil) == decoded(video.points))
+        #expect(try decoded(nil) != decoded((1, 13)))
     }
 }

@@ -34,6 +34,28 @@ struct GIFDataTests {
         #expect(!image.isPartial)
     }
 
+    @Test("F03 a frame whose data ends early lets the one before through, in any order") func earlyFrame() throws {
+        let first = Array(Self.gif(codes: [4] + Array(repeating: 1, count: 3) + [5]).dropLast())
+        let last = Self.gif(codes: [4, 2, 5]).dropFirst(25)
+        let decoder = try #require(
+            try AnimationDecoder(first + last, isComplete: true, options: DecodeOptions(), limits: DecodeLimits())
+        )
+        for index in [1, 0, 1] {
+            let pixels = try decoder.frame(at: index, context: JobContext())
+            #expect(pixels[1, 0] == [0, 255, 0, 255] && pixels[0, 0].z == (index == 1 ? 255 : 0))
+        }
+    }
+
+    @Test("F02 an index without a colour is black, in a file with a palette and without one", arguments: [true, false])
+    func noColour(hasPalette: Bool) throws {
+        var file = Self.gif(codes: [4, 3, 1, 5])
+        file[10] = hasPalette ? 0x80 : 0
+        file.removeSubrange((hasPalette ? 19 : 13)..<25)
+        let image = try ImageDecoder.decode(file, options: DecodeOptions())
+        #expect(image.pixels[0, 0] == [0, 0, 0, 255])
+        #expect(image.pixels[1, 0] == (hasPalette ? [0, 255, 0, 255] : [0, 0, 0, 255]))
+    }
+
     @Test("F07 data of a GIF that ends without an end code is corrupt") func missingCodes() {
         let error = #expect(throws: EideticError.self) {
             _ = try ImageDecoder.decode(Self.gif(codes: [4, 1, 1]), options: DecodeOptions())

@@ -54,11 +54,19 @@ struct HighDynamicRangeTests {
         ("PQ to 203 cd/m²", 16, [image(203)], [0, 3, 44, 107, 181, 255, 255, 255, 255, 255, 255, 255]),
         ("PQ to 600 cd/m²", 16, [image(600)], [0, 2, 35, 88, 150, 212, 236, 255, 255, 255, 255, 255]),
         (
-            "PQ of a display of 600 cd/m²", 16, [image(4_000), display(600)],
+            "PQ to 600 cd/m² of a display of 4,000", 16, [display(4_000), image(600)],
+            [0, 2, 35, 88, 150, 212, 236, 255, 255, 255, 255, 255]
+        ),
+        (
+            "PQ to an unknown light of a display of 600 cd/m²", 16, [image(0), display(600)],
             [0, 2, 35, 88, 150, 212, 236, 255, 255, 255, 255, 255]
         ),
         ("PQ to an impossible light", 16, [image(20_000)], [0, 1, 30, 76, 132, 187, 213, 254, 255, 255, 255, 255]),
-        ("HLG to 600 cd/m²", 18, [image(600)], [0, 5, 43, 75, 99, 120, 135, 187, 202, 224, 243, 255]),
+        ("HLG to 600 cd/m²", 18, [image(600)], [0, 6, 50, 86, 113, 136, 154, 212, 226, 245, 255, 255]),
+        (
+            "HLG of a display of 100 cd/m²", 18, [display(100)],
+            [0, 10, 62, 104, 137, 165, 185, 254, 255, 255, 255, 255]
+        ),
     ]
 
     private static func image(_ luminance: Int) -> (String, [UInt8]) {
@@ -98,9 +106,21 @@ struct HighDynamicRangeTests {
         ] as [(UInt8, UInt8, [SIMD3<Int>])]
     )
     func colours(primaries: UInt8, transfer: UInt8, shown: [SIMD3<Int>]) throws {
-        let eighths: [SIMD3<Int>] = [[5, 3, 2], [4, 6, 1], [7, 2, 5]]
-        let bytes = Self.png(eighths.map { $0 &* 8_191 }, depth: 16, chunks: [Self.codePoints(primaries, transfer)])
+        let bytes = Self.png(Self.colours, depth: 16, chunks: [Self.codePoints(primaries, transfer)])
         try Self.expect(bytes, shown)
+    }
+
+    private static let colours = ([[5, 3, 2], [4, 6, 1], [7, 2, 5]] as [SIMD3<Int>]).map { $0 &* 8_191 }
+
+    @Test(
+        "F02 with a peak no higher than reference white, each channel is clipped alone",
+        arguments: [
+            (16, [[255, 0, 0], [0, 255, 0], [255, 0, 255]]), (18, [[204, 89, 60], [0, 255, 0], [255, 0, 188]]),
+        ] as [(UInt8, [SIMD3<Int>])]
+    )
+    func clipped(transfer: UInt8, shown: [SIMD3<Int>]) throws {
+        let chunks = [Self.codePoints(9, transfer), Self.image(150)]
+        try Self.expect(Self.png(Self.colours, depth: 16, chunks: chunks), shown)
     }
 
     @Test("F02 alpha is kept, of 8 and of 16 bits; without a conversion the stored values remain")
@@ -131,20 +151,32 @@ struct HighDynamicRangeTests {
         HEIFContainer.box("colr", Array("nclx".utf8) + [0, 9, 0, transfer, 0, matrix, 0x80])
     }
 
+    /// The brightest light in candela per square metre, of the image and of a display, and how PQ and HLG are shown.
+    static let lights: [(image: Int?, display: Int?, shown: [UInt8: SIMD3<Int>])] = [
+        (nil, nil, shown), (300, 4_000, [16: [163, 78, 54], 18: [126, 89, 74]]), (4_000, 300, shown), (0, 300, shown),
+        (nil, 300, shown),
+    ]
+
     @Test(
         "F02 AVIF of 10 bits in PQ and HLG",
         .enabled(if: ImageDecoder.supportedFormats.contains(.avif)),
-        arguments: [16, 18] as [UInt8]
+        arguments: [16, 18] as [UInt8],
+        lights.indices
     )
-    func avif(transfer: UInt8) throws {
+    func avif(transfer: UInt8, light: Int) throws {
+        let light = Self.lights[light]
+        let image = light.image.map { HEIFContainer.box("clli", Self.short($0) + [0, 0]) }
+        let display = light.display.map {
+            HEIFContainer.box("mdcv", [UInt8](repeating: 1, count: 16) + Self.long(10_000 * $0) + Self.long(1))
+        }
         let data = "EgAKCDgM/9jCRAAkMhUQAAAAFLm3FMSE0UW/rORKjrkbxYA="
         let properties = [
             HEIFContainer.box("av1C", [0x81, 0x20, 0x40, 0]), HEIFContainer.size(16, 16),
-            Self.nclx(transfer, matrix: 0),
-        ]
+            Self.nclx(transfer, matrix: 0), image, display,
+        ].compactMap(\.self)
         var file = HEIFContainer()
         file.add(HEIFContainer.Item(type: "av01", data: Self.bytes(data), properties: properties), as: 1)
-        try Self.expect(file.finished, [#require(Self.shown[transfer])])
+        try Self.expect(file.finished, [#require(light.shown[transfer])])
     }
 
     @Test(

@@ -116,6 +116,12 @@ struct OrientationTests {
                     .orientation == .up
             )
         }
+        // As in Chromium 156: one value, of type short.
+        for (index, byte) in [(12, 4), (14, 0), (14, 2)] as [(Int, UInt8)] {
+            var other = good
+            other[index] = byte
+            #expect(try ImageDecoder.header(of: Self.png(exif: other))?.orientation == .up)
+        }
         for length in 0..<20 {
             #expect(try ImageDecoder.header(of: Self.png(exif: Array(good.prefix(length))))?.orientation == .up)
         }

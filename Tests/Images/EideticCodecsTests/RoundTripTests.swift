@@ -31,7 +31,12 @@ struct RoundTripTests {
         #expect(signalToNoiseRatio(better, pixels) > signalToNoiseRatio(decoded, pixels))
     }
 
-    @Test("F02 GIF preserves up to 255 colours exactly, and approximates more") func gif() throws {
+    @Test("F02 GIF preserves 256 colours exactly, of which transparency is one, and approximates more")
+    func gif() throws {
+        let opaque = try TestImages.makePixels(width: 16, height: 16, alpha: .opaque) { x, y in
+            [UInt8(x * 16), UInt8(y * 15), 7, 255]
+        }
+        #expect(try ImageDecoder.decode(try Fixture.encode(opaque, as: .gif)).pixels.bytes == opaque.bytes)
         let paletted = try TestImages.makePixels(width: 15, height: 17, alpha: .straight) { x, y in
             x == y ? [0, 0, 0, 0] : [UInt8(x * 16), UInt8(y * 15), 7, 255]
         }

@@ -12,7 +12,7 @@ typedef struct {
     bool has_alpha, is_premultiplied;
     unsigned depth;          // bits per channel
     size_t icc_count;        // 0 without a profile
-    unsigned primaries, transfer;  // code points of ITU-T H.273; 2 if the file has none
+    unsigned primaries, transfer;  // code points of ITU-T H.273; 0 if the container has none
 } eidetic_heif_info;
 
 // Reads everything but the pixels of the primary image. The bytes must stay valid until `eidetic_heif_close`. Returns

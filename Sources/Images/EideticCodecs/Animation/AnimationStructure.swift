@@ -11,7 +11,7 @@ struct AnimationFrame {
     /// A Boolean value indicating whether transparent pixels show what was there before.
     let blends: Bool
     /// A Boolean value indicating whether a pixel can be transparent.
-    let mayBeTransparent: Bool
+    var mayBeTransparent: Bool
 
     /// Returns `true` if nothing of the canvas before the frame remains visible; otherwise, `false`.
     func replacesCanvas(of size: PixelSize) -> Bool {
@@ -62,7 +62,7 @@ protocol AnimationStructure: FrameIndex {
     var frameCount: Int { get }
     /// Returns a frame whose pixels have begun.
     func animationFrame(at index: Int) -> AnimationFrame
-    /// Decodes the visible part of a frame, not premultiplied.
+    /// Decodes the visible part of a frame, not premultiplied; opaque if no pixel is transparent or missing.
     ///
     /// - Precondition: The frame has an area.
     func decodeFrame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer
@@ -97,13 +97,14 @@ extension GIFStructure: AnimationStructure {
             duration: frame.duration,
             disposal: frame.disposal,
             blends: true,
-            mayBeTransparent: frame.transparentIndex != nil || frame.hasIndicesWithoutColour
+            mayBeTransparent: frame.transparentIndex != nil
         )
     }
 
     func decodeFrame(at index: Int, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         let area = frames[index].area.clipped(to: size) ?? FrameArea(canvas: size)
-        return try GIFCodec.paint(frames[index], number: index + 1, in: area, hasAlpha: true, for: task).0
+        let hasAlpha = frames[index].transparentIndex != nil
+        return try GIFCodec.paint(frames[index], number: index + 1, in: area, hasAlpha: hasAlpha, for: task).0
     }
 }
 

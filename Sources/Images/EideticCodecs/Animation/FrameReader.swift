@@ -121,9 +121,10 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         }
         let canvas = if let canvas { canvas } else { try Canvas(size: structure.size) }
         self.canvas = canvas
-        let start = prepare(canvas, for: index)
-        if start <= index {
-            for next in start...index { try draw(next, on: canvas, for: task) }
+        var next = prepare(canvas, for: index)
+        while next <= index {
+            // A frame that is not what it was taken for is drawn on those before it.
+            next = try draw(next, on: canvas, for: task) ? next + 1 : prepare(canvas, for: index)
         }
         return try canvas.content.snapshot(for: task, hasAlpha: structure.hasTransparentCanvas)
     }
@@ -190,12 +191,18 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
             || (previous.disposal == .clear && previous.area == FrameArea(canvas: size))
     }
 
-    private func draw(_ index: Int, on canvas: Canvas, for task: DecodeTask) throws(EideticError) {
+    /// Draws a frame; returns `false`, and draws nothing, if it does not replace the canvas although it seemed to.
+    private func draw(_ index: Int, on canvas: Canvas, for task: DecodeTask) throws(EideticError) -> Bool {
         try task.checkpoint()
         let frame = frames[index]
         let pixels = frame.area == nil ? nil : try structure.decodeFrame(at: index, for: task)
         // From here on the previous frame may be disposed of.
         drawnIndex = nil
+        // The data of a GIF may end early, which only decoding shows.
+        if index > 0, frame.replacesCanvas(of: structure.size), frame.blends, pixels?.alpha != .opaque {
+            frames[index].mayBeTransparent = true
+            return false
+        }
         if keepsCopies { try copy(canvas, before: index) }
         if let pixels, let area = frame.area {
             try canvas.content.draw(pixels, at: area, blends: frame.blends, disposal: frame.disposal)
@@ -203,6 +210,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
             canvas.content.drawNothing()
         }
         drawnIndex = index
+        return true
     }
 
     /// Keeps a copy of the canvas at every frame whose index is a multiple of the distance that the memory allows.

@@ -40,12 +40,12 @@ enum Exif {
             let entry = directory + 2 + 12 * index
             guard let tag = short(at: entry) else { break }
             guard tag == 274 else { continue }
-            // The first value, of type short (3) or long (4).
-            let isLong = short(at: entry + 2) == 4
-            guard isLong || short(at: entry + 2) == 3, let value = isLong ? long(at: entry + 8) : short(at: entry + 8)
-            else { return nil }
+            // As in browsers, anything but one value of type short (3) is none.
+            guard short(at: entry + 2) == 3, long(at: entry + 4) == 1, let value = short(at: entry + 8) else {
+                return nil
+            }
             let place = start + entry + 8
-            return Entry(value: value, bytes: place..<place + (isLong ? 4 : 2), isLittleEndian: isLittle)
+            return Entry(value: value, bytes: place..<place + 2, isLittleEndian: isLittle)
         }
         return nil
     }

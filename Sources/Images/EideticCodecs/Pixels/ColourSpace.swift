@@ -112,7 +112,7 @@ struct TransferFunction: Equatable {
     /// `video` is that of the code points for video, which state the function of a camera.
     init?(codePoint: Int, video: TransferFunction = .sRGB) {
         switch codePoint {
-        case 1, 6, 11, 12, 14, 15: self = video
+        case 1, 6, 11, 14, 15: self = video
         case 4: self.init(exponent: 2.2)
         case 5: self.init(exponent: 2.8)
         case 7:

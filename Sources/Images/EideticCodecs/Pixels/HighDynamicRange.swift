@@ -20,20 +20,19 @@ struct HighDynamicRange: Equatable {
 
     let primaries: Chromaticities
     let encoding: Encoding
-    /// The luminance that becomes white, in candela per square metre: 1,000, unless the file states another one.
+    /// The luminance that becomes white, in candela per square metre: 1,000, unless the file states one.
     let peak: Double
 
     /// The luminance of reference white in candela per square metre (ITU-R BT.2408-7, 2.2).
     static let referenceWhite = 203.0
-    /// The luminance at which HLG is displayed, and that of PQ where the file states none.
+    /// The luminance at which HLG is displayed, and the peak where the file states none.
     static let usualPeak = 1_000.0
 
-    /// `peak` is ignored where PQ cannot have it, and in HLG, which does not depend on it.
+    /// `peak` is ignored where light cannot have it.
     init(primaries: Chromaticities, encoding: Encoding, peak: Double? = nil) {
         self.primaries = primaries
         self.encoding = encoding
-        let stated = peak.flatMap { $0 > 0 && $0 <= 10_000 ? $0 : nil }
-        self.peak = encoding == .hybridLogGamma ? Self.usualPeak : stated ?? Self.usualPeak
+        self.peak = peak.flatMap { $0 > 0 && $0 <= 10_000 ? $0 : nil } ?? Self.usualPeak
     }
 
     /// Returns the light of a stored value from 0 to 1: in PQ that of the display in multiples of reference white, in

@@ -4,7 +4,7 @@ import EideticCore
 /// Maps colours of a high dynamic range to sRGB.
 ///
 /// The largest of red, green and blue in BT.2020 decides by which factor all three are multiplied, so that the hue
-/// remains; what is outside of sRGB then is clipped.
+/// remains; what is outside of sRGB then is clipped. A peak no higher than reference white clips only.
 struct ToneMapper {
     private let light: [Float]
     private let gains: [Float]
@@ -31,7 +31,8 @@ struct ToneMapper {
         self.toBT2020 = toBT2020.elements
         self.toSRGB = toSRGB.elements
         peak = Float(curve.peak)
-        sceneScale = colours.encoding == .hybridLogGamma ? peak : 0
+        let displayed = HighDynamicRange.usualPeak / HighDynamicRange.referenceWhite
+        sceneScale = colours.encoding == .hybridLogGamma ? Float(displayed) : 0
     }
 
     private static func copy(_ matrix: [Float], to target: UnsafeMutableRawBufferPointer) {

@@ -22,6 +22,8 @@ struct SVGTests {
             ("width='30'", 30, 150), ("height='30'", 300, 30), ("width='30' height='100%' viewBox='0 0 3 2'", 30, 20),
             ("width='30' height='auto' viewBox='0 0 3 2'", 30, 20), ("width='2in' viewBox='0 0 4 1'", 192, 48),
             ("width='100%' height='50%' viewBox='0 0 6 5'", 6, 5), ("width='1.5' height='0.2'", 2, 1), ("", 300, 150),
+            // Chromium 156.
+            ("width='4em' height='3em'", 64, 48), ("width='63.5' height='47.3'", 64, 47),
         ]
     )
     func size(attributes: String, width: Int, height: Int) throws {

@@ -166,17 +166,15 @@ enum GIFCodec: ImageCodec {
         }
     }
 
-    /// The palette of a frame without one.
-    private static let greys: [UInt8] = (0...255).flatMap { [$0, $0, $0] }
-
     /// Returns R, G, B, A for each of the 256 indices.
     ///
-    /// An index beyond the file's palette is transparent; a file without a palette has shades of grey.
+    /// As in browsers, an index without a colour in the file is black.
     private static func palette(of frame: GIFStructure.Frame) -> [UInt8] {
         var table = [UInt8](repeating: 0, count: 1_024)
-        let palette = frame.palette.map { Array($0) } ?? greys
-        for index in 0..<palette.count / 3 where index != frame.transparentIndex {
-            for channel in 0..<3 { table[4 * index + channel] = palette[3 * index + channel] }
+        for index in 0..<256 where index != frame.transparentIndex {
+            for channel in 0..<3 {
+                table[4 * index + channel] = UInt8(frame.palette?.uint8(at: 3 * index + channel) ?? 0)
+            }
             table[4 * index + 3] = 255
         }
         return table

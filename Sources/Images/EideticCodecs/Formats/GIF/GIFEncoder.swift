@@ -2,7 +2,7 @@ import CGIF
 import CPixels
 import EideticCore
 
-/// GIF by giflib, with at most 255 colours per frame and one index for transparency.
+/// GIF by giflib, with at most 256 colours per frame, one of which is transparency's where a frame may have any.
 enum GIFEncoder: FormatEncoder {
     static let format = ImageFormat.gif
     static let isAnimated = true
@@ -98,7 +98,13 @@ private final class GIFWriter {
         var colours = [UInt8](repeating: 0, count: 768)
         var indices = [UInt8](repeating: 0, count: size.pixelCount)
         let colourCount = pixels.withUnsafeBytes {
-            eidetic_pixels_quantize($0.bytePointer, size.pixelCount, 255, &colours, &indices)
+            eidetic_pixels_quantize(
+                $0.bytePointer,
+                size.pixelCount,
+                pixels.alpha == .opaque ? 256 : 255,
+                &colours,
+                &indices
+            )
         }
         guard colourCount >= 0, let map = GifMakeMapObject(256, nil) else {
             throw EideticError(.outOfMemory, message: "GIF: cannot allocate the colour table for \(size) pixels")

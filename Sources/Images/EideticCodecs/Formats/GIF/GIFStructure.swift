@@ -19,9 +19,6 @@ struct GIFStructure {
         var data: UnsafeRawBufferPointer
         /// The offset of the frame.
         var offset: Int
-
-        /// A Boolean value indicating whether a pixel can have an index beyond the colour table, which is transparent.
-        var hasIndicesWithoutColour: Bool { (palette?.count ?? 768) / 3 < 1 << min(8, codeSize) }
     }
 
     /// The graphic control block before a frame.
@@ -184,7 +181,8 @@ struct GIFStructure {
         control.transparentIndex = flags & 1 != 0 ? index : nil
         switch flags >> 2 & 7 {
         case 2: control.disposal = .clear
-        case 3: control.disposal = .restorePrevious
+        // As in browsers, 4 means 3.
+        case 3, 4: control.disposal = .restorePrevious
         default: control.disposal = .leaveInPlace
         }
     }
@@ -235,7 +233,6 @@ struct GIFStructure {
         control = Control()
         hasTransparentFrame =
             hasTransparentFrame || frame.transparentIndex != nil || frame.disposal != .leaveInPlace
-            || frame.hasIndicesWithoutColour
     }
 
     /// Extends the canvas to the first frame, as browsers do.

@@ -58,8 +58,8 @@ private struct HEICFile: ~Copyable {
     private let info: eidetic_heif_info
     /// The bytes that the library reads, if they are not those of the file.
     private let copy: FileCopy?
-    /// The luminance of the brightest light in candela per square metre, if the file states it.
-    private let peak: Double?
+    /// The meaning of the colours; `nil` for sRGB.
+    private let colourSpace: ColourSpace?
 
     init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         let items = HEIFItemIndex(bytes)
@@ -88,7 +88,7 @@ private struct HEICFile: ~Copyable {
         self.handle = handle
         self.info = info
         self.copy = copy
-        peak = HEIFItems(bytes)?.peakLuminance
+        colourSpace = Self.colourSpace(of: bytes, handle: handle, info: info)
     }
 
     deinit { eidetic_heif_close(handle) }
@@ -127,16 +127,21 @@ private struct HEICFile: ~Copyable {
         return DecodedPixels(pixels, colourSpace: colourSpace)
     }
 
-    /// A profile comes before code points.
-    private var colourSpace: ColourSpace? {
-        iccProfile.map(ColourSpace.profile)
-            ?? ColourSpace(primaries: Int(info.primaries), transfer: Int(info.transfer), peak: peak)
-    }
-
-    private var iccProfile: [UInt8]? {
-        guard info.icc_count > 0 else { return nil }
+    /// A profile comes before code points, and those of the container before those of its video.
+    private static func colourSpace(
+        of bytes: UnsafeRawBufferPointer,
+        handle: OpaquePointer,
+        info: eidetic_heif_info
+    ) -> ColourSpace? {
         var profile = [UInt8](repeating: 0, count: info.icc_count)
-        return eidetic_heif_icc(handle, &profile) ? profile : nil
+        if !profile.isEmpty, eidetic_heif_icc(handle, &profile) { return .profile(profile) }
+        let items = HEIFItems(bytes)
+        let coded = info.transfer > 0 ? nil : items?.videoConfiguration.flatMap(HEVCParameterSet.codePoints)
+        return ColourSpace(
+            primaries: coded?.primaries ?? Int(info.primaries),
+            transfer: coded?.transfer ?? Int(info.transfer),
+            peak: items?.peakLuminance
+        )
     }
 }
 #endif

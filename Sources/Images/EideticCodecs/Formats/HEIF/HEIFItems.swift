@@ -36,14 +36,11 @@ struct HEIFItems {
     /// The luminance of the brightest light of the primary item, in candela per square metre; `nil` if the file has
     /// none.
     ///
-    /// That of the display for which it was made comes first, as in browsers.
+    /// As in browsers, the display for which it was made (`mdcv`) does not count.
     ///
-    /// - SeeAlso: ISO/IEC 14496-12, 12.1.5.3 (`mdcv`) and 12.1.6 (`clli`).
+    /// - SeeAlso: ISO/IEC 14496-12, 12.1.6 (`clli`).
     var peakLuminance: Double? {
-        if let display = properties(of: primaryItem, named: "mdcv").first?.bigEndian32(at: 16) {
-            return Double(display) / 10_000
-        }
-        return properties(of: primaryItem, named: "clli").first?.bigEndian16(at: 0).map(Double.init)
+        properties(of: primaryItem, named: "clli").first?.bigEndian16(at: 0).map(Double.init)
     }
 
     /// A Boolean value indicating whether an item has more than 8 bits per channel.
@@ -54,6 +51,11 @@ struct HEIFItems {
         return configurations.contains { name, offset, mask in
             allProperties(named: name).contains { ($0.uint8(at: offset) ?? 0) & mask != 0 }
         }
+    }
+
+    /// The configuration of the primary item's video, or of one of its tiles.
+    var videoConfiguration: UnsafeRawBufferPointer? {
+        properties(of: primaryItem, named: "hvcC").first ?? allProperties(named: "hvcC").first
     }
 
     private func allProperties(named name: StaticString) -> [UnsafeRawBufferPointer] {

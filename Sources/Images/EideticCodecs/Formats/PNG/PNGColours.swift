@@ -14,8 +14,8 @@ struct PNGColours {
     private var gamma: Int?
     /// The chromaticities of white, red, green and blue, in the same units.
     private var chromaticities: [Int]?
-    /// The brightest light of the display for which the image was made, and of the image, in 1/10,000 cd/m².
-    private var displayPeak: Int?, imagePeak: Int?
+    /// The brightest light of the image, and of the display for which it was made, in 1/10,000 cd/m².
+    private var imagePeak: Int?, displayPeak: Int?
 
     private static let unit = 100_000.0
     /// The values of `gAMA` that mean sRGB: 1 / 2.2, and what differs by less than 5 % (libpng's limit).
@@ -27,18 +27,18 @@ struct PNGColours {
         switch chunk.name {
         case "cICP" where codePoints == nil: codePoints = Self.codePoints(in: content)
         case "iCCP" where compressedProfile == nil: compressedProfile = Self.compressedProfile(in: content)
-        case "sRGB": isSRGB = true
+        case "sRGB": isSRGB = isSRGB || (content.count == 1 && content[0] < 4)
         case "gAMA" where gamma == nil && content.count == 4: gamma = content.bigEndian32(at: 0)
         case "cHRM" where chromaticities == nil && content.count == 32:
             chromaticities = (0..<8).compactMap { content.bigEndian32(at: 4 * $0) }
-        case "mDCV" where displayPeak == nil && content.count == 24: displayPeak = content.bigEndian32(at: 16)
-        case "cLLI" where imagePeak == nil && content.count == 8: imagePeak = content.bigEndian32(at: 0)
+        case "cLLI" where content.count == 8: imagePeak = imagePeak ?? content.bigEndian32(at: 0)
+        case "mDCV" where content.count == 24: displayPeak = displayPeak ?? content.bigEndian32(at: 16)
         default: break
         }
     }
 
     /// The luminance of the brightest light in candela per square metre.
-    private var peak: Double? { (displayPeak ?? imagePeak).map { Double($0) / 10_000 } }
+    private var peak: Double? { (imagePeak.flatMap { $0 > 0 ? $0 : nil } ?? displayPeak).map { Double($0) / 10_000 } }
 
     /// Lets what was read refer to the bytes at their present address.
     mutating func move(from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
@@ -91,7 +91,9 @@ struct PNGColours {
 
     /// Returns the content behind the profile's name, its terminator and the method.
     private static func compressedProfile(in content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        guard let end = content.prefix(80).firstIndex(of: 0), content.uint8(at: end + 1) == 0 else { return nil }
+        guard let end = content.prefix(80).firstIndex(of: 0), end > 0, content.uint8(at: end + 1) == 0 else {
+            return nil
+        }
         return content.slice(at: end + 2, count: content.count - end - 2)
     }
 }

@@ -80,7 +80,7 @@ private final class SVGDocument {
         let handle = eidetic_svg_open(bytes.baseAddress, bytes.count, &width, &height, &outcome)
         try outcome.check(format: .svg)
         guard let handle else { throw EideticError(.corrupt, message: "svg: the file has no document") }
-        // The document's intrinsic size, rounded up to whole pixels.
+        // As in browsers, the document's intrinsic size is rounded to whole pixels.
         let size = PixelSize(width: Self.wholePixels(for: width), height: Self.wholePixels(for: height))
         return (handle, ImageHeader(format: .svg, size: size, hasAlpha: true))
     }
@@ -91,8 +91,7 @@ private final class SVGDocument {
     var contentByteCount: Int { content?.count ?? 0 }
 
     private static func wholePixels(for length: Double) -> Int {
-        guard length > 0 else { return 1 }
-        return length < 1e9 ? Int(length.rounded(.up)) : 1_000_000_000
+        length < 1e9 ? Int(max(1, length.rounded())) : 1_000_000_000
     }
 
     func draw(size: PixelSize) throws(EideticError) -> PixelBuffer {
