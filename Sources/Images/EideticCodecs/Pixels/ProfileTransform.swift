@@ -11,6 +11,7 @@ final class ProfileTransform {
     let isGrey: Bool
     /// A Boolean value indicating whether ``convert(_:to:)`` keeps alpha, which LittleCMS copies only between formats
     /// with equally many channels beside the colours: from RGB, not from grey, whose pixels have three, nor from inks.
+    /// From version 2.16 on it makes no conversion that would have to.
     let keepsAlpha: Bool
 
     /// Creates a conversion of pixels with 8 bits per channel, or with 16, unless the profile describes other channels
@@ -22,6 +23,7 @@ final class ProfileTransform {
         defer { cmsCloseProfile(target) }
         // LittleCMS compensates for the black point of each perceptual table if the target has version 4.
         cmsSetProfileVersion(target, 2.1)
+        let keepsAlpha = cmsGetColorSpace(source.handle) == cmsSigRgbData
         guard
             let transform = cmsCreateTransform(
                 source.handle,
@@ -29,12 +31,12 @@ final class ProfileTransform {
                 target,
                 eidetic_type_rgba_8,
                 UInt32(INTENT_PERCEPTUAL),
-                UInt32(cmsFLAGS_COPY_ALPHA)
+                keepsAlpha ? UInt32(cmsFLAGS_COPY_ALPHA) : 0
             )
         else { return nil }
         self.transform = transform
         isGrey = cmsGetColorSpace(source.handle) == cmsSigGrayData
-        keepsAlpha = cmsGetColorSpace(source.handle) == cmsSigRgbData
+        self.keepsAlpha = keepsAlpha
     }
 
     deinit { cmsDeleteTransform(transform) }

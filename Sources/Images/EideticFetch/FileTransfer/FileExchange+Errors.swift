@@ -5,8 +5,7 @@ extension FileExchange {
     /// Returns the error for a code of libcurl.
     func error(for code: CURLcode) -> EideticError {
         let number = handle.integer(for: CURLINFO_OS_ERRNO)
-        if code == CURLE_OUT_OF_MEMORY, handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0 {
-            // A lack of memory would have ended the process before: libcurl means a line over its limit.
+        if handle.hasFoundEndlessLine(code) {
             return EideticError(
                 .badResponse,
                 message: "\(request.url): the response head has a line that has no end"
