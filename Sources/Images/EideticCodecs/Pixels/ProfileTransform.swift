@@ -11,7 +11,6 @@ final class ProfileTransform {
     let isGrey: Bool
     /// A Boolean value indicating whether ``convert(_:to:)`` keeps alpha, which LittleCMS copies only between formats
     /// with equally many channels beside the colours: from RGB, not from grey, whose pixels have three, nor from inks.
-    /// From version 2.16 on it makes no conversion that would have to.
     let keepsAlpha: Bool
 
     /// Creates a conversion of pixels with 8 bits per channel, or with 16, unless the profile describes other channels
@@ -23,6 +22,7 @@ final class ProfileTransform {
         defer { cmsCloseProfile(target) }
         // LittleCMS compensates for the black point of each perceptual table if the target has version 4.
         cmsSetProfileVersion(target, 2.1)
+        // LittleCMS 2.16 makes no conversion that cannot copy alpha as it is told.
         let keepsAlpha = cmsGetColorSpace(source.handle) == cmsSigRgbData
         guard
             let transform = cmsCreateTransform(
