@@ -10,10 +10,8 @@ extension Exchange {
         switch code {
         case CURLE_PARTIAL_FILE: return head == nil ? lostHeadError : truncatedBodyError
         case _ where handle.hasFoundEndlessLine(code):
-            return EideticError(
-                .badResponse,
-                message: "\(request.url): the response head has a line that has no end"
-            )
+            let part = head == nil ? "the response head" : "the trailer of the body"
+            return EideticError(.badResponse, message: "\(request.url): \(part) has a line that has no end")
         case CURLE_BAD_CONTENT_ENCODING:
             // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
             return EideticError(.badResponse, message: "\(request.url): \(Self.unrequestedTransferCoding)")

@@ -6,10 +6,8 @@ extension FileExchange {
     func error(for code: CURLcode) -> EideticError {
         let number = handle.integer(for: CURLINFO_OS_ERRNO)
         if handle.hasFoundEndlessLine(code) {
-            return EideticError(
-                .badResponse,
-                message: "\(request.url): the response head has a line that has no end"
-            )
+            let part = lineParser.isComplete ? "the trailer of the body" : "the response head"
+            return EideticError(.badResponse, message: "\(request.url): \(part) has a line that has no end")
         }
         return EideticError(
             Self.codes[code.rawValue] ?? .badResponse,
