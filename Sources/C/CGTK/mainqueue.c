@@ -9,6 +9,7 @@ extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *);
 
 static gboolean run_main_queue(gint fd, GIOCondition condition, gpointer data) {
+    (void)condition, (void)data;
     eventfd_t count;
     // An unread event would keep the source ready for ever.
     eventfd_read(fd, &count);

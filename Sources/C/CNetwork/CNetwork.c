@@ -189,9 +189,9 @@ int eidetic_route_read(struct eidetic_route *route) {
             continue;
         }
         if (count <= 0) return changed;
-        int length = (int)count; // Signed: after a last message of odd length NLMSG_NEXT subtracts more than is left.
-        for (struct nlmsghdr *message = (struct nlmsghdr *)buffer; NLMSG_OK(message, length);
-             message = NLMSG_NEXT(message, length)) {
+        // After a last message of odd length NLMSG_NEXT subtracts more than is left: the count is signed.
+        for (struct nlmsghdr *message = (struct nlmsghdr *)buffer; NLMSG_OK(message, count);
+             message = NLMSG_NEXT(message, count)) {
             changed |= adds_connectivity(route, message);
         }
     }

@@ -30,8 +30,6 @@ static void fail(png_structp library, png_const_charp message) {
     png_longjmp(library, 1);
 }
 
-static void ignore_warning(png_structp library, png_const_charp message) { (void)library, (void)message; }
-
 static void *allocate(png_structp library, png_alloc_size_t count) {
     void *memory = malloc(count);
     if (!memory) record_failure(png_get_mem_ptr(library), EIDETIC_PNG_OUT_OF_MEMORY, "not enough memory for a decoder");
@@ -60,6 +58,10 @@ void eidetic_png_ignore_metadata(png_structp library) {
     png_set_keep_unknown_chunks(library, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
 }
 
+void eidetic_png_ignore_warning(png_structp library, png_const_charp message) {
+    if (!strcmp(message, "PLTE: duplicate")) png_error(library, message);
+}
+
 const char *eidetic_png_version(void) {
     return png_get_libpng_ver(NULL);
 }
@@ -70,7 +72,7 @@ eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t cou
     decoder->bytes = bytes;
     decoder->count = count;
     decoder->library = png_create_read_struct_2(
-        PNG_LIBPNG_VER_STRING, decoder, fail, ignore_warning, decoder, allocate, deallocate);
+        PNG_LIBPNG_VER_STRING, decoder, fail, eidetic_png_ignore_warning, decoder, allocate, deallocate);
     decoder->info = decoder->library ? png_create_info_struct(decoder->library) : NULL;
     if (!decoder->info) {
         eidetic_png_decoder_destroy(decoder);

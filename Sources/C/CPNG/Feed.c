@@ -20,8 +20,6 @@ static void fail(png_structp library, png_const_charp message) {
     png_longjmp(library, 1);
 }
 
-static void ignore_warning(png_structp library, png_const_charp message) { (void)library, (void)message; }
-
 static void start(png_structp library, png_infop info) {
     eidetic_png_feed *feed = png_get_progressive_ptr(library);
     if (png_get_image_width(library, info) != feed->width || png_get_image_height(library, info) != feed->height)
@@ -57,7 +55,7 @@ eidetic_png_feed *eidetic_png_feed_create(uint8_t *pixels, size_t bytes_per_row,
     eidetic_png_feed *feed = calloc(1, sizeof *feed);
     if (!feed) return NULL;
     *feed = (eidetic_png_feed){.pixels = pixels, .bytes_per_row = bytes_per_row, .width = width, .height = height};
-    feed->library = png_create_read_struct(PNG_LIBPNG_VER_STRING, feed, fail, ignore_warning);
+    feed->library = png_create_read_struct(PNG_LIBPNG_VER_STRING, feed, fail, eidetic_png_ignore_warning);
     feed->info = feed->library ? png_create_info_struct(feed->library) : NULL;
     if (!feed->info || setjmp(png_jmpbuf(feed->library))) {
         eidetic_png_feed_destroy(feed);

@@ -3,7 +3,12 @@
 
 // A fused multiplication and addition rounds once instead of twice, so copies for newer processors would have other
 // results.
+#ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off")
+#define __has_feature(name) 0
+#endif
 
 // Compiles a function several times, for newer processors. The dynamic loader selects one copy at program start.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) \

@@ -4,9 +4,6 @@
 #include "CPixels.h"
 #include "Clones.h"
 
-/// Returns v / 255, rounded to nearest, for v up to 65,535.
-EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
-
 /// One half of a row, from its outer end to the middle.
 typedef struct {
     /// The outermost pixel, and the step to the next one in bytes.

@@ -1,6 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticTestSupport
+import Glibc
 import Testing
 
 @Suite("eidetic convert", .timeLimit(.minutes(1)))
@@ -30,6 +31,26 @@ struct ConvertTests {
         let (before, after) = (try ImageDecoder.decode(source), try ImageDecoder.decode(result.output))
         #expect(after.format == .png)
         #expect(before.pixels.withUnsafeBytes { Array($0) } == after.pixels.withUnsafeBytes { Array($0) })
+    }
+
+    @Test(
+        "F05 where libheif has no encoder of HEVC, converting to HEIC names the package that has it",
+        .enabled(if: hasEncoderPlugin, "libheif of Debian 12 contains the encoder")
+    )
+    func missingEncoder() async throws {
+        let source = try directory.write(try TestImages.encoded(as: .png), to: "in")
+        let target = directory.path(of: "out.heic")
+        let environment = ["LIBHEIF_PLUGIN_PATH": directory.path]
+        let result = try await EideticProgram.run("convert", source, target, environment: environment)
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("libheif has no encoder of HEVC; install libheif-plugin-x265"))
+        #expect(try FileSystem().entryNames(in: directory.path) == ["in"])
+        #expect(try await EideticProgram.run("convert", source, target).status == .exited(0))
+    }
+
+    /// A Boolean value indicating whether the encoder is a file of its own, which libheif loads.
+    private static var hasEncoderPlugin: Bool {
+        access("/usr/lib/x86_64-linux-gnu/libheif/plugins/libheif-x265.so", R_OK) == 0
     }
 
     @Test("F05 an animation keeps its frames, durations and loop count, to AVIF and back as well")

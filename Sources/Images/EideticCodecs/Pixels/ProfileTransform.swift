@@ -22,6 +22,8 @@ final class ProfileTransform {
         defer { cmsCloseProfile(target) }
         // LittleCMS compensates for the black point of each perceptual table if the target has version 4.
         cmsSetProfileVersion(target, 2.1)
+        // LittleCMS 2.16 makes no conversion that cannot copy alpha as it is told.
+        let keepsAlpha = cmsGetColorSpace(source.handle) == cmsSigRgbData
         guard
             let transform = cmsCreateTransform(
                 source.handle,
@@ -29,12 +31,12 @@ final class ProfileTransform {
                 target,
                 eidetic_type_rgba_8,
                 UInt32(INTENT_PERCEPTUAL),
-                UInt32(cmsFLAGS_COPY_ALPHA)
+                keepsAlpha ? UInt32(cmsFLAGS_COPY_ALPHA) : 0
             )
         else { return nil }
         self.transform = transform
         isGrey = cmsGetColorSpace(source.handle) == cmsSigGrayData
-        keepsAlpha = cmsGetColorSpace(source.handle) == cmsSigRgbData
+        self.keepsAlpha = keepsAlpha
     }
 
     deinit { cmsDeleteTransform(transform) }

@@ -52,6 +52,16 @@ extension EasyHandle {
         return value.map { String(cString: $0) }
     }
 
+    /// Returns a Boolean value indicating whether a code of libcurl means that a line of the head or of the
+    /// trailer is over its limit.
+    ///
+    /// libcurl 7.88 calls that a lack of memory, which would have ended the process before, and in the trailer a lost
+    /// connection; 8.14 has a code.
+    func hasFoundEndlessLine(_ code: CURLcode) -> Bool {
+        // `CURLE_TOO_LARGE` of libcurl 8.6.
+        (code == CURLE_OUT_OF_MEMORY || code.rawValue == 100) && offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
+    }
+
     /// Returns libcurl's message for the end of the exchange.
     func message(for code: CURLcode) -> String {
         let text = String(cString: errorBuffer)

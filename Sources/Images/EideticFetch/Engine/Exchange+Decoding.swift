@@ -11,7 +11,7 @@ extension Exchange {
         body.isKept = request.keepsBody(of: head)
         let codings = head.contentCodings
         if head.hasUnrequestedTransferCoding {
-            return refuse(head, fault: "the response has a transfer coding that was not requested")
+            return refuse(head, fault: Self.unrequestedTransferCoding)
         }
         guard head.status >= 200 else { return true }
         guard codings.count <= BodyDecoder.maximumCodings else {

@@ -9,12 +9,12 @@ extension Exchange {
         let systemErrorNumber = number == 0 ? nil : number
         switch code {
         case CURLE_PARTIAL_FILE: return head == nil ? lostHeadError : truncatedBodyError
-        case CURLE_OUT_OF_MEMORY where handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0:
-            // A lack of memory would have ended the process before: libcurl means a line over its limit.
-            return EideticError(
-                .badResponse,
-                message: "\(request.url): the response head has a line that has no end"
-            )
+        case _ where handle.hasFoundEndlessLine(code):
+            let part = head == nil ? "the response head" : "the trailer of the body"
+            return EideticError(.badResponse, message: "\(request.url): \(part) has a line that has no end")
+        case CURLE_BAD_CONTENT_ENCODING:
+            // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
+            return EideticError(.badResponse, message: "\(request.url): \(Self.unrequestedTransferCoding)")
         case CURLE_COULDNT_CONNECT: return connectError(systemErrorNumber: systemErrorNumber)
         case CURLE_RECV_ERROR where (400..<500).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE)):
             // The status belongs to the proxy, not to the origin, so `httpStatus` stays `nil`.
@@ -45,6 +45,9 @@ extension Exchange {
             )
         }
     }
+
+    /// The fault of a transfer coding other than `chunked`.
+    static let unrequestedTransferCoding = "the response has a transfer coding that was not requested"
 
     private func connectError(systemErrorNumber: Int32?) -> EideticError {
         let code: EideticError.Code = systemErrorNumber == ETIMEDOUT ? .timedOut : .connectionRefused

@@ -5,12 +5,9 @@ extension FileExchange {
     /// Returns the error for a code of libcurl.
     func error(for code: CURLcode) -> EideticError {
         let number = handle.integer(for: CURLINFO_OS_ERRNO)
-        if code == CURLE_OUT_OF_MEMORY, handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0 {
-            // A lack of memory would have ended the process before: libcurl means a line over its limit.
-            return EideticError(
-                .badResponse,
-                message: "\(request.url): the response head has a line that has no end"
-            )
+        if handle.hasFoundEndlessLine(code) {
+            let part = lineParser.isComplete ? "the trailer of the body" : "the response head"
+            return EideticError(.badResponse, message: "\(request.url): \(part) has a line that has no end")
         }
         return EideticError(
             Self.codes[code.rawValue] ?? .badResponse,

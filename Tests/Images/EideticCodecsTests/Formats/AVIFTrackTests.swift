@@ -102,6 +102,10 @@ struct AVIFTrackTests {
     private func edited(_ file: [UInt8], list: [UInt8]?, total: [UInt8]) -> [UInt8] {
         replacing(file) { tracks in
             var content = Array(tracks[0].dropFirst(8))
+            // Since version 1.0 libavif writes a list of its own.
+            if let own = Self.boxes(in: content).first(where: { $0.name == "edts" }) {
+                content.removeSubrange(own.range)
+            }
             guard let header = Self.boxes(in: content).first(where: { $0.name == "tkhd" }) else { return [] }
             // The duration in version 1 of the header.
             let start = header.range.lowerBound + 8 + 28
