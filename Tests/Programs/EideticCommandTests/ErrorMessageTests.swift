@@ -8,8 +8,9 @@ import EideticTransfer
 import Glibc
 import Testing
 
-/// Each code of `docs/errors.md`, provoked as a program meets it; serialized, because the program of the sandbox is that
-/// of the whole process.
+/// Each code of `docs/errors.md`, provoked as a program meets it.
+///
+/// Serialized, because the program of the sandbox is that of the whole process.
 @Suite("Messages of errors", .serialized, .needsNginx, .timeLimit(.minutes(2)))
 struct ErrorMessageTests {
     /// A failure.
@@ -23,8 +24,8 @@ struct ErrorMessageTests {
 
         init(
             _ code: EideticError.Code,
-            _ subject: String,
-            _ reason: String,
+            names subject: String,
+            says reason: String,
             provoke: @escaping @Sendable (ErrorMessageTests) async throws -> Void
         ) {
             (self.code, self.subject, self.reason, self.provoke) = (code, subject, reason, provoke)
@@ -105,106 +106,108 @@ struct ErrorMessageTests {
     private static let cases: [Case] = requests + responses + images + files
 
     private static let requests: [Case] = [
-        Case(.invalidURL, "no url", "has no scheme; use https://") { try await $0.load("no url") },
-        Case(.invalidArgument, "/a.png", "radius") { tests in
+        Case(.invalidURL, names: "no url", says: "has no scheme; use https://") { try await $0.load("no url") },
+        Case(.invalidArgument, names: "/a.png", says: "radius") { tests in
             let rendering = ImageRequest.Rendering(transform: .gaussianBlur(radius: -1))
             try await tests.load(answer: [.response(body: tests.png)], rendering: rendering)
         },
-        Case(.refused, "http://127.0.0.1:", "refusesPrivateNetworks") { tests in
+        Case(.refused, names: "http://127.0.0.1:", says: "refusesPrivateNetworks") { tests in
             try await tests.load(answer: []) { $0.downloads.refusesPrivateNetworks = true }
         },
-        Case(.cancelled, "", "cancelled") { tests in
+        Case(.cancelled, names: "", says: "cancelled") { tests in
             let gate = Gate(), server = try ScriptedOrigin { _ in [.wait(gate)] }, url = server.url
             let task = ImagePipeline(.init()).task(for: ImageRequest(url + "/a.png"))
             await server.waitForRequests(count: 1)
             task.cancel()
             _ = try await task.image
         },
-        Case(.cacheMiss, "https://example.org/a.png", "the network may not be used") { tests in
+        Case(.cacheMiss, names: "https://example.org/a.png", says: "the network may not be used") { tests in
             try await tests.load(ImageRequest("https://example.org/a.png", cachePolicy: .cachedOnly))
         },
-        Case(.offline, "https://example.org/a.png", "the downloader is offline") { tests in
+        Case(.offline, names: "https://example.org/a.png", says: "the downloader is offline") { tests in
             try await tests.load("https://example.org/a.png") { $0.downloader.isOffline = true }
         },
-        Case(.hostNotFound, "http://nobody.invalid/a.png", "resolve") { tests in
+        Case(.hostNotFound, names: "http://nobody.invalid/a.png", says: "resolve") { tests in
             try await tests.load("http://nobody.invalid/a.png")
         },
-        Case(.connectionRefused, "http://127.0.0.1:", "Connection refused") { tests in
+        Case(.connectionRefused, names: "http://127.0.0.1:", says: "Connection refused") { tests in
             try await tests.load(ImageRequest("http://127.0.0.1:\(try LoopbackPort.unused())/a.png"))
         },
-        Case(.connectionLost, "/a.png", "Empty reply") { try await $0.load(answer: [.close]) },
-        Case(.timedOut, "/a.png", "0.2 s") { tests in
+        Case(.connectionLost, names: "/a.png", says: "Empty reply") { try await $0.load(answer: [.close]) },
+        Case(.timedOut, names: "/a.png", says: "0.2 s") { tests in
             try await tests.load(answer: [.wait(Gate())], timeout: .milliseconds(200))
         },
-        Case(.tlsFailure, "localhost:", "certificate") { tests in
+        Case(.tlsFailure, names: "localhost:", says: "certificate") { tests in
             let server = try await Nginx(.init(usesTLS: true))
             try await tests.load(ImageRequest(try #require(server.secureURL) + "/a.png"))
         },
     ]
 
     private static let responses: [Case] = [
-        Case(.httpStatus, "/a.png", "status 404") { try await $0.load(answer: [.response(404)]) },
-        Case(.badRedirect, "/a.png", "20 redirects") { tests in
+        Case(.httpStatus, names: "/a.png", says: "status 404") { try await $0.load(answer: [.response(404)]) },
+        Case(.badRedirect, names: "/a.png", says: "20 redirects") { tests in
             try await tests.load(answer: [.response(302, headers: ["Location": "/a.png"])])
         },
-        Case(.lengthMismatch, "/a.png", "9 bytes were announced") { tests in
+        Case(.lengthMismatch, names: "/a.png", says: "9 bytes were announced") { tests in
             try await tests.load(answer: [.head(200, headers: ["Content-Length": "9"]), .send([1]), .close])
         },
-        Case(.badResponse, "/a.png", "HTTP") { tests in
+        Case(.badResponse, names: "/a.png", says: "HTTP") { tests in
             try await tests.load(answer: [.send(Array("hello\r\n\r\n".utf8)), .close])
         },
     ]
 
     private static let images: [Case] = [
-        Case(.notAnImage, "/a.png", "not an image") { tests in
+        Case(.notAnImage, names: "/a.png", says: "not an image") { tests in
             try await tests.load(answer: [.response(headers: ["Content-Type": "text/html"], body: Array("<p>".utf8))])
         },
-        Case(.unsupportedFormat, "/a.png", "BMP") { tests in
+        Case(.unsupportedFormat, names: "/a.png", says: "BMP") { tests in
             // A bitmap of one pixel that contains a JPEG.
             let size: [UInt8] = [1, 0, 0, 0]
             let header = [40, 0, 0, 0] + size + size + [1, 0, 24, 0, 4, 0, 0, 0] + [UInt8](repeating: 0, count: 20)
             let file = Array("BM".utf8) + [58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0] + header + size
             try await tests.load(answer: [.response(body: file)])
         },
-        Case(.truncated, "/a.png", "truncated") { tests in
+        Case(.truncated, names: "/a.png", says: "truncated") { tests in
             try await tests.load(answer: [.response(body: Array(tests.png.dropLast(40)))])
         },
-        Case(.corrupt, "/a.png", "PNG") { tests in
+        Case(.corrupt, names: "/a.png", says: "PNG") { tests in
             var bytes = tests.png
             bytes[60] ^= 1
             try await tests.load(answer: [.response(body: bytes)])
         },
-        Case(.limitExceeded, "/a.png", "pixels") { tests in
+        Case(.limitExceeded, names: "/a.png", says: "pixels") { tests in
             try await tests.load(answer: [.response(body: tests.png)]) { $0.decodeLimits.pixels = 10 }
         },
-        Case(.encodingFailed, "1 byte", "use a smaller size") { tests in
+        Case(.encodingFailed, names: "1 byte", says: "use a smaller size") { tests in
             var options = EncodeOptions()
             options.maximumByteCount = 1
             _ = try ImageEncoder.encode(TestImages.gradient(width: 8, height: 8), as: .jpeg, options: options)
         },
-        Case(.decoderFailed, "/a.png", "decoding process") { try await $0.load(attack: "crash") },
-        Case(.sandboxUnavailable, "/a.png", "eidetic-decode") { try await $0.load(attack: "older") },
-        Case(.outOfMemory, "/a.png", "memory") { try await $0.load(attack: "negative") },
+        Case(.decoderFailed, names: "/a.png", says: "decoding process") { try await $0.load(attack: "crash") },
+        Case(.sandboxUnavailable, names: "/a.png", says: "eidetic-decode") { try await $0.load(attack: "older") },
+        Case(.outOfMemory, names: "/a.png", says: "memory") { try await $0.load(attack: "negative") },
     ]
 
     private static let files: [Case] = [
-        Case(.notFound, "/nobody/a.png", "No such file") { try await $0.load("file:///nobody/a.png") },
+        Case(.notFound, names: "/nobody/a.png", says: "No such file") { try await $0.load("file:///nobody/a.png") },
         // Memory of the process that is not mapped.
-        Case(.fileFailure, "/proc/self/mem", "Input/output error") { try await $0.load("file:///proc/self/mem") },
-        Case(.permissionDenied, "/cache", "read-only") { tests in
+        Case(.fileFailure, names: "/proc/self/mem", says: "Input/output error") { tests in
+            try await tests.load("file:///proc/self/mem")
+        },
+        Case(.permissionDenied, names: "/cache", says: "read-only") { tests in
             let (cache, _) = try tests.cache()
             try await cache.insert(bytes: tests.png, for: "a")
             try await tests.cache { $0.isReadOnly = true }.cache.insert(bytes: tests.png, for: "b")
         },
-        Case(.diskFull, "/cache", "No space left on device") { tests in
+        Case(.diskFull, names: "/cache", says: "No space left on device") { tests in
             let (cache, plan) = try tests.cache()
             plan.fail(.write, with: ENOSPC, count: 2)
             try await cache.insert(bytes: tests.png, for: "a")
         },
-        Case(.cacheUnavailable, "/file", "cannot be used") { tests in
+        Case(.cacheUnavailable, names: "/file", says: "cannot be used") { tests in
             _ = try DiskCache(DiskCache.Configuration(directory: tests.directory.write([1], to: "file")))
         },
-        Case(.checksumMismatch, "/a.png", "shared entry") { tests in
+        Case(.checksumMismatch, names: "/a.png", says: "shared entry") { tests in
             let line = Guarded<String?>(nil)
             Log.configure([.store: .warning], sink: .custom { _, _, text in line.withLock { $0 = $0 ?? text } })
             defer { Log.configure([:]) }
@@ -215,7 +218,7 @@ struct ErrorMessageTests {
             // The image is loaded all the same: the log alone has the failure.
             throw EideticError(.checksumMismatch, message: line.withLock { $0 } ?? "nothing was logged")
         },
-        Case(.inUse, "session books", "use another identifier") { tests in
+        Case(.inUse, names: "session books", says: "use another identifier") { tests in
             let place = tests.directory.path(of: "transfers"), files = FileSystem()
             try files.makeDirectories("\(place)/sessions/test")
             let lock = try files.open("\(place)/sessions/test/books", flags: O_RDWR | O_CREAT, mode: 0o600)
