@@ -185,8 +185,7 @@ let programs: Folders = [
             "eideticd",
         ],
         "eidetic-conformance": ["EideticCodecs"],
-        // The programs that tests and benchmarks start. Those of the store and of the sandbox need few modules, and
-        // the launches of the third are measured; so these are apart.
+        // The programs that tests and benchmarks start, apart because few modules suffice, or launches are measured.
         "eidetic-probe": [
             "Eidetic", "EideticViews", "EideticBackground", "EideticProbeWords", "EideticRedis",
             "EideticTestSupport", "EideticTransfer", "EideticTransferEngine",
@@ -247,7 +246,9 @@ let tests: Folders = [
         "EideticTransferEngine": ["eidetic-probe", "eidetic-transferd"],
     ],
     "Tests/Programs": [
-        "EideticCommand": ["eidetic", "Eidetic", "eidetic-probe", "eidetic-transferd", "eideticd", "ImageService"]
+        "EideticCommand": [
+            "eidetic", "EideticDecodeProbe", "eidetic-probe", "eidetic-transferd", "eideticd", "ImageService",
+        ]
     ],
     "Tests/Development": [
         "EideticTestSupport": [],
@@ -278,8 +279,7 @@ let programTargets = targets(of: programs) { name, path, dependencies in
         path: path,
         exclude: excluded[name] ?? [],
         swiftSettings: swiftSettings,
-        // The compiler names the two libraries only where all modules are compiled for the static one. The programs of
-        // development need a library that is there as a shared one only: that of the tests.
+        // The compiler names both libraries only in a static build; a program of development needs that of the tests.
         linkerSettings: isBenchmark && path.hasPrefix("Sources/Programs/")
             ? [.unsafeFlags(["-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims"])] : []
     )

@@ -55,6 +55,23 @@ struct CodecPluginTests {
         #expect(throws: Never.self) { try ImageDecoder.decode(file) }
     }
 
+    @Test("L27 a registered codec encodes in its format, within the largest size, and one without an encoder says so")
+    func encodes() throws {
+        let codec = GreyCodec(name: "written")
+        ImageDecoder.register(codec)
+        let image = try ImageDecoder.decode(codec.file(side: 8))
+        #expect(try image.encoded(as: codec.format) == codec.file(side: 8))
+        var options = EncodeOptions()
+        options.maximumSize = PixelSize(width: 4, height: 9)
+        #expect(try ImageEncoder.encode(image, as: codec.format, options: options) == codec.file(side: 4))
+        let reader = WrongCodec(kind: 7)
+        ImageDecoder.register(reader)
+        let error = #expect(throws: EideticError.self) { try image.encoded(as: reader.format) }
+        #expect(error?.code == .unsupportedFormat && error?.message.contains("decodes only") == true)
+        ImageDecoder.unregister(codec.format)
+        #expect(throws: EideticError.self) { try image.encoded(as: codec.format) }
+    }
+
     @Test("L27 every truncation of a file fails as an error of the codec, and none is shown")
     func truncations() {
         let codec = GreyCodec(name: "three"), file = codec.file(side: 3)
@@ -190,6 +207,8 @@ private struct GreyCodec: ImageCodecPlugin {
         }
         return [Image.Frame(pixels: pixels)]
     }
+
+    func encode(_ image: Image, options: EncodeOptions) throws(EideticError) -> [UInt8] { file(side: image.size.width) }
 }
 
 extension Result {

@@ -6,6 +6,21 @@ import Testing
 
 @Suite("Options", .timeLimit(.minutes(2)))
 struct OptionTests {
+    @Test("L06 the public options are those of loading and decoding: cache, priority and view are set elsewhere")
+    func places() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+        let list = String(decoding: try FileSystem().contents(of: root + "/docs/api/Eidetic.txt"), as: UTF8.self)
+        let lines = list.split(separator: "\n")
+        let options = lines.filter { $0.contains(" | static let ") && $0.hasSuffix(": ImageOptions") }
+        let expected = [
+            "allowInvalidCertificates", "allowsPartial", "avoidDecode", "continueInBackground", "firstFrameOnly",
+            "handleCookies", "matchAnimatedImage", "preloadAllFrames", "progressive", "refreshCached", "retryFailed",
+            "scaleDownLargeImages", "transformAnimatedImage", "transformVectorImage",
+        ]
+        #expect(options.map { $0.prefix { $0 != " " } } == expected.map { "ImageOptions.\($0)" })
+        #expect(ImageOptions.names.map(\.name) == expected)
+    }
+
     @Test("L06 continueInBackground: a background task is open during the load; at its expiry the load is cancelled")
     func background() async throws {
         let environment = BackgroundTaskEnvironment(), png = try TestImage.png(width: 8, height: 6)

@@ -1,3 +1,4 @@
+import EideticCore
 import EideticTestSupport
 import Testing
 
@@ -47,6 +48,26 @@ struct CommandLineTests {
         #expect(result.errorText.contains("missing operand IN OUT"))
     }
 
+    @Test(
+        "a mistyped name of a format is followed by a suggestion, and a file like an option by its other name",
+        arguments: [
+            (["--format", "wepb", "a.jpg", "b"], #"such as png; did you mean "webp"?"#),
+            (["a.jpg", "b.jgp"], #"use --format; did you mean "jpg"?"#),
+            (["-a.jpg", "b.png"], "unknown option -a in -a.jpg; for the file of this name write ./-a.jpg"),
+        ]
+    )
+    func suggests(_ words: [String], hint: String) async throws {
+        let directory = try TemporaryDirectory(named: "suggestions")
+        try directory.write(try TestImages.encoded(as: .jpeg), to: "-a.jpg")
+        let result = try await Subprocess.run(
+            EideticProgram.path,
+            arguments: ["convert"] + words,
+            directory: directory.path
+        )
+        #expect(result.status == .exited(2))
+        #expect(result.errorText.hasSuffix("\(hint)\nsee eidetic convert --help\n"), "\(result.errorText)")
+    }
+
     @Test("words after -- are operands")
     func endsOptions() async throws {
         let result = try await EideticProgram.run("inspect", "--", "--json")
@@ -60,7 +81,7 @@ struct CommandLineTests {
             [], ["load"], ["prefetch"], ["inspect"], ["convert"], ["completions"], ["cache"], ["cache", "info"],
             ["cache", "list"],
             ["cache", "get"], ["cache", "put"], ["cache", "remove"], ["cache", "clean"], ["cache", "clear"],
-            ["cache", "verify"],
+            ["cache", "verify"], ["transfer"], ["transfer", "add"], ["transfer", "list"], ["transfer", "watch"],
         ]
     )
     func explains(_ words: [String]) async throws {
@@ -68,15 +89,12 @@ struct CommandLineTests {
         #expect(result.status == .exited(0))
         #expect(result.outputText.hasPrefix((["eidetic"] + words).joined(separator: " ") + ": "))
         #expect(result.outputText.contains("usage: "))
-        // A screen, with two examples; the root has the table of exit statuses.
-        let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(
-            lines.count <= (words.isEmpty ? 40 : 32) && lines.allSatisfy { $0.count <= 120 },
-            "\(result.outputText)"
-        )
+        // A screen, with two examples; the root has the exit statuses.
+        let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 }, "\(result.outputText)")
         let examples = try #require(lines.firstIndex(of: "examples:"))
         #expect(lines[(examples + 1)...].prefix { $0.hasPrefix("  eidetic ") }.count == 2)
-        #expect(result.outputText.contains("exit status:\n  0") == words.isEmpty)
+        #expect(result.outputText.contains("exit status: 0 success; 1 ") == words.isEmpty)
         let help = try await Subprocess.run(EideticProgram.path, arguments: ["help"] + words)
         #expect(help.outputText.hasPrefix((["eidetic"] + words).joined(separator: " ") + ": "))
         #expect(help.outputText.contains("--help") && help.output.count >= result.output.count / 2)

@@ -23,6 +23,46 @@ struct ConvertTests {
         #expect(try FileSystem().entryNames(in: directory.path).sorted() == ["in", "out.jpg"])
     }
 
+    @Test("an empty list is no error, and a list that cannot be read is one")
+    func lists() async throws {
+        let words = ["convert", "--format", "png", "--out", directory.path(of: "out")]
+        let empty = try await Subprocess.run(EideticProgram.path, arguments: words + ["@-"])
+        #expect(empty.status == .exited(0) && empty.outputText.hasPrefix("0 of 0 images converted"))
+        let missing = try await Subprocess.run(EideticProgram.path, arguments: words + ["@/nobody/list"])
+        #expect(missing.status == .exited(1) && missing.errorText.contains("/nobody/list"))
+    }
+
+    @Test("with --json the line of a file is written when the file is: the next one may take long")
+    func writesLines() async throws {
+        try directory.write(try TestImages.encoded(as: .jpeg), to: "a.jpg")
+        // The second image is standard input, whose end comes after the first line.
+        let script = """
+            mkfifo in out && cd . && { "$0" convert --json --jobs 1 --format png --out d a.jpg - <in >out & exec 3>in 4<out; }
+            read -t 30 -r line <&4; echo "first $line"; exec 3>&-; cat <&4; wait $!; echo "status $?"
+            """
+        let result = try await Subprocess.run(
+            "bash",
+            arguments: ["-c", script, EideticProgram.path],
+            directory: directory.path
+        )
+        let lines = result.outputText.split(separator: "\n")
+        #expect(lines.first?.hasPrefix(#"first {"input":"a.jpg""#) == true, "\(result.outputText)")
+        #expect(lines.last == "status 1")
+    }
+
+    @Test("a pipe that is closed ends a batch: what has not started is not converted")
+    func closedPipe() async throws {
+        let jpeg = try TestImages.encoded(as: .jpeg)
+        for number in 0..<60 { try directory.write(jpeg, to: "\(number).jpg") }
+        // The program starts after the other end of the pipe is closed.
+        let program = "{ read _ <closed; \"$0\" convert --json --jobs 1 --format png --out d *.jpg; echo $? >status; }"
+        let script = "mkfifo closed && \(program) | { exec <&-; echo >closed; }"
+        let arguments = ["-c", script, EideticProgram.path]
+        _ = try await Subprocess.run("sh", arguments: arguments, directory: directory.path)
+        #expect(try FileSystem().entryNames(in: directory.path(of: "d")).count == 1)
+        #expect(try directory.contents(of: "status") == Array("1\n".utf8))
+    }
+
     @Test("F05 converting PNG to PNG keeps the pixels")
     func isExact() async throws {
         let source = try TestImages.encoded(as: .png)

@@ -81,8 +81,9 @@ struct LoadFailureTests {
             arguments: words,
             environment: ["http_proxy": "http://\(proxy)", "no_proxy": nil, "NO_PROXY": nil]
         )
-        let message = "cannot connect to the proxy \(proxy) for example.org:80: Connection refused"
-        #expect(try result.lines(LoadLine.self).map(\.error) == ["connectionRefused: \(message)"])
+        let reason = "cannot connect to the proxy \(proxy) for example.org:80: Connection refused"
+        let message = "connectionRefused: http://example.org/a.png: \(reason)"
+        #expect(try result.lines(LoadLine.self).map(\.error) == [message])
     }
 
     @Test("images are loaded if a file is at the path of the cache directory, and that is reported")

@@ -117,6 +117,18 @@ public final class ImagePipeline: Sendable {
     package var memoryUsage: ByteCount { memory.images.totalCost }
 }
 
+extension EideticError {
+    /// Returns the error with a message that names the URL or the file; a codec, for example, does not know it.
+    fileprivate func naming(_ resource: ImageRequest.Resource) -> EideticError {
+        switch resource.kind {
+        case .bytes, .invalid: return self
+        default: break
+        }
+        guard code != .cancelled, !message.contains(resource.name) else { return self }
+        return replacingMessage(with: "\(resource.name): \(message)")
+    }
+}
+
 // MARK: Loading
 /// The way of a load: prepare (processors) → load (count, log) → route (interceptors, background task) → `ImageLoader`.
 extension ImagePipeline {
@@ -162,6 +174,7 @@ extension ImagePipeline {
             return response
         } catch {
             counters.count(error)
+            let error = error.naming(prepared.request.resource)
             Log.write(.info, category: .pipeline, message: "\(prepared.request.name): \(error)")
             throw error
         }

@@ -1,6 +1,6 @@
 public import EideticCore
 
-/// A decoder of a format of the user's own.
+/// A decoder of a format of the user's own, and if it has ``encode(_:options:)`` also an encoder.
 ///
 /// ```swift
 /// ImageDecoder.register(MyCodec())
@@ -42,6 +42,24 @@ public protocol ImageCodecPlugin: Sendable {
     ///   ``ImageCodecTask/targetSize`` on.
     /// - Throws: The errors of the format, and those of ``ImageCodecTask/checkpoint()``.
     func decode(_ bytes: Span<UInt8>, for task: ImageCodecTask) throws(EideticError) -> [Image.Frame]
+
+    /// Encodes an image, for `ImageEncoder` and `Image.encoded(as:quality:)`; called on the thread that encodes.
+    ///
+    /// A codec without this function only decodes.
+    ///
+    /// - Parameters:
+    ///   - image: The image, decoded, in sRGB, and not larger than the `maximumSize` of `options`.
+    ///   - options: The quality and the form of the file; a `maximumByteCount` is not enforced.
+    /// - Returns: The encoded file.
+    /// - Throws: `unsupportedFormat`, the default, or `encodingFailed`.
+    func encode(_ image: Image, options: EncodeOptions) throws(EideticError) -> [UInt8]
+}
+
+extension ImageCodecPlugin {
+    /// Throws `unsupportedFormat`: the codec only decodes.
+    public func encode(_ image: Image, options: EncodeOptions) throws(EideticError) -> [UInt8] {
+        throw EideticError(.unsupportedFormat, message: "the registered codec of \(format) decodes only")
+    }
 }
 
 /// The input of a user's codec, apart from the bytes.

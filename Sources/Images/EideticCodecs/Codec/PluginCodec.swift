@@ -60,8 +60,11 @@ enum PluginCodec: ImageCodec {
         }
     }
 
+    /// The codec of a format; `nil` if none was added for it.
+    static func registered(for format: ImageFormat) -> (any ImageCodecPlugin)? { plugins.withLock { $0[format] } }
+
     private static func plugin(for format: ImageFormat) throws(EideticError) -> any ImageCodecPlugin {
-        guard let plugin = plugins.withLock({ $0[format] }) else {
+        guard let plugin = registered(for: format) else {
             throw EideticError(.unsupportedFormat, message: "there is no codec for \(format)")
         }
         return plugin

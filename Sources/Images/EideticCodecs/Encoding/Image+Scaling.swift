@@ -8,8 +8,13 @@ extension Image {
         maximumSize: PixelSize?
     ) throws(EideticError) -> Image {
         let image = isAnimated && !encoder.isAnimated ? replacingFrames([Frame(pixels: pixels)]) : self
-        guard let maximumSize else { return image }
-        return try image.resampled(to: size.scaled(to: maximumSize, mode: .fit))
+        return try image.fitted(into: maximumSize)
+    }
+
+    /// Returns the image in at most the largest size, if there is one.
+    func fitted(into maximumSize: PixelSize?) throws(EideticError) -> Image {
+        guard let maximumSize else { return self }
+        return try resampled(to: size.scaled(to: maximumSize, mode: .fit))
     }
 
     /// The logarithm of the scale at which the image has one pixel.

@@ -46,7 +46,7 @@ public enum ImageEncoder {
     ///
     /// - Parameters:
     ///   - image: The image, in sRGB.
-    ///   - format: One of ``supportedFormats``.
+    ///   - format: One of ``supportedFormats``, or the format of a registered ``ImageCodecPlugin``.
     ///   - options: The quality, the limits and the form of the file.
     /// - Returns: The encoded file.
     /// - Throws: The errors of `Image.encoded(as:quality:)`; `invalidArgument` also if a limit is not positive, and
@@ -57,8 +57,12 @@ public enum ImageEncoder {
         as format: ImageFormat,
         options: EncodeOptions
     ) throws(EideticError) -> [UInt8] {
-        let encoder = try encoder(of: format)
         try options.check()
+        if !supportedFormats.contains(format), let codec = PluginCodec.registered(for: format) {
+            let image = try image.decodedSynchronously().fitted(into: options.maximumSize)
+            return try codec.encode(image, options: options)
+        }
+        let encoder = try encoder(of: format)
         let image = try image.decodedSynchronously().prepared(for: encoder, maximumSize: options.maximumSize)
         var options = options
         options.metadata = options.metadata?.current(for: image.size)

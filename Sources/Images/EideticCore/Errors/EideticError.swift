@@ -39,6 +39,13 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
     /// does not, because errors are typed.
     public static let cancelled = EideticError(.cancelled, message: "cancelled")
 
+    /// Returns the error with another message.
+    package func replacingMessage(with message: String) -> EideticError {
+        var error = EideticError(code, message: message, httpStatus: httpStatus, systemErrorNumber: systemErrorNumber)
+        error.isRemembered = isRemembered
+        return error
+    }
+
     /// The code and the message.
     public var description: String { "\(code): \(message)" }
 }

@@ -107,12 +107,8 @@ extension Exchange {
     /// Records that a connection to an address in a private network was refused.
     func refuseAddress(_ address: UnsafePointer<sockaddr>) {
         let text = NetworkAddress(address).map(\.description) ?? "an unknown address family"
-        fail(
-            EideticError(
-                .refused,
-                message: "\(request.origin) resolves to a private network (\(text)), which is not allowed"
-            )
-        )
+        let reason = "resolves to a private network (\(text)), which refusesPrivateNetworks forbids"
+        fail(EideticError(.refused, message: "\(request.origin) \(reason)"))
     }
 
     private static let errorCodes: [UInt32: EideticError.Code] = {

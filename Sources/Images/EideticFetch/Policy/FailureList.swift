@@ -139,12 +139,7 @@ extension FetchRequest {
 extension EideticError {
     /// Returns this error for a request that is not sent because of it.
     func remembered(message: String) -> EideticError {
-        var error = EideticError(
-            code,
-            message: message,
-            httpStatus: httpStatus,
-            systemErrorNumber: systemErrorNumber
-        )
+        var error = replacingMessage(with: message)
         error.isRemembered = true
         return error
     }

@@ -122,7 +122,7 @@ extension SharedDirectory {
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(EideticError) -> Value {
         try work.group.run { () throws(EideticError) in
-            do throws(SystemError) { return try transaction(body) } catch { throw EideticError(error) }
+            do throws(SystemError) { return try transaction(body) } catch { throw named(error) }
         }
     }
 
@@ -140,8 +140,15 @@ extension SharedDirectory {
             return try change()
         } catch {
             circuitBreaker.record(error)
-            throw EideticError(error)
+            throw named(error)
         }
+    }
+
+    /// The error for users, which names the directory also if the call had an open file only.
+    private func named(_ error: SystemError) -> EideticError {
+        let error = EideticError(error)
+        if error.message.contains(layout.directory) { return error }
+        return error.replacingMessage(with: "the cache at \(layout.directory): \(error.message)")
     }
 }
 

@@ -1,3 +1,5 @@
+import EideticCore
+
 /// A parser of command lines.
 ///
 /// The usual rules apply: `--name value`, `--name=value`, `-h`; options and operands in any order; `--` ends the
@@ -104,7 +106,9 @@ package struct CommandLineParser {
         var rest = word.dropFirst()
         while let letter = rest.popFirst() {
             guard let option = command.allOptions.first(where: { $0.letter == letter }) else {
-                problems.append("unknown option \(word.count == 2 ? word : "-\(letter) in \(word)")")
+                let isFile = (try? FileSystem().linkStatus(of: word)) != nil
+                let hint = isFile ? "; for the file of this name write ./\(word)" : ""
+                problems.append("unknown option \(word.count == 2 ? word : "-\(letter) in \(word)")\(hint)")
                 return
             }
             let takesRest = option.value != nil && !rest.isEmpty
@@ -126,7 +130,10 @@ package struct CommandLineParser {
             return
         }
         if !value.accepts(text) {
-            problems.append("invalid value \"\(text)\" for \(spelling): expected \(value.expectation)")
+            var names: [String] = []
+            if case .words(let words) = value.completion { names = words }
+            let hint = Suggestion.text(for: text, among: names)
+            problems.append("invalid value \"\(text)\" for \(spelling): expected \(value.expectation)\(hint)")
         }
         arguments.values[option.name] = text
         arguments.repeatedValues[option.name, default: []].append(text)

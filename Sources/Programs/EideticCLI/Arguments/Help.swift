@@ -1,24 +1,37 @@
 /// Usage lines and help texts of commands.
 package enum Help {
-    /// Returns the short help of a command, for one screen: its usual options, each in one line.
+    /// The columns of the smallest usual terminal.
+    private static let shortWidth = 80
+
+    /// Returns the short help of a command, for a terminal of 24 lines of 80 columns: its usual options, each in one
+    /// line.
     package static func summary(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
+        let isRoot = path.count == 1
         let name = path.map(\.name).joined(separator: " ")
-        var sections = ["\(name): \(command.summary)", usage(for: path)]
-        sections += tables(of: path)
-        let rows = options(of: command, isRoot: path.count == 1) { command.commonOptions?.contains($0.name) ?? true }
+        let head = ["\(name): \(command.summary)", usage(for: path), command.operands.help].filter { !$0.isEmpty }
+        var sections = [head.map { lines(of: $0, width: shortWidth) }.joined(separator: "\n")]
+        if !command.subcommands.isEmpty { sections.append(commands(of: command, isShort: true)) }
+        let rows = options(of: command, isRoot: isRoot) { command.commonOptions?.contains($0.name) ?? !isRoot }
         sections.append("options:\n" + table(of: rows, isShort: true))
         sections += examples(of: path)
-        if path.count == 1 { sections.append("exit status:\n" + table(of: ExitStatus.table)) }
-        let omitted = command.allOptions.count - rows.count
-        let more = omitted > 0 ? "\(omitted) more options" : command.notes.isEmpty ? nil : "details"
+        return ([sections.joined(separator: "\n\n")] + furtherHelp(for: path, shownOptions: rows.count))
+            .joined(separator: "\n")
+    }
+
+    /// The line that names the command for the rest; none if everything is shown.
+    private static func furtherHelp(for path: [Command], shownOptions: Int) -> [String] {
+        guard let command = path.last else { return [] }
+        let names = path.map(\.name)
         if !command.subcommands.isEmpty {
-            sections.append("Run \"\(name) COMMAND --help\" for the help of a command.")
-        } else if let more, path.count > 1 {
-            let words = ([path[0].name, "help"] + path.dropFirst().map(\.name)).joined(separator: " ")
-            sections.append("Run \"\(words)\" for \(more).")
+            let statuses = ExitStatus.table.map { "\($0) \($1)" }.joined(separator: "; ")
+            let line = "Run \"\(names.joined(separator: " ")) COMMAND --help\" for the help of a command."
+            return names.count == 1 ? [lines(of: "exit status: \(statuses)", width: shortWidth), line] : [line]
         }
-        return sections.joined(separator: "\n\n")
+        let omitted = command.allOptions.count - shownOptions
+        if omitted == 0, command.notes.isEmpty { return [] }
+        let words = ([names[0], "help"] + names.dropFirst()).joined(separator: " ")
+        return ["Run \"\(words)\" for \(omitted > 0 ? "\(omitted) more options" : "details")."]
     }
 
     /// Returns the whole help of a command.
@@ -26,9 +39,7 @@ package enum Help {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
         var sections = ["\(name): \(command.summary)", usage(for: path)]
-        sections += command.notes.map {
-            wrap($0.split(separator: " ").map(String.init), firstLinePrefix: "", linePrefix: "")
-        }
+        sections += command.notes.map { lines(of: $0) }
         sections += tables(of: path)
         sections.append("options:\n" + table(of: options(of: command, isRoot: path.count == 1)))
         return (sections + examples(of: path)).joined(separator: "\n\n")
@@ -45,13 +56,15 @@ package enum Help {
     private static func tables(of path: [Command]) -> [String] {
         guard let command = path.last else { return [] }
         var sections: [String] = []
-        if !command.subcommands.isEmpty {
-            sections.append("commands:\n" + table(of: command.subcommands.map { ($0.name, $0.summary) }))
-        }
+        if !command.subcommands.isEmpty { sections.append(commands(of: command)) }
         if !command.operands.synopsis.isEmpty {
             sections.append("operands:\n" + table(of: [(command.operands.synopsis, command.operands.help)]))
         }
         return sections
+    }
+
+    private static func commands(of command: Command, isShort: Bool = false) -> String {
+        "commands:\n" + table(of: command.subcommands.map { ($0.name, $0.summary) }, isShort: isShort)
     }
 
     private static func examples(of path: [Command]) -> [String] {
@@ -65,7 +78,7 @@ package enum Help {
         isRoot: Bool,
         where isIncluded: (Option) -> Bool = { _ in true }
     ) -> [(String, String)] {
-        let version = Option(name: "version", help: "show the version, the commit, and what the program is built with")
+        let version = Option(name: "version", help: "show version, commit, traits and libraries")
         return (command.allOptions.filter(isIncluded) + (isRoot ? [version] : [])).map { option in
             ((option.letter.map { "-\($0), " } ?? "    ") + option.synopsis, option.help)
         }
@@ -76,7 +89,7 @@ package enum Help {
         let width = min(28, rows.map(\.0.count).max() ?? 0)
         let indent = String(repeating: " ", count: width + 4)
         return rows.map { name, help in
-            let help = isShort ? firstPart(of: help, width: 96 - width) : help
+            let help = isShort ? firstPart(of: help, width: shortWidth - 4 - width) : help
             let words = help.split(separator: " ").map(String.init)
             guard name.count <= width else {
                 return "  \(name)\n" + wrap(words, firstLinePrefix: indent, linePrefix: indent)
@@ -95,6 +108,10 @@ package enum Help {
         guard text.count > width else { return text }
         let start = text.prefix(width - 2)
         return "\(start[..<(start.lastIndex(of: " ") ?? start.endIndex)]) …"
+    }
+
+    private static func lines(of text: String, width: Int = 100) -> String {
+        wrap(text.split(separator: " ").map(String.init), firstLinePrefix: "", linePrefix: "", width: width)
     }
 
     private static func wrap(_ words: [String], firstLinePrefix: String, linePrefix: String, width: Int = 100) -> String

@@ -73,6 +73,8 @@ struct BatchConversion: Sendable {
         for (index, file) in files.enumerated() {
             let name = names[file.folder, default: UniqueFileNames()].next(forFile: file.path)
             pool.enqueue {
+                // Whoever reads the output may have seen enough (`| head`).
+                guard TextStream.output.failure == nil else { return skip() }
                 convert(file, name: name, number: index + 1) { file throws(EideticError) in
                     let source = try source(of: file)
                     return arguments.contains(FrameOptions.frames) ? ImageConversion.frames(of: source) : [source]
@@ -123,6 +125,15 @@ struct BatchConversion: Sendable {
         progress.signal()
     }
 
+    /// Counts a file that is not converted.
+    private func skip() {
+        progress.withLock { progress in
+            progress.finished += 1
+            progress.failed += 1
+        }
+        progress.signal()
+    }
+
     private func report(_ results: [Result], failure: EideticError?, of input: String) {
         if arguments.contains(CommonOptions.json) {
             let values = results.map(Optional.some) + (failure == nil ? [] : [nil])
@@ -138,6 +149,7 @@ struct BatchConversion: Sendable {
                 ]
                 TextStream.output.writeLine(JSON.object(members).text)
             }
+            TextStream.output.flush()
         } else if let failure {
             Diagnostics.report(failure.message)
         } else if let result = results.first {

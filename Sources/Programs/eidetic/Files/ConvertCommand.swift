@@ -61,7 +61,7 @@ enum ConvertCommand {
             return CommandRunner.usageError([problem], path: [Program.root, command])
         }
         for problem in inputs.problems { Diagnostics.report(problem) }
-        if inputs.files.isEmpty { return .failure }
+        if inputs.files.isEmpty, !inputs.problems.isEmpty { return .failure }
         let status = BatchConversion(arguments, files: inputs.files).run()
         return inputs.problems.isEmpty ? status : .failure
     }
@@ -104,7 +104,10 @@ enum ConvertCommand {
                 : "there are \(fileCount - 1) images and one OUT; use --out, --in-place or --animate"
         }
         let isKnown = arguments[EncodingOptions.format] != nil || target == "-" || ImageFormat(fileName: target) != nil
-        return isKnown ? nil : "\"\(target)\" has no known file extension; use --format"
+        if isKnown { return nil }
+        let ending = target.split(separator: ".").last.map(String.init) ?? ""
+        let hint = Suggestion.text(for: ending, among: ImageEncoder.supportedFormats.map(\.fileExtension))
+        return "\"\(target)\" has no known file extension; use --format\(hint)"
     }
 
     /// Calls a function, whose errors then begin with a path.
@@ -115,11 +118,7 @@ enum ConvertCommand {
         do throws(EideticError) {
             return try body()
         } catch {
-            throw EideticError(
-                error.code,
-                message: "\(path): \(error.message)",
-                systemErrorNumber: error.systemErrorNumber
-            )
+            throw error.replacingMessage(with: "\(path): \(error.message)")
         }
     }
 }

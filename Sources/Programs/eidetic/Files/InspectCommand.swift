@@ -51,6 +51,7 @@ enum InspectCommand {
     private static func write(_ inspection: Inspection, asJSON: Bool) {
         if asJSON {
             TextStream.output.writeLine(inspection.json.text)
+            TextStream.output.flush()
         } else if let error = inspection.error {
             Diagnostics.report("\(inspection.path): \(error.message)")
         } else {

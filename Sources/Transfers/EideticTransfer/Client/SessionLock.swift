@@ -24,7 +24,8 @@ final class SessionLock: Sendable {
             }
             throw EideticError(
                 .inUse,
-                message: "another process of \(application) has opened the session \(identifier)",
+                message: "another process of \(application) has opened the session \(identifier); end it, or use "
+                    + "another identifier",
                 systemErrorNumber: error.errorNumber
             )
         }

@@ -75,8 +75,9 @@ final class SystemTransferServiceProvider: TransferServiceProvider {
         if let connection { return connection }
         throw EideticError(
             .notFound,
-            message: "the transfer process does not run, and its program eidetic-transferd is not installed: neither "
-                + "beside this program, nor in ../libexec, PATH, /usr/local/libexec or /usr/libexec"
+            message: "the transfer process does not run, and its program eidetic-transferd (package "
+                + "eidetic-background) is not installed: neither beside this program, nor in ../libexec, PATH, /usr/local/libexec or "
+                + "/usr/libexec"
         )
     }
 }

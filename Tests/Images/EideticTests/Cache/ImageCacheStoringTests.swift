@@ -7,14 +7,15 @@ import Testing
 
 @Suite("Image cache: storing", .timeLimit(.minutes(2)))
 struct ImageCacheStoringTests {
-    @Test("C06 an image without bytes is encoded: its own format, GIF for animations, PNG with alpha, else JPEG")
+    @Test("C06 an image without bytes is encoded: its own format, WebP if animated, PNG with alpha, else JPEG")
     func formats() throws {
         let fixture = try ImageCacheFixture()
         let cases: [(String, Image, ImageFormat)] = [
             ("own", try TestImage.image(format: .png), .png),
             ("jpeg", try TestImage.image(format: .jpeg), .jpeg),
             ("webp", try TestImage.image(format: .webp), .webp),
-            ("animation", try TestImage.image(frames: 3, format: .png), .gif),
+            ("animation", try TestImage.image(frames: 3, format: .png), .webp),
+            ("GIF", try TestImage.image(frames: 3, format: .gif), .gif),
             ("alpha", try TestImage.image(format: .bmp, hasAlpha: true), .png),
             ("opaque", try TestImage.image(format: .bmp), .jpeg),
             ("rounded photograph", try TestImage.image(format: .jpeg, hasAlpha: true), .png),

@@ -52,7 +52,8 @@ struct SharedStage: DataStage {
             var lease: SharedLease?, backOff = SharedBackOff()
             while true {
                 let (found, held) = try await lookUp(key, leasing: lease)
-                if let value = found.value, let entry = await verifiedEntry(in: value, for: key),
+                if let value = found.value,
+                    let entry = await verifiedEntry(in: value, for: key, name: job.request.name),
                     let image = image(of: entry, for: job, after: search, timer: timer)
                 {
                     held?.end(with: .released)
@@ -99,12 +100,12 @@ struct SharedStage: DataStage {
     }
 
     /// Verifies a value; one that is damaged, foreign or of another key is removed from the tier.
-    private func verifiedEntry(in value: [UInt8], for key: String) async -> DiskCache.Entry? {
+    private func verifiedEntry(in value: [UInt8], for key: String, name: String) async -> DiskCache.Entry? {
         do throws(EideticError) {
             return try await pool.run { _ throws(EideticError) in try SharedEntry.decode(value, expecting: key) }
         } catch {
             guard error.code == .checksumMismatch else { return nil }
-            Log.write(.warning, category: .store, message: "removing it: \(error.message)")
+            Log.write(.warning, category: .store, message: "\(name): removing the \(error.message)")
             await remove(key, ifEqualTo: value)
             return nil
         }
