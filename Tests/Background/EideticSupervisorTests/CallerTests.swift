@@ -116,10 +116,7 @@ struct CallerTests {
         sys.exit(application.run([]))
         """
 
-    @Test(
-        "B05 the second start of a suspended program brings the first one to the foreground",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B05 the second start of a suspended program brings the first one to the foreground", arguments: kinds)
     func secondStart(kind: FreezerKind) async throws {
         guard isInstalled("dbus-daemon", "Xvfb") else { return }
         guard try await Subprocess.run("/usr/bin/python3", arguments: ["-c", "import gi"]).status == .exited(0) else {
