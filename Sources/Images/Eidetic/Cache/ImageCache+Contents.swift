@@ -1,7 +1,7 @@
 public import EideticCodecs
 public import EideticCore
 import EideticFetch
-package import EideticStore
+import EideticStore
 
 extension ImageCache {
     /// Returns the tiers that have an image, or its resource; the disk entry is not verified.

@@ -29,7 +29,6 @@ struct ConnectionHealth {
     /// A Boolean value indicating whether every connection can be reused.
     var isHealthy: Bool { suspectedSince.isEmpty && lastNetworkChange == nil }
 
-    /// Records a time-out.
     mutating func recordTimeout(of origin: Origin, now: Duration) {
         if suspectedSince.count >= Self.capacity { suspectedSince.removeAll() }
         suspectedSince[origin] = now
@@ -40,7 +39,6 @@ struct ConnectionHealth {
         suspectedSince[origin].map { lastActivity <= $0 } ?? false
     }
 
-    /// Records a response over a working connection.
     mutating func recordResponse(from origin: Origin) { suspectedSince[origin] = nil }
 
     /// Records a change of the network, while exchanges with `busyOrigins` run.
