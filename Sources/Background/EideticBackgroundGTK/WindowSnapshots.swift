@@ -41,7 +41,6 @@ final class WindowSnapshots {
         activeWindow = found.first { eidetic_get_boolean($0, "is-active") != 0 } ?? activeWindow
     }
 
-    /// Hides a widget in the snapshots that follow.
     func hide(_ widget: UnsafeMutableRawPointer) {
         sensitiveWidgets = sensitiveWidgets.filter { !$0.isReleased } + [WeakObjectReference(widget)]
     }

@@ -30,7 +30,6 @@ package final class BusConnection {
         init(body: @escaping (Result<[BusValue], BusError>) -> Void) { self.body = body }
     }
 
-    /// Begins to connect.
     package init(to place: Bus) throws(BusError) {
         var opened: OpaquePointer?
         let result: Int32
@@ -198,7 +197,6 @@ package final class BusConnection {
         return .failure(BusError(name: name, message: error.pointee.message.map { String(cString: $0) } ?? ""))
     }
 
-    /// Sends a signal.
     package func emit(_ member: String, from path: String, interface: String, with values: [BusValue]) {
         var message: OpaquePointer?
         defer { sd_bus_message_unref(message) }
@@ -208,7 +206,6 @@ package final class BusConnection {
         sd_bus_send(bus, message, nil)
     }
 
-    /// Answers a call with values.
     package func answer(_ call: BusMessage, with values: [BusValue] = []) {
         var message: OpaquePointer?
         defer { sd_bus_message_unref(message) }
@@ -273,7 +270,6 @@ package struct BusTarget: Sendable, Hashable {
         self.interface = interface
     }
 
-    /// The bus itself.
     package static let bus = BusTarget(
         service: "org.freedesktop.DBus",
         path: "/org/freedesktop/DBus",

@@ -21,18 +21,7 @@
     X(avifRGBImageSetDefaults) \
     X(avifResultToString)
 
-#define DECLARE(f) __typeof__(f) *f;
-static struct {
-    FUNCTIONS(DECLARE)
-} lib;
-
-static eidetic_codec_library library = {.name = LIBRARY_NAME, .once = PTHREAD_ONCE_INIT};
-
-static void load(void) {
-#define SYMBOL(f) {#f, (void **)&lib.f},
-    static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
-    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
-}
+EIDETIC_CODEC_LIBRARY(LIBRARY_NAME, FUNCTIONS)
 
 struct eidetic_avif_encoder {
     avifEncoder *library;

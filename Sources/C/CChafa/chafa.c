@@ -13,46 +13,30 @@ enum { SYMBOL_SPACE = 1 << 0, SYMBOL_BLOCK = 1 << 3 };
 enum { PIXELS_PREMULTIPLIED = 0, PIXELS_STRAIGHT = 4 };
 enum { SEQUENCE_BEGIN_SIXELS = 40, SEQUENCE_BEGIN_KITTY_IMAGE = 43 };
 
-static struct {
-    void *(*chafa_term_db_get_default)(void);
-    void *(*chafa_term_db_detect)(void *, char **);
-    void *(*chafa_term_db_get_fallback_info)(void *);
-    int (*chafa_term_info_have_seq)(const void *, int);
-    void (*chafa_term_info_supplement)(void *, void *);
-    void (*chafa_term_info_unref)(void *);
-    void *(*chafa_symbol_map_new)(void);
-    void (*chafa_symbol_map_add_by_tags)(void *, int);
-    void (*chafa_symbol_map_unref)(void *);
-    void *(*chafa_canvas_config_new)(void);
-    void (*chafa_canvas_config_set_geometry)(void *, int, int);
-    void (*chafa_canvas_config_set_cell_geometry)(void *, int, int);
-    void (*chafa_canvas_config_set_pixel_mode)(void *, int);
-    void (*chafa_canvas_config_set_symbol_map)(void *, const void *);
-    void (*chafa_canvas_config_unref)(void *);
-    void *(*chafa_canvas_new)(const void *);
-    void (*chafa_canvas_draw_all_pixels)(void *, int, const uint8_t *, int, int, int);
-    g_string *(*chafa_canvas_print)(void *, void *);
-    void (*chafa_canvas_unref)(void *);
-    // A symbol of GLib, which libchafa is linked with.
-    char *(*g_string_free)(g_string *, int);
-} lib;
+// `g_string_free` is of GLib, which libchafa is linked with.
+#define FUNCTIONS(X) \
+    X(void *, chafa_term_db_get_default, (void)) \
+    X(void *, chafa_term_db_detect, (void *, char **)) \
+    X(void *, chafa_term_db_get_fallback_info, (void *)) \
+    X(int, chafa_term_info_have_seq, (const void *, int)) \
+    X(void, chafa_term_info_supplement, (void *, void *)) \
+    X(void, chafa_term_info_unref, (void *)) \
+    X(void *, chafa_symbol_map_new, (void)) \
+    X(void, chafa_symbol_map_add_by_tags, (void *, int)) \
+    X(void, chafa_symbol_map_unref, (void *)) \
+    X(void *, chafa_canvas_config_new, (void)) \
+    X(void, chafa_canvas_config_set_geometry, (void *, int, int)) \
+    X(void, chafa_canvas_config_set_cell_geometry, (void *, int, int)) \
+    X(void, chafa_canvas_config_set_pixel_mode, (void *, int)) \
+    X(void, chafa_canvas_config_set_symbol_map, (void *, const void *)) \
+    X(void, chafa_canvas_config_unref, (void *)) \
+    X(void *, chafa_canvas_new, (const void *)) \
+    X(void, chafa_canvas_draw_all_pixels, (void *, int, const uint8_t *, int, int, int)) \
+    X(g_string *, chafa_canvas_print, (void *, void *)) \
+    X(void, chafa_canvas_unref, (void *)) \
+    X(char *, g_string_free, (g_string *, int))
 
-static eidetic_codec_library library = {.name = "libchafa.so.0", .once = PTHREAD_ONCE_INIT};
-
-static void load(void) {
-#define SYMBOL(f) {#f, (void **)&lib.f}
-    static const eidetic_codec_symbol symbols[] = {
-        SYMBOL(chafa_term_db_get_default), SYMBOL(chafa_term_db_detect), SYMBOL(chafa_term_db_get_fallback_info),
-        SYMBOL(chafa_term_info_have_seq), SYMBOL(chafa_term_info_supplement), SYMBOL(chafa_term_info_unref),
-        SYMBOL(chafa_symbol_map_new), SYMBOL(chafa_symbol_map_add_by_tags), SYMBOL(chafa_symbol_map_unref),
-        SYMBOL(chafa_canvas_config_new), SYMBOL(chafa_canvas_config_set_geometry),
-        SYMBOL(chafa_canvas_config_set_cell_geometry), SYMBOL(chafa_canvas_config_set_pixel_mode),
-        SYMBOL(chafa_canvas_config_set_symbol_map), SYMBOL(chafa_canvas_config_unref), SYMBOL(chafa_canvas_new),
-        SYMBOL(chafa_canvas_draw_all_pixels), SYMBOL(chafa_canvas_print), SYMBOL(chafa_canvas_unref),
-        SYMBOL(g_string_free),
-    };
-    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
-}
+EIDETIC_CODEC_PLAIN_LIBRARY("libchafa.so.0", FUNCTIONS)
 
 const char *eidetic_chafa_failure(void) {
     pthread_once(&library.once, load);

@@ -33,18 +33,7 @@
     X(heif_image_release) \
     X(heif_get_version)
 
-#define DECLARE(f) __typeof__(f) *f;
-static struct {
-    FUNCTIONS(DECLARE)
-} lib;
-
-static eidetic_codec_library library = {.name = "libheif.so.1", .once = PTHREAD_ONCE_INIT};
-
-static void load(void) {
-#define SYMBOL(f) {#f, (void **)&lib.f},
-    static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
-    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
-}
+EIDETIC_CODEC_LIBRARY("libheif.so.1", FUNCTIONS)
 
 const char *eidetic_heif_version(void) {
     eidetic_heif_prepare();

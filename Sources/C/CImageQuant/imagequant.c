@@ -9,30 +9,19 @@ typedef struct {
     uint8_t entries[256][4];
 } palette;
 
-static struct {
-    void *(*liq_attr_create)(void);
-    void (*liq_attr_destroy)(void *);
-    int (*liq_set_max_colors)(void *, int);
-    void *(*liq_image_create_rgba)(const void *, const void *, int, int, double);
-    void (*liq_image_destroy)(void *);
-    int (*liq_image_quantize)(void *, void *, void **);
-    int (*liq_set_dithering_level)(void *, float);
-    int (*liq_write_remapped_image)(void *, void *, void *, size_t);
-    const palette *(*liq_get_palette)(void *);
-    void (*liq_result_destroy)(void *);
-} lib;
+#define FUNCTIONS(X) \
+    X(void *, liq_attr_create, (void)) \
+    X(void, liq_attr_destroy, (void *)) \
+    X(int, liq_set_max_colors, (void *, int)) \
+    X(void *, liq_image_create_rgba, (const void *, const void *, int, int, double)) \
+    X(void, liq_image_destroy, (void *)) \
+    X(int, liq_image_quantize, (void *, void *, void **)) \
+    X(int, liq_set_dithering_level, (void *, float)) \
+    X(int, liq_write_remapped_image, (void *, void *, void *, size_t)) \
+    X(const palette *, liq_get_palette, (void *)) \
+    X(void, liq_result_destroy, (void *))
 
-static eidetic_codec_library library = {.name = "libimagequant.so.0", .once = PTHREAD_ONCE_INIT};
-
-static void load(void) {
-#define SYMBOL(f) {#f, (void **)&lib.f}
-    static const eidetic_codec_symbol symbols[] = {
-        SYMBOL(liq_attr_create), SYMBOL(liq_attr_destroy), SYMBOL(liq_set_max_colors), SYMBOL(liq_image_create_rgba),
-        SYMBOL(liq_image_destroy), SYMBOL(liq_image_quantize), SYMBOL(liq_set_dithering_level),
-        SYMBOL(liq_write_remapped_image), SYMBOL(liq_get_palette), SYMBOL(liq_result_destroy),
-    };
-    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
-}
+EIDETIC_CODEC_PLAIN_LIBRARY("libimagequant.so.0", FUNCTIONS)
 
 // Writes the colours of the result; `indices` has a byte for each pixel.
 static bool write_colours(void *result, void *image, uint8_t *indices, size_t count, uint8_t *target) {

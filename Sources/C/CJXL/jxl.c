@@ -30,11 +30,6 @@
     X(JxlDecoderCloseInput) \
     X(JxlDecoderVersion)
 
-#define DECLARE(f) __typeof__(f) *f;
-static struct {
-    FUNCTIONS(DECLARE)
-} lib;
-
 // Every minor version is incompatible with the one before, so the library's file name contains it.
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -47,13 +42,7 @@ static struct {
 #define UNUSED_FORMAT
 #endif
 
-static eidetic_codec_library library = {.name = LIBRARY_NAME, .once = PTHREAD_ONCE_INIT};
-
-static void load(void) {
-#define SYMBOL(f) {#f, (void **)&lib.f},
-    static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
-    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
-}
+EIDETIC_CODEC_LIBRARY(LIBRARY_NAME, FUNCTIONS)
 
 unsigned eidetic_jxl_version(void) {
     eidetic_jxl_prepare();

@@ -16,37 +16,26 @@ typedef struct { uint32_t domain; int code; char *message; } g_error;
 enum { UNIT_PERCENT, UNIT_PX, UNIT_EM, UNIT_EX, UNIT_IN, UNIT_CM, UNIT_MM, UNIT_PT, UNIT_PC };
 enum { FORMAT_ARGB32 = 0 };
 
-static struct {
-    void *(*rsvg_handle_new_from_data)(const uint8_t *, size_t, g_error **);
-    void (*rsvg_handle_set_dpi)(void *, double);
-    void (*rsvg_handle_get_intrinsic_dimensions)(
-        void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *);
-    int (*rsvg_handle_render_document)(void *, void *, const rsvg_rectangle *, g_error **);
-    const unsigned *rsvg_major_version, *rsvg_minor_version, *rsvg_micro_version;
-    // Symbols of GObject and cairo, which librsvg is linked with.
-    void (*g_object_unref)(void *);
-    void (*g_error_free)(g_error *);
-    void *(*cairo_image_surface_create_for_data)(uint8_t *, int, int, int, int);
-    void (*cairo_surface_flush)(void *);
-    void (*cairo_surface_destroy)(void *);
-    void *(*cairo_create)(void *);
-    int (*cairo_status)(void *);
-    void (*cairo_destroy)(void *);
-} lib;
+// Those of GObject and cairo are of libraries that librsvg is linked with.
+#define FUNCTIONS(X) \
+    X(void *, rsvg_handle_new_from_data, (const uint8_t *, size_t, g_error **)) \
+    X(void, rsvg_handle_set_dpi, (void *, double)) \
+    X(void, rsvg_handle_get_intrinsic_dimensions, \
+      (void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *)) \
+    X(int, rsvg_handle_render_document, (void *, void *, const rsvg_rectangle *, g_error **)) \
+    X(const unsigned, rsvg_major_version, ) \
+    X(const unsigned, rsvg_minor_version, ) \
+    X(const unsigned, rsvg_micro_version, ) \
+    X(void, g_object_unref, (void *)) \
+    X(void, g_error_free, (g_error *)) \
+    X(void *, cairo_image_surface_create_for_data, (uint8_t *, int, int, int, int)) \
+    X(void, cairo_surface_flush, (void *)) \
+    X(void, cairo_surface_destroy, (void *)) \
+    X(void *, cairo_create, (void *)) \
+    X(int, cairo_status, (void *)) \
+    X(void, cairo_destroy, (void *))
 
-static eidetic_codec_library library = {.name = "librsvg-2.so.2", .once = PTHREAD_ONCE_INIT};
-
-static void load(void) {
-#define SYMBOL(f) {#f, (void **)&lib.f}
-    static const eidetic_codec_symbol symbols[] = {
-        SYMBOL(rsvg_handle_new_from_data), SYMBOL(rsvg_handle_set_dpi),
-        SYMBOL(rsvg_handle_get_intrinsic_dimensions), SYMBOL(rsvg_handle_render_document), SYMBOL(rsvg_major_version), SYMBOL(rsvg_minor_version),
-        SYMBOL(rsvg_micro_version), SYMBOL(g_object_unref), SYMBOL(g_error_free),
-        SYMBOL(cairo_image_surface_create_for_data), SYMBOL(cairo_surface_flush), SYMBOL(cairo_surface_destroy),
-        SYMBOL(cairo_create), SYMBOL(cairo_status), SYMBOL(cairo_destroy),
-    };
-    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
-}
+EIDETIC_CODEC_PLAIN_LIBRARY("librsvg-2.so.2", FUNCTIONS)
 
 void eidetic_svg_prepare(void) {
     pthread_once(&library.once, load);

@@ -39,7 +39,7 @@ struct CrashTestWorker {
         case 17:
             guard let entry = try cache.blocking.read(name) else { return }
             let number = "\(generator.next())"
-            let fields = (0..<8).map { DiskCache.Metadata.Field(name: "field \($0)", value: number) }
+            let fields = (0..<8).map { HTTPHeaders.Field(name: "field \($0)", value: number) }
             try cache.writer.replaceMetadata(of: entry, with: DiskCache.Metadata(headers: fields))
         case 18..<21:
             // As a pipeline does that keeps derived images.

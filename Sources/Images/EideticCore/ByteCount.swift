@@ -9,7 +9,6 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     /// Creates a count from a literal number of bytes.
     public init(integerLiteral value: Int) { bytes = value }
 
-    /// No bytes.
     package static let zero = ByteCount(0)
 
     /// Returns a count of `count` times 1,024 bytes.
@@ -21,10 +20,8 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     /// Returns `true` if the first count is smaller than the second.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
-    /// Returns the sum of two counts.
     package static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
 
-    /// Returns the difference of two counts.
     package static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes - right.bytes) }
 }
 

@@ -7,7 +7,6 @@ package struct Digest: Hashable, Sendable {
     /// The number of bytes.
     package static let size = 32
 
-    /// The bytes.
     package let bytes: [UInt8]
 
     /// Computes the SHA-256 of a message.

@@ -3,7 +3,6 @@ import CXXHash
 
 /// The version of a C library in this process.
 package struct LibraryVersion: Sendable {
-    /// The name of the library.
     package let name: String
     /// The version; `nil` for an optional library that cannot be loaded.
     package let version: String?
@@ -20,7 +19,6 @@ package struct LibraryVersion: Sendable {
         self.init(name, version: number == 0 ? nil : (numbers + [String(rest)]).reversed().joined(separator: "."))
     }
 
-    /// The libraries of this module.
     package static var core: [LibraryVersion] {
         [
             LibraryVersion("Nettle", number: Int(eidetic_nettle_version()), base: 100, parts: 2),

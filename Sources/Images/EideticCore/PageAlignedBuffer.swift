@@ -7,7 +7,6 @@ import Glibc
 package struct PageAlignedBuffer<Element: BitwiseCopyable & Sendable>: Sendable {
     private var storage: Storage
 
-    /// The number of elements.
     package private(set) var count = 0
 
     /// Creates an empty buffer.

@@ -11,7 +11,6 @@ package protocol TimeSource: Sendable {
 
 /// The system's clocks.
 package struct SystemTime: TimeSource {
-    /// Creates the system's time source.
     package init() {}
 
     /// The time of day, from `CLOCK_REALTIME`.

@@ -12,12 +12,10 @@ struct RedisKeyNames: Sendable {
 
     let namespace: String
 
-    /// Returns the name of a key's value.
     func value(for key: String) -> String {
         "\(namespace):\(Self.version):{\(Digest(sha256: Array(key.utf8)).hexadecimal)}"
     }
 
-    /// Returns the name of a key's lease.
     func lease(of key: String) -> String { value(for: key) + ":lease" }
 
     /// The pattern that the names of all values match.

@@ -4,9 +4,7 @@ package import EideticStore
 
 /// The contents of a tier, for its administration.
 extension RedisTier {
-    /// A value of the tier.
     package struct Item: Sendable {
-        /// The name of its key in the server.
         package let name: String
         /// The number of bytes that were read.
         package let byteCount: Int
@@ -56,7 +54,6 @@ extension RedisTier {
         return value(in: try await router.replies(to: [read], for: name)[0])
     }
 
-    /// Removes a value.
     package func removeItem(_ item: Item) async throws(EideticError) {
         _ = try await router.replies(to: [RedisCommand("UNLINK", item.name)], for: item.name)
     }

@@ -1,4 +1,3 @@
-import EideticSandbox
 import Glibc
 
 /// The program of decoding processes, which applications start for images that they do not trust.

@@ -1,5 +1,4 @@
 import CAllocation
-import Eidetic
 import EideticCLI
 import Glibc
 

@@ -2,7 +2,6 @@ import EideticCLI
 
 /// The `eidetic` program.
 enum Program {
-    /// The root of all commands.
     static let root: Command = .init(
         name: "eidetic",
         summary: "load, cache, inspect and convert images",

@@ -108,10 +108,7 @@ struct AttackTests {
         await daemon.finish()
     }
 
-    @Test(
-        "B06 a program that is not that of the identifier gets another one, and is supervised",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B06 a program that is not that of the identifier gets another one, and is supervised", arguments: kinds)
     func foreignProgram(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=10"])
         try daemon.perform(.install(identifier: "one", program: ProgramDescription(executable: "/bin/sh")))

@@ -172,10 +172,7 @@ struct CallerTests {
         sys.exit(application.run([]))
         """
 
-    @Test(
-        "B05 the second start of a suspended program brings the first one to the foreground",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B05 the second start of a suspended program brings the first one to the foreground", arguments: kinds)
     func secondStart(kind: FreezerKind) async throws {
         guard isInstalled("dbus-daemon", "Xvfb"), try await hasPython() else { return }
         let (bus, address) = try await startBus()

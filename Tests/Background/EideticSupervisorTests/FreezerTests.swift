@@ -6,10 +6,7 @@ import Testing
 
 @Suite("Freezers", .serialized, .timeLimit(.minutes(2)))
 struct FreezerTests {
-    @Test(
-        "B05 a frozen application uses no processor time, orphaned descendants included",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B05 a frozen application uses no processor time, orphaned descendants included", arguments: kinds)
     func standstill(kind: FreezerKind) async throws {
         print("freezer: \(kind.rawValue)")
         let tree = try ProcessTree(kind)

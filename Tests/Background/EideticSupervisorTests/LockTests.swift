@@ -9,10 +9,7 @@ import Testing
 
 @Suite("Locks at suspension", .serialized, .timeLimit(.minutes(10)))
 struct LockTests {
-    @Test(
-        "B15 an application that holds a lock for which a process waits is thawed, then killed",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B15 an application that holds a lock for which a process waits is thawed, then killed", arguments: kinds)
     func awaitedLock(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=20"])
         let path = try daemon.directory.write([0], to: "data")

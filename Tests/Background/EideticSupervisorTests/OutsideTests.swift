@@ -27,10 +27,7 @@ struct OutsideTests {
         await daemon.finish()
     }
 
-    @Test(
-        "B16 a process that somebody has stopped is not killed for what it could not do",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B16 a process that somebody has stopped is not killed for what it could not do", arguments: kinds)
     func stoppedProcess(kind: FreezerKind) async throws {
         let limits = ["callback=1500", "background=1500", "idle=10"].flatMap { ["--limit", $0] }
         let daemon = try await Daemon(kind, limits)

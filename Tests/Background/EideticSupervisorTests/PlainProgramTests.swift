@@ -52,10 +52,7 @@ struct PlainProgramTests {
         await daemon.finish()
     }
 
-    @Test(
-        "B01 a suspended program that does not connect receives SIGTERM, and its time",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B01 a suspended program that does not connect receives SIGTERM, and its time", arguments: kinds)
     func quitWhileSuspended(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.limit)
         let script = "trap 'exit 7' TERM; echo trapped; while :; do sleep 0.05; done"

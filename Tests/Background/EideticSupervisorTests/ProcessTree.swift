@@ -62,6 +62,9 @@ func end(_ handle: ProcessHandle, in freezer: any Freezer) {
     blockUntil { freezer.remove() }
 }
 
+/// The freezers that can be tested here.
+let kinds = ControlGroups.kinds
+
 /// The control groups of these tests.
 enum ControlGroups {
     /// The reason for which groups cannot be used; `nil` if they can.

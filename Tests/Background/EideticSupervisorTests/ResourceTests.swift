@@ -8,10 +8,7 @@ import Testing
 
 @Suite("Resources of the supervisor", .serialized, .timeLimit(.minutes(30)))
 struct ResourceTests {
-    @Test(
-        "B05 a suspended application uses no processor time, orphaned descendants included",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B05 a suspended application uses no processor time, orphaned descendants included", arguments: kinds)
     func standstill(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, ["--limit", "idle=20"])
         try await daemon.launchInForeground("one", ["--fork-twice"])

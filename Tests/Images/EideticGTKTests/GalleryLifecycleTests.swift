@@ -6,11 +6,7 @@ import Glibc
 import Testing
 
 /// The Gallery as an application, with an image that its server holds back until the test lets it go.
-@Suite(
-    "Gallery in the background",
-    .timeLimit(.minutes(3)),
-    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
-)
+@Suite("Gallery in the background", .timeLimit(.minutes(3)), .needsGallery)
 struct GalleryLifecycleTests {
     private let gallery: RunningGallery
     private let requestReached = Gate()

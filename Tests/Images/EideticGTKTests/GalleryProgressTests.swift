@@ -5,11 +5,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Gallery while it receives",
-    .timeLimit(.minutes(3)),
-    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
-)
+@Suite("Gallery while it receives", .timeLimit(.minutes(3)), .needsGallery)
 struct GalleryProgressTests {
     /// Writes a screenshot to the directory that the variable EIDETIC_SCREENSHOTS names, if there is one.
     private func save(_ pixels: PixelBuffer, as name: String) throws {

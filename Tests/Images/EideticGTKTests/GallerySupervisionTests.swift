@@ -7,11 +7,7 @@ import Glibc
 import Testing
 
 /// The Gallery with a real supervisor.
-@Suite(
-    "The Gallery under the supervisor",
-    .timeLimit(.minutes(5)),
-    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
-)
+@Suite("The Gallery under the supervisor", .timeLimit(.minutes(5)), .needsGallery)
 struct GallerySupervisionTests {
     private static let identifier = "org.eidetic.Gallery"
 

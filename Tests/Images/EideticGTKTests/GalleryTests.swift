@@ -4,11 +4,7 @@ import EideticGTK
 import EideticTestSupport
 import Testing
 
-@Suite(
-    "Gallery",
-    .timeLimit(.minutes(3)),
-    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
-)
+@Suite("Gallery", .timeLimit(.minutes(3)), .needsGallery)
 struct GalleryTests {
     @Test("L01 the Gallery's grid shows the server's images, each in its cell, and all widgets have accessible names")
     func grid() async throws {

@@ -5,11 +5,7 @@ import Glibc
 import Testing
 
 /// The Gallery whose background time expires while its server holds an image back.
-@Suite(
-    "Gallery with transfers",
-    .timeLimit(.minutes(3)),
-    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
-)
+@Suite("Gallery with transfers", .timeLimit(.minutes(3)), .needsGallery)
 struct GalleryTransferTests {
     private let gallery: RunningGallery
     private let responseGate = Gate()

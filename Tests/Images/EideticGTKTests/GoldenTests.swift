@@ -2,7 +2,7 @@
 import EideticTestSupport
 import Testing
 
-@Suite("GTK goldens", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
+@Suite("GTK goldens", .timeLimit(.minutes(3)), .needsScene)
 struct GoldenTests {
     @Test(
         "L01, L06 the screenshot of a scene matches its golden",

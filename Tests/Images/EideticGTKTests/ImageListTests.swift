@@ -2,7 +2,7 @@
 import EideticTestSupport
 import Testing
 
-@Suite("GTK list", .timeLimit(.minutes(3)), .enabled(if: RunningGallery.canRun, "needs Xvfb, openbox, xdotool, nginx"))
+@Suite("GTK list", .timeLimit(.minutes(3)), .needsGallery)
 struct ImageListTests {
     @Test("L01 the list of the documentation shows an image in each row")
     func shows() async throws {

@@ -3,7 +3,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("GTK widgets", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
+@Suite("GTK widgets", .timeLimit(.minutes(3)), .needsScene)
 struct ImageWidgetTests {
     @Test("L01 one call shows an image in a GtkPicture and in a GtkImage")
     func images() async throws { try await Scene.play("images") }

@@ -2,7 +2,7 @@
 import EideticTestSupport
 import Testing
 
-@Suite("GTK lives", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
+@Suite("GTK lives", .timeLimit(.minutes(3)), .needsScene)
 struct LifeTests {
     @Test("L14 a widget's death cancels its loads in every order of events, and the widget is released")
     func deaths() async throws { try await Scene.play("deaths") }

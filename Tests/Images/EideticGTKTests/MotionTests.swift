@@ -2,7 +2,7 @@
 import EideticTestSupport
 import Testing
 
-@Suite("GTK motion", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
+@Suite("GTK motion", .timeLimit(.minutes(3)), .needsScene)
 struct MotionTests {
     @Test("L16 an image fades in, but not one from memory, and not if the user wants no motion")
     func transition() async throws { try await Scene.play("transition") }

@@ -153,4 +153,10 @@ final class Screen: Sendable {
         return defaults.merging(changes) { $1 }
     }
 }
+
+extension Trait where Self == ConditionTrait {
+    static var needsScene: Self { .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx") }
+
+    static var needsGallery: Self { .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus") }
+}
 #endif

@@ -5,11 +5,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Fleet of processes",
-    .timeLimit(.minutes(10)),
-    .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
-)
+@Suite("Fleet of processes", .timeLimit(.minutes(10)), .needsRedis, .needsNginx)
 struct FleetTests {
     /// The path of the program that is a machine.
     private static let probe = BuiltProgram.path(of: "eidetic-probe")

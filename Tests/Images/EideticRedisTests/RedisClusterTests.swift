@@ -6,11 +6,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Redis cluster",
-    .timeLimit(.minutes(5)),
-    .enabled(if: RedisProcess.isInstalled, "redis-server is not installed")
-)
+@Suite("Redis cluster", .timeLimit(.minutes(5)), .needsRedis)
 struct RedisClusterTests {
     /// A real cluster of three nodes.
     private struct Cluster {

@@ -6,11 +6,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Faults of Redis servers",
-    .timeLimit(.minutes(2)),
-    .enabled(if: RedisProcess.isInstalled, "redis-server is not installed")
-)
+@Suite("Faults of Redis servers", .timeLimit(.minutes(2)), .needsRedis)
 struct RedisFaultTests {
     private static func tier(
         _ url: String,

@@ -6,11 +6,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Redis tier",
-    .timeLimit(.minutes(2)),
-    .enabled(if: RedisProcess.isInstalled, "redis-server is not installed")
-)
+@Suite("Redis tier", .timeLimit(.minutes(2)), .needsRedis)
 struct RedisTierTests {
     private static func tier(
         _ url: String,

@@ -7,11 +7,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Leases of a pipeline",
-    .timeLimit(.minutes(2)),
-    .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
-)
+@Suite("Leases of a pipeline", .timeLimit(.minutes(2)), .needsRedis, .needsNginx)
 struct SharedLeaseTests {
     @Test("L09 a load that is cancelled while it acquires the lease does not leave it behind")
     func cancelledAcquisition() async throws {

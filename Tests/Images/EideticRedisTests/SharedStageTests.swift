@@ -9,11 +9,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite(
-    "Shared tier of a pipeline",
-    .timeLimit(.minutes(2)),
-    .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
-)
+@Suite("Shared tier of a pipeline", .timeLimit(.minutes(2)), .needsRedis, .needsNginx)
 struct SharedStageTests {
     @Test("L09 what one machine has loaded, another one finds in the shared tier, and then on its own disk")
     func source() async throws {

@@ -8,11 +8,7 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-@Suite(
-    "Contents that are not shared",
-    .timeLimit(.minutes(2)),
-    .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
-)
+@Suite("Contents that are not shared", .timeLimit(.minutes(2)), .needsRedis, .needsNginx)
 struct UnsharedContentTests {
     @Test(
         "L09 never shared: private, no-store, no-cache, cookies, other clients, and what is stale at once",

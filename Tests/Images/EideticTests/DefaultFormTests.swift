@@ -89,7 +89,7 @@ struct DefaultFormTests {
                 try await ImageCache.shared.bytes(for: .init(request))
             }
             #expect(error?.code == .cacheUnavailable)
-            #expect(ImageCache.shared.blocking.diskUsage.entryCount == 0)
+            #expect(ImageCache.shared.blockingDiskUsage.entryCount == 0)
         }
     }
 

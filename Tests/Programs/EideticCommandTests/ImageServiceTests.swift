@@ -155,10 +155,7 @@ struct ImageServiceTests {
     }
 
     #if Redis
-    @Test(
-        "services with one shared tier ask the origin once",
-        .enabled(if: RedisProcess.isInstalled, "redis-server is not installed")
-    )
+    @Test("services with one shared tier ask the origin once", .needsRedis)
     func shared() async throws {
         let redis = try await RedisProcess(), server = try await Nginx(Self.fresh)
         let image = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")

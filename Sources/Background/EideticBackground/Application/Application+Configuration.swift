@@ -129,7 +129,6 @@ extension Application {
             }
         }
 
-        /// Returns the rules of the state machine for this configuration.
         func makeLifecycleRules() -> LifecycleRules {
             var rules = rules
             rules.backgroundBudget = budgetOverride ?? backgroundBudget

@@ -163,6 +163,75 @@ public final class Application: Sendable {
         if changed { stateBroadcast.post(state) }
         return changed
     }
+
+    /// Returns a new stream of the notices with a name.
+    ///
+    /// Notices held during suspension are delivered before any callback; a consumer may still be handling them when the
+    /// callback arrives. ``Notice/Name`` lists the system's notices, which are posted only after the application was
+    /// started.
+    ///
+    /// - Parameters:
+    ///   - name: The kind of notices.
+    ///   - suspensionBehavior: The treatment of notices while the application is suspended.
+    /// - Returns: A stream of every later notice with this name.
+    public func notices(
+        named name: Notice.Name,
+        suspensionBehavior: SuspensionBehavior = .coalesce
+    ) -> AsyncStream<Notice> {
+        let stream = noticeCenter.stream(for: name, behavior: suspensionBehavior)
+        noticeSources.subscribe(to: name)
+        inbox.wake()
+        return stream
+    }
+
+    /// Posts a notice to all observers of its name.
+    public func post(_ notice: Notice) { noticeCenter.post(notice) }
+
+    /// Tells the supervisor that the application plays or records sound: it is not suspended in the background, and
+    /// uses up no background time.
+    ///
+    /// This lasts until ``endAudio()`` has been called as often. Expired background tasks get no more time. A request
+    /// to terminate is not delayed. It requires the background mode `audio`.
+    public func beginAudio() { count(.audio, change: 1) }
+
+    /// Tells the supervisor that the sound has ended; has no effect if it was not begun.
+    public func endAudio() { count(.audio, change: -1) }
+
+    /// Counts the reasons for an assertion, and makes it with the first one until the last one ends.
+    func count(_ assertion: ContinuousAssertion, change: Int) {
+        // Posted under the lock, so that the order of the events is that of the changes.
+        activities.withLock { counts in
+            let old = counts[assertion, default: 0]
+            let new = max(0, old + change)
+            counts[assertion] = new
+            guard (old == 0) != (new == 0) else { return }
+            inbox.post([.assertionChanged(assertion, isHeld: new > 0, process: .first)])
+        }
+    }
+
+    /// Sets the function that draws the window after `applicationDidEnterBackground`, and after a completed wake.
+    package func setSnapshotDrawing(_ draw: @escaping @MainActor @Sendable () -> [UInt8]?) {
+        snapshots.withLock { $0.draw = draw }
+    }
+
+    /// A Boolean value indicating whether a snapshot is drawn in the background.
+    var keepsSnapshot: Bool { snapshots.withLock { $0.draw != nil && $0.path != nil } }
+
+    /// Draws the window, and replaces the file of the snapshot.
+    @MainActor
+    func saveSnapshot() {
+        let snapshots = snapshots.withLock { $0 }
+        guard let path = snapshots.path, let bytes = snapshots.draw?() else { return }
+        let error = bytes.withUnsafeBytes { buffer -> SystemError? in
+            do throws(SystemError) {
+                try FileSystem().replaceContents(of: path, with: buffer, mode: 0o600)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let error { Log.write(.warning, category: .background, message: "no snapshot is kept: \(error)") }
+    }
 }
 
 extension Application: ApplicationEnvironment {
@@ -173,4 +242,12 @@ extension Application: ApplicationEnvironment {
     /// The changes of memory pressure, including the return to normal; the stream begins with the latest change, if
     /// there was one.
     public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream(startingWithLatest: true) }
+}
+
+/// The means to keep an image of the application's window for a switcher.
+struct Snapshots: Sendable {
+    /// Draws the window; returns the bytes of an image file, or `nil` if there is nothing to draw.
+    var draw: (@MainActor @Sendable () -> [UInt8]?)?
+    /// The file for the image; `nil` without a supervisor that keeps one.
+    var path: String?
 }

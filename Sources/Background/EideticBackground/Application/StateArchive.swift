@@ -5,7 +5,6 @@ import Glibc
 ///
 /// Blocks; used by the lifecycle thread only.
 final class StateArchive {
-    /// The directory of the files.
     let directory: String
     private let files = FileSystem()
     /// Locked and not empty during a launch; a file that is not empty and not locked means that the launch crashed.
@@ -49,7 +48,6 @@ final class StateArchive {
         }
     }
 
-    /// Marks the launch as successful.
     func finishLaunch() {
         guard let file = launchMarker.take() else { return }
         try? files.truncate(file, to: 0)

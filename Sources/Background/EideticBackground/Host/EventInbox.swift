@@ -40,7 +40,6 @@ final class EventInbox: Sendable {
     /// The descriptor that is readable when there is an event.
     var descriptor: Int32 { pipe.reader }
 
-    /// The descriptor that signal handlers write to.
     var signalDescriptor: Int32 { pipe.writer }
 
     var isMultitaskingSupported: Bool {

@@ -20,10 +20,8 @@ struct ServiceManager {
         address = isUsable ? [path[0] == UInt8(ascii: "@") ? 0 : path[0]] + path.dropFirst() : []
     }
 
-    /// A Boolean value indicating whether there is a service manager.
     var isPresent: Bool { !address.isEmpty }
 
-    /// Reports that the service is ready for clients.
     func reportReady() { send("READY=1") }
 
     /// Sets the line that `systemctl status` shows.

@@ -46,7 +46,6 @@ public struct UserNotification: Sendable, Hashable, Identifiable {
         self.body = body
     }
 
-    /// The request for the supervisor.
     var request: NotificationRequest {
         var content = NotificationRequest.Content()
         content.title = title

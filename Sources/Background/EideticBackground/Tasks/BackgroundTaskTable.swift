@@ -147,9 +147,7 @@ package final class BackgroundTaskTable: Sendable {
         let index = Int(identifier & 0xffff_ffff) - 1
         guard index >= 0, index < state.slots.count else { return nil }
         guard let handler = state.slots[index].vacate(generation: UInt32(identifier >> 32), nextFree: state.firstFree)
-        else {
-            return nil
-        }
+        else { return nil }
         state.firstFree = Int32(index)
         return handler
     }

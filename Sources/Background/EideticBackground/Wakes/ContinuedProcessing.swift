@@ -34,7 +34,6 @@ public struct ContinuedProcessingTaskRequest: Sendable, Hashable {
 
 /// Work that the user has started, as passed to its operation.
 public final class ContinuedProcessingTask: Sendable {
-    /// The identifier of its request.
     package let identifier: String
     private let center: WakeCenter
     private let reports = Guarded(WorkProgressThrottle(interval: .seconds(1)))

@@ -14,7 +14,6 @@ final class WakeCenter: Sendable {
     /// Work that the user has started, and the means to cancel it.
     private struct ContinuedEntry {
         var message: ContinuedWorkMessage
-        /// A Boolean value indicating whether a supervisor has accepted it.
         var isAccepted = false
         var isStopped = false
         var progress: WorkProgress?

@@ -40,7 +40,6 @@ package enum NotificationInterface: Sendable {
     /// The rules that select the signals of clicks.
     package var rules: [String] { ["type='signal',interface='\(target.interface)'"] }
 
-    /// Returns the call that shows a notification.
     package func call(
         for due: NotificationTable.DueNotification,
         identifier: String,

@@ -29,7 +29,6 @@ package struct ProgressNotification: Sendable {
         self.work = work
     }
 
-    /// The name of the action that cancels the work.
     package static let cancelAction = "cancel"
 }
 
@@ -69,7 +68,6 @@ extension NotificationInterface {
         "work:" + portalName(of: work, application: application)
     }
 
-    /// Returns the call that removes a notification of progress.
     package func removal(ofWork work: String, number: UInt32, application: String) -> (
         member: String, values: [BusValue]
     ) {

@@ -21,7 +21,6 @@ package struct UsageHabits: Sendable, Hashable {
 
     package init() {}
 
-    /// Records a start of the application.
     package mutating func recordStart(atLocal time: Int64) {
         observe(untilLocal: time)
         let bin = Self.bin(ofLocal: time)

@@ -12,7 +12,6 @@ package struct BackgroundStay: Sendable, Hashable {
 
     /// The remaining time; `nil` for no limit.
     private var remaining: Duration?
-    /// A Boolean value indicating whether the time runs.
     private(set) var isRunning = false
     /// The end of the time that runs, unless it has no limit.
     private var deadline: Duration?
@@ -78,7 +77,6 @@ package struct BackgroundStay: Sendable, Hashable {
         forgive()
     }
 
-    /// Ends the stay in a suspension.
     mutating func suspend(at now: Duration) {
         pause(at: now)
         graceDeadline = nil

@@ -106,6 +106,126 @@ package struct Lifecycle: Sendable, Hashable {
         case .deadlineReached: handleDeadlines()
         }
     }
+
+    /// The state in which another supervisor would find the process; `nil` before its launch, or without one.
+    package var adoptableState: AdoptedProcess.State? { currentState.adoptable }
+
+    /// Returns whether the end of a process concerns this state, as it runs or is being killed.
+    package func expectsExit(of process: ProcessIdentity) -> Bool {
+        process == self.process && (isRunning || termination.killedProcess != nil)
+    }
+
+    /// The wakes that the process has not completed.
+    package var openWakes: [WakeReason] { stay.wakes.entries.map(\.reason) }
+
+    /// The wakes that the process has not completed, delivered or not.
+    package var acceptedWakes: [OpenWake] { stay.wakes.entries }
+
+    /// A Boolean value indicating whether the events of background sessions wait: the application is suspended, or does
+    /// not know yet for which session it was woken.
+    package var holdsSessionEvents: Bool {
+        if reachedState == .suspended { return true }
+        if case .wake(let reason)? = unacknowledgedCallback, reason.kind == .session { return true }
+        return stay.wakes.entries.contains { $0.reason.kind == .session && !$0.isDelivered }
+    }
+
+    /// The URLs that the application has not answered.
+    package var waitingURLs: [IncomingURL] { urls.unanswered }
+
+    /// The end of background time; `nil` if none runs or it has no limit.
+    package var backgroundTimeEnd: Duration? { isBudgetRunning ? stay.end : nil }
+
+    /// A Boolean value indicating whether the application is about to be in the foreground, or is there.
+    package var isHeadingForForeground: Bool {
+        switch targetState {
+        case .active, .inactive: isRunning
+        case .background, .terminated: false
+        }
+    }
+
+    /// The time at which the host passes `.deadlineReached`; `nil` if only another event can change the state.
+    package var nextDeadline: Duration? {
+        guard isRunning else { return nil }
+        let own = [
+            pendingCallback?.deadline, termination.exitDeadline, termination.nextExtension, suspension.freezeDeadline,
+            stay.sleep?.deadline,
+        ]
+        return (own + (isBudgetRunning ? stay.deadlines + [idleDeadline] : [])).compactMap(\.self).min()
+    }
+
+    /// A Boolean value indicating whether background time is running, which excludes the way back to the foreground.
+    var isBudgetRunning: Bool { currentState == .background && stay.isRunning }
+
+    private var idleDeadline: Duration? {
+        targetState == .background && pendingCallback == nil ? suspension.idleDeadline(under: rules) : nil
+    }
+
+    /// Handles every deadline that has passed.
+    mutating func handleDeadlines() {
+        if let overdue = pendingCallback, overdue.deadline <= now { return handleTimeout(of: overdue.callback) }
+        if let deadline = termination.exitDeadline, deadline <= now { return kill(.watchdog(.willTerminate)) }
+        if let deadline = suspension.freezeDeadline, deadline <= now { handleFreezeFailure() }
+        if isBudgetRunning { handleBackgroundDeadlines() }
+        extendStopTimeout()
+    }
+
+    private mutating func handleBackgroundDeadlines() {
+        if let deadline = stay.killDeadline, deadline <= now { return enforceExpiration() }
+        effects += stay.expireOverdueWake(under: rules, at: now)
+        if !stay.isExpired, let deadline = stay.end, deadline <= now { expireBackgroundTime() }
+    }
+
+    /// Treats a wake that was not acknowledged in time as incomplete; kills the process for any other callback.
+    private mutating func handleTimeout(of callback: LifecycleCallback) {
+        guard case .wake = callback else { return kill(.watchdog(callback)) }
+        pendingCallback = nil
+        if isBudgetRunning { effects += stay.expireOverdueWake(under: rules, at: now) }
+    }
+
+    mutating func completeWake(_ id: UInt64, result: WakeResult) {
+        let completed = stay.complete(id)
+        for reason in completed { history.wakeCrashCounts[reason.kind] = nil }
+        report(completed, as: result)
+    }
+
+    /// Reports the answer to the URL that was delivered and not yet answered.
+    mutating func answerURL(_ id: UInt64, isHandled: Bool) {
+        guard case .openURL(let url)? = pendingCallback?.callback, url.id == id, urls.answer(id) else { return }
+        effects.append(.reportURL(url, isHandled ? .handled : .notHandled))
+    }
+
+    /// Removes the URL that the application has opened; without an answer it was not handled.
+    mutating func finishURL(_ url: IncomingURL) {
+        if !urls.finish(url) { effects.append(.reportURL(url, .notHandled)) }
+    }
+
+    mutating func changeAssertion(_ assertion: ContinuousAssertion, isHeld: Bool) {
+        guard isRunning else { return }
+        if isHeld, !rules.declaredAssertions.contains(assertion) { return effects.append(.refuse(.undeclaredMode)) }
+        let hadAssertion = !stay.assertions.isEmpty
+        if isHeld { stay.assertions.insert(assertion) } else { stay.assertions.remove(assertion) }
+        if stay.assertions.isEmpty == hadAssertion { applyAssertions() }
+    }
+
+    /// Stops the budget while an assertion is held; an expiration that has begun goes on.
+    private mutating func applyAssertions() {
+        if stay.assertions.isEmpty {
+            if stay.isRunning { stay.resume(at: now) }
+        } else {
+            stay.hold(at: now)
+            if !suspension.isRequested { continueFrozenProcess() }
+        }
+        updateDeadline()
+    }
+
+    /// Continues a process that was frozen although it has taken an assertion, as its message arrived too late.
+    private mutating func continueFrozenProcess() {
+        switch currentState {
+        case .suspending where !stay.isExpired: cancelFreeze()
+        case .suspended: thawIntoBackground()
+        default: break
+        }
+    }
 }
 
 extension Lifecycle {

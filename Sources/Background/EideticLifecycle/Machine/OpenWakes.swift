@@ -13,7 +13,6 @@ package struct OpenWake: Sendable, Hashable {
         self.deadline = deadline
     }
 
-    /// Returns the time in which the wake is completed.
     fileprivate func limit(under rules: LifecycleRules) -> Duration { min(rules.limit(of: reason.kind), allowance) }
 }
 
@@ -27,7 +26,6 @@ struct OpenWakes: Sendable, Hashable {
     var count: Int { entries.count }
     var latestDeadline: Duration? { entries.compactMap(\.deadline).max() }
     var earliestDeadline: Duration? { entries.compactMap(\.deadline).min() }
-    /// The kinds of the wakes that were delivered.
     var deliveredKinds: Set<WakeReason.Kind> { Set(entries.filter(\.isDelivered).map(\.reason.kind)) }
     var hasDelivered: Bool { entries.contains(where: \.isDelivered) }
 
@@ -67,7 +65,6 @@ struct OpenWakes: Sendable, Hashable {
         return entries.filter(\.isDelivered).map(\.reason)
     }
 
-    /// Takes all wakes.
     mutating func takeAll() -> [OpenWake] {
         defer { entries = [] }
         return entries

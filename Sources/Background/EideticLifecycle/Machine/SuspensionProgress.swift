@@ -1,4 +1,3 @@
-/// The progress of a suspension.
 package struct SuspensionProgress: Sendable, Hashable {
     /// The time since which no task was open.
     private var idleSince: Duration?

@@ -5,7 +5,6 @@ struct KilledProcess: Sendable, Hashable {
     let openTasks: Int
 }
 
-/// The progress of a termination.
 struct TerminationProgress: Sendable, Hashable {
     /// The time of the next extension of the service manager's timeout.
     var nextExtension: Duration?

@@ -173,7 +173,6 @@ package struct NotificationTable: Sendable, Hashable {
         pending.append(Pending(request: request, due: .steady(now.steady + seconds), date: due.date))
     }
 
-    /// Records that a notification is on the screen.
     package mutating func recordDelivery(of due: DueNotification, number: UInt32) {
         delivered.removeAll { $0.request.identifier == due.request.identifier }
         delivered.append(Delivered(request: due.request, number: number, date: due.date))

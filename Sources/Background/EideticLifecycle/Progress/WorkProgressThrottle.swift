@@ -15,7 +15,6 @@ package struct WorkProgressThrottle: Sendable {
 
     package init(interval: Duration) { self.interval = interval }
 
-    /// Records a report.
     package mutating func record(_ progress: WorkProgress, at now: Duration) -> Decision {
         guard !isEnded else { return .ignore }
         if waiting != nil {

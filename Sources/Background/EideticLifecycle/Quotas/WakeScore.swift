@@ -4,7 +4,6 @@ package struct WakeScore: Sendable, Hashable {
     package var value = 1.0
     /// The average time of a fetch in seconds, in which the last one counts a quarter.
     package var averageSeconds = 0.0
-    /// The number of failures in a row.
     package var failureCount = 0
 
     package init() {}
@@ -12,7 +11,6 @@ package struct WakeScore: Sendable, Hashable {
     /// The least score, at which an application is woken a tenth as often.
     static let least = 0.1
 
-    /// Records the result of a fetch.
     package mutating func record(_ result: WakeResult, seconds: Int64) {
         switch result {
         case .newData: value = 1

@@ -11,7 +11,6 @@ extension WakeSchedule {
     /// The share of the greatest utility with which a time is chosen that comes earlier.
     private static let goodShare = 0.8
 
-    /// The bucket of the application at a time.
     package func bucket(at now: ScheduleTime) -> StandbyBucket {
         isInUse ? .active : StandbyBucket(secondsSinceUse: now.steady - lastUse)
     }

@@ -10,7 +10,6 @@ package enum KillReason: Sendable, Hashable {
     case wake
     /// The process held a contended file lock at suspension, twice.
     case lockHeld
-    /// Memory was short.
     case memory
     /// The user ended the application.
     case userForceQuit

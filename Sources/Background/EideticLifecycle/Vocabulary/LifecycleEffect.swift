@@ -34,7 +34,6 @@ package enum LifecycleEffect: Sendable, Hashable {
     case cancelTransfers
     /// Extends the service manager's stop timeout by this duration.
     case extendStopTimeout(by: Duration)
-    /// Lets the machine sleep.
     case releaseSleepInhibitor
     /// Delays the next sleep of the machine.
     case acquireSleepInhibitor
@@ -49,7 +48,6 @@ package enum LifecycleEffect: Sendable, Hashable {
         case alreadyRunning
         /// The process ended before it was asked.
         case processEnded
-        /// Too many requests wait.
         case tooManyRequests
         /// The process was started by an earlier supervisor, and has not connected to this one.
         case notConnected

@@ -12,7 +12,6 @@ package enum LifecycleEvent: Sendable, Hashable {
     case show, enterBackground
     /// The user chose the application: it is shown, and receives input.
     case enterForeground
-    /// The screen was locked or unlocked.
     case lock, unlock
     case openURL(IncomingURL)
     case forceQuit
@@ -50,7 +49,6 @@ package enum LifecycleEvent: Sendable, Hashable {
     case processFrozen(ProcessIdentity, openTasks: Int, blocksOthers: Bool)
     /// The program could not be started: no process has run, so nothing has crashed.
     case processDidNotStart(ProcessIdentity)
-    /// The process has ended.
     case processExited(ProcessIdentity, status: Int32)
     /// The process that runs has connected, after the host had acknowledged its callbacks as one that knows none: it is
     /// launched in the state in which it is.

@@ -60,6 +60,5 @@ package struct LifecycleRules: Sendable, Hashable {
 
     package init() {}
 
-    /// Returns the time limit of a wake.
     package func limit(of kind: WakeReason.Kind) -> Duration { kind == .processing ? processingLimit : wakeLimit }
 }

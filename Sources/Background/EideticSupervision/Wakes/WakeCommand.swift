@@ -21,7 +21,6 @@ package enum WakeCommand: Sendable, Hashable {
     case keepSocket(String)
     case releaseSocket(String)
     case setLocationUpdates(Bool)
-    /// Begins work that the user has started.
     case beginContinued(ContinuedWorkMessage, number: UInt64)
     /// Reports the progress of such work.
     case reportContinued(String, completed: UInt64, total: UInt64)
@@ -38,7 +37,6 @@ package enum WakeReply: Sendable, Hashable {
     /// The result of a request for a notification: the fault, or `nil` if it was accepted.
     case notification(fault: String?, number: UInt64)
     case notifications([String], number: UInt64, isLast: Bool)
-    /// The user has responded to a notification.
     case response(NotificationResponseMessage)
     /// The address for messages; `nil` if there is none any more, with the reason.
     case address(String?, reason: String)

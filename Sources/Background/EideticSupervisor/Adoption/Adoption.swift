@@ -13,7 +13,6 @@ package struct Adoption: ApplicationComponent {
     package var record: ApplicationRecord.ProcessRecord?
     /// The end of the time in which it is expected to connect.
     package private(set) var deadline: Duration?
-    /// The requests that wait for it.
     package private(set) var requests: [LifecycleEvent] = []
 
     /// The record of a process that cannot be taken over, until all applications are restored.
@@ -40,7 +39,6 @@ package struct Adoption: ApplicationComponent {
         }
     }
 
-    /// Expects the process of a record to connect.
     package mutating func expect(_ record: ApplicationRecord.ProcessRecord, at now: Duration) {
         self.record = record
         deadline = now + limit

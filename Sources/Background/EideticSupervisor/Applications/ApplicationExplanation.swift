@@ -156,9 +156,7 @@ struct ApplicationExplanation {
     /// The line about a desktop entry that was edited or removed while the process runs.
     private func changeLines(of path: String) -> [String] {
         guard process != nil, application.context.manifests.manifest(of: identifier) != application.program.manifest
-        else {
-            return []
-        }
+        else { return [] }
         return ["\(path) has changed since: its new declarations hold from the next process on"]
     }
 

@@ -1,4 +1,3 @@
-import EideticCore
 import EideticLifecycle
 import EideticSupervision
 import Glibc

@@ -41,7 +41,6 @@ final class RunningProcess {
     var end: ProcessEnd?
     var reasons = EndReasons()
     var suspensions = SuspensionTimes()
-    /// A Boolean value indicating whether its priority is reduced.
     private(set) var isThrottled = false
     var memoryPriorities = MemoryPriorities()
     /// A Boolean value indicating whether it could not run at its last limit, as somebody else holds it.
@@ -425,7 +424,6 @@ final class RunningProcess {
         return obstacle
     }
 
-    /// Restores the priority of the processes.
     private func restorePriority() {
         guard isThrottled else { return }
         isThrottled = false
@@ -472,7 +470,6 @@ extension RunningProcess: Leftover {
 }
 
 extension Freezer {
-    /// The processor time of all processes.
     var usedProcessorTime: Duration {
         (self as? GroupFreezer)?.processorTime
             ?? processes.reduce(.zero) { $0 + (ProcessStatus.processorTime(of: $1) ?? .zero) }

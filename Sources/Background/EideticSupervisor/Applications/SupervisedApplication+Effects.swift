@@ -209,7 +209,6 @@ extension LifecycleEffect.Refusal {
 }
 
 extension LifecycleEffect {
-    /// The refusal, if it is one.
     var refusal: Refusal? { if case .refuse(let refusal) = self { refusal } else { nil } }
 }
 

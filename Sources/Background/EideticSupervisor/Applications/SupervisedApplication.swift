@@ -119,7 +119,6 @@ final class SupervisedApplication {
         applyDeclarations()
     }
 
-    /// Limits the application to what it declares.
     func applyDeclarations() {
         program.restrict(
             &lifecycle.rules,

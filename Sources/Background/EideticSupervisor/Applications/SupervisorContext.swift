@@ -9,7 +9,6 @@ final class SupervisorContext {
     let poller: Poller
     let log: ActivityLog
     let generation: UInt32
-    /// The directories of desktop entries.
     var manifests: ManifestDirectories { configuration.manifests }
     private var limiters: [Int32: MessageLimiter] = [:]
     /// The number of changes of applications that no line of the log tells.
@@ -20,11 +19,9 @@ final class SupervisorContext {
     private let adoptiveParents: [Int32]
     /// The place of control groups; `nil` if signals are used.
     let hierarchy: GroupHierarchy?
-    /// The clocks of schedules.
     let clock: ScheduleClock
     /// The services of the desktop; `nil` until the supervisor runs.
     weak var desktop: DesktopServices?
-    /// The sound server of the user.
     let sound: SoundServer
     let transfers: ApplicationTransfers
     /// Forgets an application that nothing refers to.
@@ -80,7 +77,6 @@ final class SupervisorContext {
         }
     }
 
-    /// Collects the orphans that have ended.
     func collectOrphans() { for orphan in orphans(of: getpid()) { eidetic_collect_child(orphan) } }
 
     /// Returns the limit of the messages of a process; a new connection does not renew it.

@@ -1,4 +1,3 @@
-import EideticCore
 import EideticDBus
 
 /// A monitor of the calls on a message bus that bring a program to the foreground, such as those of its second start.

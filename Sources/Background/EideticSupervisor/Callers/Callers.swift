@@ -1,5 +1,3 @@
-import EideticCore
-
 /// The connections by which others reach a suspended process.
 struct Callers {
     private var connections: [CallerConnection] = []

@@ -5,7 +5,6 @@ package import EideticSupervision
 package enum ApplicationChange: Sendable, Hashable {
     /// The state machine has handled events, and all of their effects were performed.
     case settled
-    /// The deadline of the component has passed.
     case deadline
     /// Another process is the current one, or none is.
     case processChanged
@@ -48,7 +47,6 @@ package enum ApplicationEffect {
     case endBriefThaw
     /// Watches the connections by which others reach the suspended application.
     case watchCallers
-    /// Looks at a freeze again.
     case resumeFreeze
     /// Asks the application for a report when its last task has ended.
     case requestIdleReport
@@ -77,7 +75,6 @@ package enum ApplicationEffect {
     case continueInBackground
     /// Believes that the application holds an assertion, as far as it must be believed.
     case claim(ContinuousAssertion, isHeld: Bool)
-    /// Forgets the application.
     case forget
 }
 

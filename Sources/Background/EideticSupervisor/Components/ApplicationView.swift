@@ -13,7 +13,6 @@ package struct ApplicationView {
         package var isIdleReportRequested = false
         package var isSuspended = false
         package var isBeingKilled = false
-        /// A Boolean value indicating whether its priority is reduced.
         package var isThrottled = false
         /// The number of open tasks that the application states.
         package var openTasks = 0
@@ -52,11 +51,8 @@ package struct ApplicationView {
     package var unreadCounts: () -> [ShortThaws.Source: Int] = { [:] }
     /// The processes that play or record sound; `nil` if no sound server answers.
     package var playingProcesses: () -> Set<Int32>? = { nil }
-    /// The clocks of the schedule.
     package var scheduleTime: () -> ScheduleTime = { ScheduleTime(steady: 0, local: 0) }
-    /// The state of the machine.
     package var conditions: () -> TaskConditions = { TaskConditions() }
-    /// The program, as its file is.
     package var programFile: () -> WakeCrashes.ProgramFile? = { nil }
     /// Explains why a mode may not be used that is not declared.
     package var explanation: (_ mode: DeclaredMode) -> String = { $0.rawValue }
@@ -86,5 +82,50 @@ package struct ApplicationView {
     package var taskCountChange: LifecycleEvent? {
         guard let process, process.isWelcomed, !process.isSuspended else { return nil }
         return LifecycleEvent(openTasks: process.openTasks, of: process.identity, unknownTo: lifecycle)
+    }
+}
+
+extension ApplicationView {
+    init(of application: SupervisedApplication) {
+        let context = application.context
+        let components = application.components
+        let program = application.program
+        let executable = program.description?.executable
+        self.init(
+            application.lifecycle,
+            process: application.process.map { Process(of: $0) },
+            at: Clock.now
+        )
+        hasProgram = program.isKnown
+        isDeclared = program.manifest.manifest != nil
+        explanation = program.manifest.explanation
+        hasLeftovers = !components.leftovers.processes.isEmpty
+        isAdopting = components.adoption.record != nil
+        isPlain = components.plain.isRunning
+        isWokenForData = components.wakes.isActive(.voip)
+        scheduleTime = { context.clock.now }
+        conditions = { MachineConditions.current }
+        programFile = { WakeCrashes.ProgramFile(at: executable) }
+        hasBus = context.desktop?.session?.connection != nil
+        unreadSources = { [unowned application] in application.process?.callers.unreadSources ?? [] }
+        unreadCounts = { [unowned application] in application.process?.callers.unreadCounts ?? [:] }
+        playingProcesses = { [sound = context.sound] in sound.playingProcesses }
+    }
+}
+
+extension ApplicationView.Process {
+    fileprivate init(of process: RunningProcess) {
+        self.init(process.identity)
+        isWelcomed = process.conversation.isOpen
+        number = process.handle.identifier
+        isIdleReportRequested = process.conversation.isIdleReportRequested
+        isForegroundJob = { [number] in ProcessStatus(of: number)?.isForegroundJob }
+        isSuspended = process.suspensions.start != nil
+        isBeingKilled = process.reasons.kill != nil
+        isThrottled = process.isThrottled
+        openTasks = process.page.openTasks
+        slowStart = process.slowStart
+        identifiers = { [freezer = process.freezer] in freezer.processes }
+        processorTime = { [freezer = process.freezer] in freezer.usedProcessorTime }
     }
 }

@@ -29,7 +29,6 @@ final class Connection {
         self.limiter = limiter
     }
 
-    /// Begins to receive.
     func start() {
         watch = poller.watch(socket.rawValue) { [unowned self] in self.read() }
     }

@@ -1,5 +1,4 @@
 import CSupervisor
-import EideticCore
 import Glibc
 
 /// The process that starts the supervisor again when it ends, for systems without a service manager.

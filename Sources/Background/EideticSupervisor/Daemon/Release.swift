@@ -69,9 +69,7 @@ package struct Release {
     /// Thaws the group that contains a process, if it is one of an application.
     private func thawGroup(of process: Int32) {
         guard let path = GroupHierarchy.group(of: process), path.split(separator: "/").last?.contains("@") == true
-        else {
-            return
-        }
+        else { return }
         try? GroupFreezer(existing: path).thaw()
     }
 

@@ -105,7 +105,6 @@ package struct RuntimeDirectory: Sendable {
         rmdir(path)
     }
 
-    /// The applications that have a directory.
     var identifiers: [String] {
         KernelFile.names(in: applicationsPath).filter(ApplicationIdentifier.isValid).sorted()
     }

@@ -1,7 +1,6 @@
 import CSupervisor
 package import EideticCore
 import EideticLifecycle
-import EideticSupervision
 import Glibc
 
 /// The supervisor of a user's applications: one thread, which waits for processes, messages and deadlines.

@@ -1,11 +1,8 @@
-import EideticCore
 import EideticSupervision
 import Glibc
 package import EideticLifecycle
 
-/// The configuration of a supervisor.
 package struct SupervisorConfiguration: Sendable {
-    /// The selection of a freezer.
     package enum FreezerSelection: String, Sendable, CaseIterable {
         /// A control group, or else signals.
         case automatic = "auto"

@@ -1,5 +1,4 @@
 import EideticDBus
-import EideticCore
 import Glibc
 
 /// A connection to a message bus that is made again when it is lost.

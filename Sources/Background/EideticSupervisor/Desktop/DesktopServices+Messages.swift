@@ -1,4 +1,3 @@
-import EideticCore
 import EideticDBus
 import EideticLifecycle
 import EideticSupervision

@@ -1,4 +1,3 @@
-import EideticCore
 import EideticDBus
 import EideticLifecycle
 import EideticSupervision
@@ -12,7 +11,6 @@ extension DesktopServices {
 
     // MARK: Showing
 
-    /// Shows the notifications of an application that are due.
     func showDueNotifications(of application: SupervisedApplication, at now: ScheduleTime) {
         for due in application.components.wakes.record.notifications.takeDue(at: now) { show(due, of: application) }
     }
@@ -62,7 +60,6 @@ extension DesktopServices {
         application.saveWakes()
     }
 
-    /// Obeys a request of an application.
     func perform(_ request: DesktopRequest, for application: SupervisedApplication) {
         switch request {
         case .showProgress(let work, let name): show(work, named: name, of: application)

@@ -1,4 +1,3 @@
-import EideticCore
 import EideticDBus
 
 // The notifications of the progress of work that the user has started.

@@ -1,5 +1,4 @@
 import EideticDBus
-import EideticCore
 import EideticLifecycle
 import Glibc
 

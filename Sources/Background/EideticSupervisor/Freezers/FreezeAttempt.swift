@@ -3,7 +3,6 @@ package import EideticSupervision
 
 /// One attempt to suspend an application: freeze, verify, and leave it to the caller to commit.
 package enum FreezeAttempt {
-    /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
         /// Everything is stopped, no task is open, and nobody needs a lock.
         case verified

@@ -1,6 +1,5 @@
 /// The requests for a launch that are answered when the program has connected, or cannot start, or takes long.
 package struct LaunchRequests: ApplicationComponent {
-    /// The answer to a request.
     package enum Answer: Sendable, Hashable {
         case started
         /// The program was started, but with this restriction.

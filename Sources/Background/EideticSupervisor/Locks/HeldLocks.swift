@@ -6,7 +6,6 @@ package enum HeldLocks {
     /// A lock that a suspended application must not hold.
     package struct Violation: Sendable, Hashable {
         package let process: Int32
-        /// The path of the locked file.
         package let path: String
         /// A Boolean value indicating whether another process waits for the lock.
         package let isAwaited: Bool
@@ -89,7 +88,6 @@ package enum HeldLocks {
         return (keys.filter { $0.start == DirectoryLockByte.changes }, true)
     }
 
-    /// Returns whether a lock is the one by which a cache marks its lock file.
     private static func isCacheMark(_ key: FileLock.Key) -> Bool {
         key.kind == "OFDLCK" && key.mode == "READ" && key.start == DirectoryLockByte.mark && key.end == key.start
     }

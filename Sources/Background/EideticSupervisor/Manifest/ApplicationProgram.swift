@@ -27,10 +27,8 @@ package struct ApplicationProgram {
     /// The program to start; `nil` if none is known, or it is not found.
     package var description: ProgramDescription? { installed ?? manifest.manifest?.program }
 
-    /// The path or the name of the program.
     private var executable: String? { installed?.executable ?? manifest.manifest?.programName }
 
-    /// The program to start.
     package var found: ProgramDescription {
         get throws(SystemError) {
             guard let description else { throw SystemError(.open, errorNumber: ENOENT, path: missing) }
@@ -79,7 +77,6 @@ package struct ApplicationProgram {
         }
     }
 
-    /// Explains a refusal of an event.
     package func explanation(of refusal: LifecycleEffect.Refusal, for event: LifecycleEvent?) -> String {
         guard refusal == .undeclaredMode, let mode = event?.mode else { return refusal.explanation }
         return manifest.explanation(ofUndeclared: mode)

@@ -22,7 +22,6 @@ package struct CommandTemplate: Sendable, Hashable {
     /// The arguments, without places for files and URLs: an application receives URLs as a callback.
     package let arguments: [String]
 
-    /// Parses a command line.
     package init(_ value: String, fields: Fields) throws(ManifestError) {
         let words = try Self.words(of: value)
         guard let first = words.first?.text, !first.isEmpty else { throw Self.failure("it names no program") }
@@ -73,7 +72,6 @@ package struct CommandTemplate: Sendable, Hashable {
         return Word(text: String(text))
     }
 
-    /// Takes a word between quotation marks.
     private static func takeQuoted(from rest: inout Substring) throws(ManifestError) -> Word {
         var word = Word(isQuoted: true)
         rest.removeFirst()

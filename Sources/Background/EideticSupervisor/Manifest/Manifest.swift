@@ -1,4 +1,3 @@
-import EideticCore
 package import EideticSupervision
 import Glibc
 package import EideticLifecycle
@@ -14,7 +13,6 @@ package struct Manifest: Sendable, Hashable {
 
     /// The name of the file without its extension, such as `org.example.Mail`.
     package let identifier: String
-    /// The path of the file.
     package let path: String
     /// The name that users see.
     package let name: String

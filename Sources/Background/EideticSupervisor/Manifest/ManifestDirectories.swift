@@ -49,7 +49,6 @@ package struct ManifestDirectories: Sendable, Hashable {
         package var manifest: Manifest? { if case .found(let manifest) = self { manifest } else { nil } }
     }
 
-    /// Returns the manifest of an application.
     package func manifest(of identifier: String) -> Lookup {
         guard ApplicationIdentifier.isValid(identifier) else { return .none }
         for directory in paths {

@@ -1,4 +1,3 @@
-import EideticCore
 import EideticSupervision
 
 // The applications that a desktop entry declares.

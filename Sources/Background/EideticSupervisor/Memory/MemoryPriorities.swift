@@ -1,5 +1,3 @@
-import EideticLifecycle
-
 /// The preference of the kernel's memory killer for the processes of an application: 0 in the foreground, 900 when
 /// suspended.
 ///

@@ -9,7 +9,6 @@ final class MemoryWatch {
     private var relief = MemoryRelief()
     /// The pressure at the last reading, by the amount of memory alone: a stall of a moment ago costs nobody its life.
     private(set) var level = MemoryPressure.normal
-    /// A Boolean value indicating whether an application has a process.
     private var isNeeded = false
 
     init(groupPath: String?) {

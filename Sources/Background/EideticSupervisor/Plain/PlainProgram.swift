@@ -11,7 +11,6 @@ package struct PlainProgram: ApplicationComponent {
     package private(set) var isRunning = false
     /// The time at which the process is taken for one.
     private var recognition: Duration?
-    /// A Boolean value indicating whether the process was asked to end.
     package private(set) var isEnding = false
     /// The time at which a process that was asked to end is killed.
     private var killTime: Duration?

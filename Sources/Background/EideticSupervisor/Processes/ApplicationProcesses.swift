@@ -9,7 +9,6 @@ final class ApplicationProcesses {
     enum Report {
         /// Another process is the current one, or none is.
         case changed
-        /// The program of a process was started.
         case started
         /// A process was killed before its program was started, for a reason.
         case failedToStart(String)
@@ -23,7 +22,6 @@ final class ApplicationProcesses {
     private let identifier: String
     /// The current process; `nil` if none runs.
     private(set) var current: RunningProcess? { didSet { context.changeCount &+= 1 } }
-    /// The number of processes that were started.
     var number: UInt64 = 0
     /// Called with each report.
     var report: (Report) -> Void = { _ in }

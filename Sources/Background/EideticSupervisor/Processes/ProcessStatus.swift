@@ -6,7 +6,6 @@ import Glibc
 package struct ProcessStatus: Sendable, Hashable {
     package let identifier: Int32
     package let parent: Int32
-    /// The process group.
     package let group: Int32
     package let session: Int32
     /// The group in the foreground of the process's terminal; `nil` without a terminal.

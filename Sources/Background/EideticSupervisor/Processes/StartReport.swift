@@ -13,7 +13,6 @@ package final class StartReport {
 
     init(adopting descriptor: Int32) { self.descriptor = FileDescriptor(adopting: descriptor) }
 
-    /// The outcome of a start.
     package enum Outcome: Sendable, Hashable {
         /// The program runs, or the process was killed before.
         case started

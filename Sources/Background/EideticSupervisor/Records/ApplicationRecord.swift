@@ -1,4 +1,4 @@
-import EideticCore
+package import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 
@@ -82,11 +82,9 @@ package struct ApplicationRecord: Sendable, Hashable {
 
         package init(_ wake: OpenWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
 
-        /// The request for the wake.
         var event: LifecycleEvent { .wake(reason, allowance: allowance) }
     }
 
-    /// The process of an application.
     package struct ProcessRecord: Sendable, Hashable {
         /// The number of the process; 0 while it is being started.
         package var identifier: Int32 = 0
@@ -100,7 +98,6 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var declarations = Hello.Declarations()
         /// The time at which the process was suspended; `nil` while it runs.
         package var suspensionTime: Duration?
-        /// The reason for which the supervisor is killing the process.
         package var killReport: String?
         /// The directory of the control group; `nil` if signals are used.
         package var groupPath: String?
@@ -138,5 +135,142 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var presentation: PresentationMessage?
 
         package init() {}
+    }
+}
+
+extension ApplicationRecord {
+    /// The record of an application at this moment, or with the process that is about to become the current one.
+    init(of application: SupervisedApplication, expecting next: ProcessRecord? = nil) {
+        let lifecycle = application.lifecycle
+        let components = application.components
+        program = application.program.installed
+        wasForceQuit = lifecycle.history.wasForceQuit
+        launchCrashCount = UInt32(clamping: lifecycle.history.launchCrashCount)
+        wakeCrashCounts = lifecycle.history.wakeCrashCounts.mapValues { UInt32(clamping: $0) }
+        processNumber = application.processes.number
+        // Until the process has connected, the earlier record is the best that is known.
+        process = application.process.map { components.adoption.record ?? ProcessRecord(of: $0, in: application) }
+        if var next {
+            next.intention = Intention(of: application)
+            process = next
+        }
+        waitingWakes = lifecycle.waiting.wakes.map(WakeRecord.init)
+        waitingURLs = lifecycle.waiting.urls.map(components.urls.record(of:))
+        waitingLaunch = lifecycle.waiting.isVisible.map { $0 ? .foreground : .background }
+        for request in components.adoption.requests { add(request, urlRecord: components.urls.record(of:)) }
+    }
+}
+
+extension ApplicationRecord.ProcessRecord {
+    fileprivate init(of process: RunningProcess, in application: SupervisedApplication) {
+        identifier = process.handle.identifier
+        startTime = process.handle.startTime
+        freezer = process.freezer.kind
+        state = application.lifecycle.adoptableState
+        isBackgroundLaunch = process.isBackgroundLaunch
+        isPlain = application.components.plain.isRunning
+        assertions = application.lifecycle.stay.assertions
+        declarations = process.conversation.declarations
+        suspensionTime = process.suspensions.start
+        killReport = process.reasons.kill
+        groupPath = (process.freezer as? GroupFreezer)?.path
+        memoryPriorities = process.memoryPriorities.chosen
+        intention = ApplicationRecord.Intention(of: application)
+        progressNumbers = application.components.work.shownNumbers
+    }
+}
+
+extension ApplicationRecord.Intention {
+    /// The requests that a successor carries out, as this supervisor does.
+    fileprivate init(of application: SupervisedApplication) {
+        let lifecycle = application.lifecycle
+        isVisible = lifecycle.facts.isVisible
+        isFocused = lifecycle.facts.hasFocus
+        isTerminating = lifecycle.state == .terminating
+        graceEnd = isTerminating ? lifecycle.stay.graceDeadline : nil
+        // One that the application has received is under way, whatever becomes of this process.
+        let conversation = application.process?.conversation
+        let pending = conversation?.pendingCallback
+        let isReceived = conversation?.isOpen == true
+        urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }
+            .map(application.components.urls.record(of:))
+        wakes = lifecycle.acceptedWakes.filter { wake in
+            !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
+        }.map(ApplicationRecord.WakeRecord.init)
+        presentation = conversation?.presentation
+    }
+}
+
+extension ApplicationRecord: WireRecord {
+    package static let layout = Layout(
+        from: Self.init,
+        NumberedField(1, optional: \.program),
+        NumberedField(2, \.wasForceQuit),
+        NumberedField(3, \.launchCrashCount),
+        NumberedField(4, \.processNumber),
+        NumberedField(5, optional: \.process),
+        NumberedField(6, \.waitingWakes),
+        NumberedField(7, \.waitingURLs),
+        NumberedField(8, optional: \.waitingLaunch),
+        NumberedField(10, \.wakeCrashCounts, as: .crashCounts)
+    )
+    // The number of the format, not of its fields.
+    .preceded(by: 5 as UInt8)
+}
+
+extension ApplicationRecord.ProcessRecord: WireRecord {
+    package static let layout = Layout(
+        from: Self.init,
+        NumberedField(1, \.identifier),
+        NumberedField(2, \.startTime),
+        NumberedField(3, \.freezer, as: .freezer),
+        NumberedField(4, optional: \.state),
+        NumberedField(5, \.isBackgroundLaunch),
+        NumberedField(6, \.assertions),
+        NumberedField(7, \.declarations),
+        NumberedField(8, optional: \.suspensionTime),
+        NumberedField(9, optional: \.killReport),
+        NumberedField(10, optional: \.groupPath),
+        NumberedField(11, \.intention),
+        NumberedField(12, \.memoryPriorities),
+        NumberedField(13, \.progressNumbers, as: .dictionary(by: <)),
+        NumberedField(14, \.isPlain)
+    )
+}
+
+extension ApplicationRecord.Intention: WireRecord {
+    package static let layout = Layout(
+        from: Self.init,
+        NumberedField(1, \.isVisible),
+        NumberedField(2, \.isFocused),
+        NumberedField(3, \.isTerminating),
+        NumberedField(4, optional: \.graceEnd),
+        NumberedField(5, \.wakes),
+        NumberedField(6, \.urls),
+        NumberedField(7, optional: \.presentation)
+    )
+}
+
+extension ApplicationRecord.URLRecord: WireRecord {
+    package static let layout = Layout(Self.init, \.text, \.source, \.token)
+}
+
+extension ApplicationRecord.WakeRecord: WireRecord {
+    package static let layout = Layout(Self.init, \.reason, \.allowance)
+}
+
+extension ApplicationRecord.MemoryPriority: WireRecord {
+    package static let layout = Layout(Self.init, \.process, \.own, \.written)
+}
+
+extension Layout<[WakeReason.Kind: UInt32]> {
+    /// The number of crashes by the kind of wake.
+    static var crashCounts: Self { dictionary { $0.rawValue < $1.rawValue } }
+}
+
+extension Layout<FreezerKind> {
+    /// The name; that of a later version is read as the kind that every kernel has.
+    fileprivate static var freezer: Self {
+        Layout<String>.text(limit: 16).map(to: { FreezerKind(rawValue: $0) ?? .signals }, from: \.rawValue)
     }
 }

@@ -7,7 +7,6 @@ struct NumberedField<Record>: Sendable {
     private let writeValue: @Sendable (Record, inout WireWriter) -> Bool
     private let readValue: @Sendable (inout Record, inout WireReader) throws(WireError) -> Void
 
-    /// Creates a field from a property and its layout.
     init<Value>(_ number: UInt8, _ path: any WritableKeyPath<Record, Value> & Sendable, as layout: Layout<Value>) {
         self.number = number
         writeValue = { record, writer in

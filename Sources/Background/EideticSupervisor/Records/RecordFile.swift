@@ -8,7 +8,6 @@ struct RecordFile<Record: WireRecord & Equatable> {
     /// A Boolean value indicating whether the file was never written or read.
     var isNew: Bool { written == nil }
 
-    /// Records what the file contains.
     mutating func restore(_ record: Record) { written = record }
 
     /// Replaces the file if the record has changed; makes its directory first if there is none.

@@ -20,7 +20,6 @@ final class KeptSocket {
         pauses = UnreadDataPauses(first: pause)
     }
 
-    /// A Boolean value indicating whether the socket is watched for data.
     var isWatched: Bool {
         get { watch != nil }
         set {

@@ -20,7 +20,6 @@ struct KeptSockets: ApplicationComponent {
         }
     }
 
-    /// The names of the sockets.
     var names: [String] { sockets.keys.sorted() }
 
     /// Keeps the socket that a packet brings along, unless there are too many.

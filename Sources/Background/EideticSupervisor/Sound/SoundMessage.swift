@@ -19,7 +19,6 @@ package enum SoundMessage {
         case event = 66
     }
 
-    /// A stream of sound.
     package struct Stream: Sendable, Hashable {
         /// The process; `nil` if the client does not state it.
         package let process: Int32?

@@ -37,7 +37,6 @@ package struct SoundReader {
     /// A Boolean value indicating whether no value is left.
     package var isAtEnd: Bool { rest.isEmpty }
 
-    /// Reads the next value.
     package mutating func next() throws(SoundError) -> SoundValue {
         let tag = try byte()
         switch UInt8(tag) {

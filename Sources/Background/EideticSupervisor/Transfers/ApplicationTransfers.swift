@@ -1,5 +1,4 @@
 import EideticCore
-import EideticLifecycle
 
 /// The transfer process, and the applications that it knows by their identifiers and the names of their programs.
 final class ApplicationTransfers {

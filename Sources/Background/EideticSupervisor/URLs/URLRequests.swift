@@ -32,7 +32,6 @@ package struct URLRequests: ApplicationComponent {
 
     package var deadline: Duration? { (senders.values.map(\.deadline) + earlySenders.values.map(\.deadline)).min() }
 
-    /// Returns a number that no other URL has.
     package mutating func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber

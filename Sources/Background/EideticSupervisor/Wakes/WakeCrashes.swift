@@ -4,7 +4,6 @@ package import EideticLifecycle
 /// The ends of processes in the middle of wakes, which outlive the machine's run, and are forgiven after a day or to
 /// another version of the program.
 package struct WakeCrashes: Sendable, Hashable {
-    /// A program file, as it was.
     package struct ProgramFile: Sendable, Hashable {
         package var inode: UInt64
         /// The time of its modification, in nanoseconds since 1970.

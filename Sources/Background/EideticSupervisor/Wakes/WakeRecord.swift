@@ -1,4 +1,3 @@
-import EideticCore
 package import EideticLifecycle
 package import EideticSupervision
 

@@ -76,7 +76,6 @@ extension Wakes {
         return RequestOutcome(pardon + [.log(note), .saveWakes], note: note)
     }
 
-    /// Wakes the application for a location.
     mutating func deliver(_ location: Location, in view: ApplicationView, at now: ScheduleTime) -> RequestOutcome {
         guard record.wantsLocation else {
             return RequestOutcome(refusal: "the application has not asked for updates of the location")

@@ -43,10 +43,8 @@ package struct Wakes: ApplicationComponent {
 
     package var deadline: Duration? { [crashCheck, conditionCheck].compactMap(\.self).min() }
 
-    /// Returns whether a wake of a kind is under way.
     package func isActive(_ kind: WakeReason.Kind) -> Bool { active.values.contains { $0.kind == kind } }
 
-    /// Returns a number that no other wake has.
     package mutating func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber

@@ -7,7 +7,6 @@ package struct ContinuedWork {
     package final class Notification {
         /// The number by which the server knows it.
         package fileprivate(set) var number: UInt32 = 0
-        /// A Boolean value indicating whether the server has shown it.
         package fileprivate(set) var wasShown = false
         /// A Boolean value indicating whether the work has ended, or the user does not want to see it.
         var isUnwanted = false
@@ -17,7 +16,6 @@ package struct ContinuedWork {
         /// The progress on the screen; -1 if it is not there, or the server has not taken it.
         private var shownPercent = -1
 
-        /// A Boolean value indicating whether it can be withdrawn.
         var isOnScreen: Bool { wasShown && !isUnderWay }
 
         /// Begins to show progress; returns `false` if the screen shows it, or must not.

@@ -73,7 +73,6 @@ package struct ContinuedWorks: ApplicationComponent {
         return [.handle(.assertionChanged(.continued, isHeld: true, process: process.identity)), accepted]
     }
 
-    /// Ends work that the application has completed.
     private mutating func end(_ identifier: String, in view: ApplicationView) -> [ApplicationEffect] {
         guard let work = works.removeValue(forKey: identifier) else { return [] }
         return withdraw(work, named: identifier, in: view) + (works.isEmpty ? dropAssertion(in: view) : [])
@@ -233,10 +232,6 @@ package struct ContinuedWorks: ApplicationComponent {
 
     /// Obeys a click on a notification of progress.
     ///
-    /// - Parameters:
-    ///   - response: The click.
-    ///   - application: The identifier of the application.
-    ///   - view: The application.
     /// - Returns: What is to be done; `nil` if the notification is none of this application.
     package mutating func respond(
         to response: NotificationInterface.Response,

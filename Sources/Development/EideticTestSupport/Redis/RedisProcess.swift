@@ -1,5 +1,6 @@
 import EideticCore
 import Glibc
+package import Testing
 
 /// A real redis-server on a free port of the loopback interface and on a Unix socket, without files of its own.
 ///
@@ -86,4 +87,9 @@ package final class RedisProcess: Sendable {
     package func valueNames() async throws -> [String] {
         try await command("KEYS", "*}").split(separator: "\n").map(String.init).filter { !$0.isEmpty }
     }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test, with a message, if redis-server is not installed.
+    package static var needsRedis: Self { .enabled(if: RedisProcess.isInstalled, "redis-server is not installed") }
 }

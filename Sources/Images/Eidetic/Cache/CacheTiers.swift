@@ -78,7 +78,6 @@ struct StoredImages: Sendable {
         stage.policy(for: key.rendering, options: key.options, name: key.text)
     }
 
-    /// Decodes an entry.
     private func decode(
         _ entry: DiskCache.Entry,
         for key: ImageCache.Key,
@@ -153,12 +152,10 @@ extension Image {
     }
 }
 
-/// The images of a cache that are in memory.
 struct MemoryTier: Sendable {
     let memory: ImageMemoryCache
     /// The images in memory of each resource; those of the pipeline, if the cache belongs to one.
     let renditions: RenditionIndex
-    /// A Boolean value indicating whether the cache inserts images.
     let isFilled: Bool
 
     /// Returns the image, or a larger one of the same bytes.

@@ -46,14 +46,6 @@ extension ImageCache {
             try !self.tiers(containing: key, among: tiers).isEmpty
         }
 
-        /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
-        package func metadata(for key: Key) throws(EideticError) -> DiskCache.Metadata? {
-            try cache.disk?.lookup.info(for: cache.resolved(key).text)?.metadata
-        }
-
-        /// The size and the number of the entries on disk; O(1).
-        package var diskUsage: DiskCache.Usage { cache.disk?.blocking.usage ?? DiskCache.Usage() }
-
         /// Inserts an image; when this function throws, it may be in memory only.
         ///
         /// The formats and names are those of ``ImageCache/insert(_:bytes:for:in:timeToLive:)``.

@@ -1,7 +1,7 @@
 public import EideticCodecs
 public import EideticCore
 import EideticFetch
-package import EideticStore
+import EideticStore
 
 extension ImageCache {
     /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
@@ -35,26 +35,6 @@ extension ImageCache {
     ///
     /// - Returns: `nil` if there is no disk cache.
     public func path(for key: Key) -> String? { disk?.path(for: resolved(key).text) }
-
-    /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
-    nonisolated(nonsending) package func metadata(for key: Key) async throws(EideticError) -> DiskCache.Metadata? {
-        let text = resolved(key).text
-        return try await disk?.lookup.load { lookup throws(EideticError) in try lookup.info(for: text)?.metadata }
-    }
-
-    /// The size and the number of the entries on disk; O(1).
-    package var diskUsage: DiskCache.Usage {
-        get async throws(EideticError) {
-            guard let disk else { return DiskCache.Usage() }
-            return try await disk.usage
-        }
-    }
-
-    /// The number of bytes of all images in memory.
-    package var memoryCost: ByteCount { memory.images.totalCost }
-
-    /// The number of images in memory.
-    package var memoryCount: Int { memory.images.count }
 }
 
 // MARK: Removing

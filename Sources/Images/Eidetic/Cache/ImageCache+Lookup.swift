@@ -6,7 +6,6 @@ extension ImageCache {
     package struct Hit: Sendable {
         /// The image; `nil` only if the configuration's `decodesOnRead` is false.
         package let image: Image?
-        /// The tier.
         package let source: ImageSource
         /// The encoded bytes; `nil` if they were not read.
         package let bytes: [UInt8]?

@@ -36,7 +36,6 @@ final class DecodeStage: Sendable {
         if decodePolicy.isSandboxed { host.sandbox.warmUp() }
     }
 
-    /// The limits of each decode.
     var limits: DecodeLimits { host.limits }
 
     /// Returns the decisions about the pixels of a load: decoded by its own policy, that of its host, or the standard.
@@ -237,7 +236,6 @@ extension DecodeStage {
         }
     }
 
-    /// Decodes a derived image on the calling thread.
     func decodeDerived(
         _ bytes: [UInt8],
         options: DecodeOptions = DecodeOptions(),

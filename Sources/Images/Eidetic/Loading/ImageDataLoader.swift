@@ -18,7 +18,6 @@ final class ImageDataLoader: Sendable {
     let gate: InteractionGate
     /// The images whose download was handed over; `nil` without a service for it.
     let transferredImages: TransferredImages?
-    /// The stages in their order.
     private let stages: [any DataStage]
     let jobs = TaskCoalescer<JobKey, DataJob.Update, EncodedImage>()
 

@@ -16,7 +16,6 @@ struct ImageDataSource: Sendable {
         var confirmed: StoredEntry?
         /// The last response, with the fields that are stored.
         var final: ResponseFreshness.Response
-        /// The redirects that led to it.
         var redirects: [ResponseFreshness.Response]
         /// The exchanges that led to the response; `nil` if no server was asked.
         let origin: ResponseOrigin?
@@ -97,7 +96,6 @@ struct ImageDataSource: Sendable {
     struct Terms: Sendable {
         /// The header fields by which a server can confirm cached bytes.
         var conditions = HTTPHeaders()
-        /// The entries of redirects' targets.
         var redirectEntries: RedirectEntries?
         /// The part that an earlier load has left.
         var part: DiskCache.Entry?

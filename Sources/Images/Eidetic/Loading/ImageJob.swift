@@ -105,8 +105,6 @@ extension ImageJob {
     }
 
     /// Loads the bytes, and reports previews meanwhile.
-    ///
-    /// - Returns: The bytes, and the animation that was reported, which then has all of them.
     nonisolated(nonsending) private func data(of load: Load) async throws(EideticError)
         -> (EncodedImage, animation: Image?)
     {

@@ -1,4 +1,3 @@
-import EideticCodecs
 import EideticCore
 import EideticStore
 

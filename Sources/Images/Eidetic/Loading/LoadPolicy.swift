@@ -76,11 +76,8 @@ struct LoadPolicy: Sendable {
     /// A Boolean value indicating whether the bytes may be stored in the shared tier: only what was decoded.
     var isShared: Bool { allowsSharing && !defersDecoding }
     private let allowsSharing: Bool
-    /// The caches that the load may read.
     let reads: ImageRequest.CachePolicy.Tiers
-    /// The caches that the load may write.
     let writes: ImageRequest.CachePolicy.Tiers
-    /// The settings of downloads.
     let transport: TransportPolicy
     /// The header fields of the request itself, whose directives the caches obey.
     let cacheFields: [HTTPField]
@@ -139,7 +136,6 @@ enum LoadTiers: Hashable {
     case cacheElseSource
     /// The disk cache only, as far as its entry is fresh.
     case cacheOnly
-    /// The source only.
     case sourceOnly
     /// The disk cache only, also if its entry is stale: the caller revalidates it afterwards.
     case cacheOnlyAllowingStale
@@ -189,7 +185,6 @@ struct TransportPolicy: Sendable {
 /// The decisions about the pixels of an image: how it is decoded, and what it is transformed by.
 struct RenditionPolicy: Sendable {
     let options: DecodeOptions
-    /// The process in which the image is decoded.
     var decodePolicy = DecodePolicy.inProcess
     /// Scheme, host and port of the image; empty if it is on no server.
     var origin = ""
@@ -197,7 +192,6 @@ struct RenditionPolicy: Sendable {
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool
 
-    /// Creates the policy for a rendering.
     init(_ rendering: ImageRequest.Rendering, options: ImageOptions, name: String, scaleDownLimit: ByteCount) {
         var decode = rendering.decodeOptions(for: options, byteLimit: scaleDownLimit)
         decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)

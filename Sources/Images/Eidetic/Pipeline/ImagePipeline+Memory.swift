@@ -1,5 +1,4 @@
 public import EideticCore
-import EideticFetch
 import EideticStore
 
 /// The memory cache, searched before anything else: synchronously, on the caller's thread.
@@ -69,12 +68,10 @@ extension ImagePipeline {
 }
 
 extension ImageMemoryCache {
-    /// Returns what memory has of a request.
     func hit(for request: ImageRequest) -> Image? { request.allowsMemory ? decodedImage(for: request.imageKey) : nil }
 }
 
 extension ImageResponse {
-    /// Creates the response for an image in memory.
     init(fromMemory image: Image, step: LoadTrace.Step) { self.init(image, source: .memory, steps: [step]) }
 }
 

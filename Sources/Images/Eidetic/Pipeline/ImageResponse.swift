@@ -114,7 +114,6 @@ extension ImageResponse: CustomStringConvertible {
 }
 
 extension ImageResponse {
-    /// Logs the end of a load.
     func log(to request: ImageRequest) {
         Log.write(.info, category: .pipeline, message: "\(request.name): \(image.size) from \(source)")
         Log.write(

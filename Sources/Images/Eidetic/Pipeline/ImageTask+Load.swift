@@ -13,7 +13,6 @@ extension ImageTask {
 
         private let state = Guarded(State())
 
-        /// Sets the task to which events are reported.
         func setTask(_ task: ImageTask, isRetained: Bool) {
             // The earlier task may be released here, which must not happen under the lock.
             _ = state.withLock { state in
@@ -22,7 +21,6 @@ extension ImageTask {
             }
         }
 
-        /// Cancels the load, and releases its task.
         func cancel() { release()?.cancel() }
 
         /// Releases the task of a load that has ended, and returns the work.

@@ -235,7 +235,6 @@ extension ImageTask {
         return first.stream
     }
 
-    /// Returns a stream of the events from now on.
     func makeStream() -> EventStream {
         let (stream, sink) = EventStream.make()
         sink.onCancellation { [weak self, id = sink.id] in self?.remove(id) }

@@ -32,7 +32,6 @@ package struct PreparedLoad: Sendable {
 
 /// The functions that change or refuse each request before it is loaded, and the sources for schemes of the user's own.
 struct RequestProcessors: Sendable {
-    /// A Boolean value indicating whether requests are loaded unprocessed.
     let isEmpty: Bool
     private let processors: [@Sendable (ImageRequest) throws(EideticError) -> ImageRequest]
     private let sources: [String: ImagePipeline.Configuration.Source]

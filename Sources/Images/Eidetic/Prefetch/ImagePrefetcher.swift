@@ -149,9 +149,7 @@ public final class ImagePrefetcher: Sendable {
 extension ImagePrefetcher {
     /// A prefetched image, without its pixels.
     package struct Result: Sendable {
-        /// The place that the image came from.
         package let source: ImageSource
-        /// The format of the encoded image.
         package let format: ImageFormat
         /// The size of the full image in upright pixels.
         package let size: PixelSize
@@ -193,7 +191,6 @@ extension ImagePrefetcher {
         /// The number of all images.
         public let total: Int
 
-        /// Creates a progress.
         package init(finished: Int = 0, failed: Int = 0, skipped: Int = 0, total: Int) {
             self.finished = finished
             self.failed = failed
@@ -201,7 +198,6 @@ extension ImagePrefetcher {
             self.total = total
         }
 
-        /// Counts an image that is done.
         mutating func count(_ outcome: Swift.Result<Result, EideticError>) {
             finished += 1
             switch outcome {

@@ -90,7 +90,6 @@ extension ImageRequest.Resource {
         return EideticError(.invalidURL, message: "\"\(text.prefix(200))\" \(problem)")
     }
 
-    /// A name for messages.
     var name: String {
         switch kind {
         case .remote(let request): request.url
@@ -168,7 +167,6 @@ extension ImageRequest {
     /// The request to the server; `nil` if no server is needed.
     var server: FetchRequest? { resource.remote }
 
-    /// The header fields of the request itself.
     var cacheFields: [HTTPField] { server?.headers.fields ?? [] }
 
     /// A Boolean value indicating whether only a stored response is wanted.

@@ -6,7 +6,6 @@ import FoundationEssentials
 /// A changed file is another image: its modification time and its size are part of the identity. A request for a path
 /// or a `file:` URL has no state of the file yet; each of its loads looks at the file, on a thread of the pipeline.
 package struct LocalFile: Sendable, Hashable {
-    /// The file's path.
     package let path: String
 
     /// The identity of this state of the file; `nil` until a load looks at the file.

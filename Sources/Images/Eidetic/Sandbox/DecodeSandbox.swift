@@ -1,4 +1,3 @@
-import EideticCodecs
 public import EideticCore
 import EideticSandbox
 

@@ -98,7 +98,6 @@ extension DecodePolicy {
         return .inProcess
     }
 
-    /// Parses the header of an image.
     package func header(
         of bytes: [UInt8],
         in host: DecodeHost = DecodeHost(),
@@ -121,7 +120,6 @@ extension DecodePolicy {
         }
     }
 
-    /// Reads the metadata of an image.
     package func metadata(of bytes: [UInt8]) throws(EideticError) -> ImageMetadata {
         try read(bytes) { decoding throws(EideticError) in try decoding.metadata(of: bytes) }
     }
@@ -132,7 +130,6 @@ package struct Rendition: Sendable {
     package var image: Image
     /// The number of frames in the file; `nil` if it is not known.
     var frameCount: Int?
-    /// A Boolean value indicating whether the image was decoded in the sandbox.
     var isSandboxed = false
     var steps: [LoadTrace.Step] = []
     /// The processor time of the decode and the transform; zero if it was not measured.
@@ -151,13 +148,11 @@ package struct ImageDecoding {
     private var pool: HelperPool { host.sandbox }
     private var threads: WorkPool? { context == nil ? nil : host.threads }
 
-    /// Parses the header of an image.
     func header(of bytes: [UInt8], isComplete: Bool) throws(EideticError) -> ImageHeader? {
         guard isSandboxed else { return try ImageDecoder.header(of: bytes, isComplete: isComplete) }
         return try pool.header(of: bytes, isComplete: isComplete, limits: limits, context: context, pausing: threads)
     }
 
-    /// Decodes an image.
     func render(_ bytes: [UInt8], options: DecodeOptions) throws(EideticError) -> Rendition {
         if isSandboxed {
             let result = try pool.decode(bytes, options: options, limits: limits, context: context, pausing: threads)
@@ -206,7 +201,6 @@ package struct ImageDecoding {
         return (source, try source.firstFrame(context: context ?? JobContext()))
     }
 
-    /// Reads the metadata of an image.
     func metadata(of bytes: [UInt8]) throws(EideticError) -> ImageMetadata {
         isSandboxed ? try pool.metadata(of: bytes) : try ImageMetadata(of: bytes)
     }

@@ -24,7 +24,6 @@ final class Counters: Sendable {
 
     func countLoad() { state.withLock { $0.statistics.loads += 1 } }
 
-    /// Counts a load that memory has completed.
     func countMemoryHit(_ image: Image, after duration: Duration) {
         let byteCount = image.encodedSize.bytes
         state.withLock { state in

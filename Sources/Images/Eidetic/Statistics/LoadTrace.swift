@@ -10,21 +10,16 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
         case disk
         /// The look-up in the tier that several machines share, with the wait for another machine.
         case shared
-        /// The download.
         case network
         /// The read of a file, or the call of the caller's function.
         case origin
-        /// The decode.
         case decode
-        /// The transform.
         case transform
         /// The wait until the bytes are on disk, for a request that waits for it.
         case store
     }
 
-    /// One step of a load.
     package struct Step: Sendable {
-        /// The kind of step.
         package let stage: Stage
         /// The duration of the step, with its waiting time.
         package let duration: Duration
@@ -71,7 +66,6 @@ struct StepTimer {
 
     var elapsed: Duration { SystemTime().uptime - start }
 
-    /// Returns the step that ends now.
     func step(_ stage: LoadTrace.Stage, detail: String, waiting: Duration = .zero) -> LoadTrace.Step {
         let duration = elapsed
         let ownWaitingTime = (context?.waitingTime ?? .zero) - earlierWaitingTime

@@ -21,7 +21,6 @@ final class MissReasons: Sendable {
         return hooks
     }
 
-    /// Returns the detail of a miss for a trace.
     func explanation(for key: CacheKey) -> String {
         state.withLock { $0.reasons[key] }.map { "miss: \($0.explanation)" } ?? "miss"
     }

@@ -6,7 +6,6 @@ import EideticCore
 public struct PipelineStatistics: Sendable, Hashable {
     /// The durations of the steps of one kind.
     package struct Stage: Sendable, Hashable {
-        /// The number of steps.
         package var count: Int
         /// The duration of all steps together, with their waiting time.
         package var total: Duration

@@ -46,7 +46,6 @@ struct AnimationCanvas: ~Copyable {
         return try CanvasCopy(of: UnsafeRawBufferPointer(memory))
     }
 
-    /// Makes the canvas the one that was copied.
     mutating func restore(_ copy: CanvasCopy) {
         memory.copyMemory(from: copy.bytes)
         forgetFrames(isEmpty: false)

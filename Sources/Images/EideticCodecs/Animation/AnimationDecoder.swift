@@ -304,7 +304,6 @@ extension AnimationDecoder {
         return pixels
     }
 
-    /// The peak memory of decoding a frame.
     package var workingMemory: Int { reader.canvasCount * 4 * (header?.size.pixelCount ?? 0) }
 
     private func reserving<Value>(

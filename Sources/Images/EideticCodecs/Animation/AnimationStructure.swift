@@ -50,7 +50,6 @@ protocol AnimationStructure: FrameIndex {
 
     /// The properties of the image, without durations; `nil` if more bytes are needed.
     var header: ImageHeader? { get }
-    /// The size of the canvas.
     var size: PixelSize { get }
     /// A Boolean value indicating whether a pixel of the canvas can be transparent.
     var hasTransparentCanvas: Bool { get }

@@ -22,7 +22,6 @@ final class EncodedBuffer {
     /// The bytes so far.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-    /// The memory that the buffer occupies.
     var capacity: Int { memory.count }
 
     /// Appends bytes; with `isLast` there is no room for more.

@@ -35,7 +35,6 @@ extension FrameArea {
 ///
 /// The raw values are those of APNG.
 enum FrameDisposal: Int {
-    /// The area keeps the frame.
     case leaveInPlace
     /// The area becomes transparent.
     case clear

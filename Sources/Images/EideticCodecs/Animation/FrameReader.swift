@@ -138,7 +138,6 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
 
     /// The state of the canvas from which a frame is drawn.
     private enum Origin {
-        /// The present one.
         case present
         /// An empty canvas, or a copy, before the frame with this index.
         case empty(before: Int), copy(before: Int)

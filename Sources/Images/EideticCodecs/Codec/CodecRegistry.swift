@@ -4,7 +4,6 @@ import EideticCore
 ///
 /// A new codec is added here and nowhere else.
 enum CodecRegistry {
-    /// The codecs in lookup order.
     static let all: [any ImageCodec.Type] =
         [
             JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BMPCodec.self, ICOCodec.self,
@@ -26,5 +25,46 @@ enum CodecRegistry {
     private static func missingDecoder(for format: ImageFormat) -> EideticError {
         let remedy = trait(of: format).map { "; build Eidetic with the package trait \($0)" } ?? ""
         return EideticError(.unsupportedFormat, message: "this build has no decoder for \(format)\(remedy)")
+    }
+
+    /// The codecs whose trait is enabled in this build.
+    static var optional: [any ImageCodec.Type] {
+        var codecs: [any ImageCodec.Type] = []
+        #if AVIF
+        codecs.append(AVIFCodec.self)
+        #endif
+        #if HEIF
+        codecs.append(HEICCodec.self)
+        #endif
+        #if JPEGXL
+        codecs.append(JPEGXLCodec.self)
+        #endif
+        #if SVG
+        codecs.append(SVGCodec.self)
+        #endif
+        return codecs
+    }
+
+    /// The encoders whose trait is enabled in this build.
+    static var optionalEncoders: [any FormatEncoder.Type] {
+        var encoders: [any FormatEncoder.Type] = []
+        #if AVIF
+        encoders.append(AVIFEncoder.self)
+        #endif
+        #if HEIF
+        encoders.append(HEICEncoder.self)
+        #endif
+        return encoders
+    }
+
+    /// Returns the trait that a build needs for a format; `nil` if it needs none.
+    static func trait(of format: ImageFormat) -> String? {
+        switch format {
+        case .avif: "AVIF"
+        case .heic: "HEIF"
+        case .jpegxl: "JPEGXL"
+        case .svg: "SVG"
+        default: nil
+        }
     }
 }

@@ -20,7 +20,6 @@ import CWebP
 package import EideticCore
 
 extension LibraryVersion {
-    /// The libraries that are linked for codecs.
     package static var codecs: [LibraryVersion] {
         [
             LibraryVersion("libjpeg-turbo", number: Int(eidetic_jpeg_version()), base: 1_000),

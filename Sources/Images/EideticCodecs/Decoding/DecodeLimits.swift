@@ -41,6 +41,5 @@ public struct DecodeLimits: Sendable, Hashable {
     /// Creates the default limits.
     public init() {}
 
-    /// The default limits.
     package static let standard = DecodeLimits()
 }

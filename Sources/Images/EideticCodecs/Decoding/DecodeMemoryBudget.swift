@@ -32,7 +32,6 @@ package final class DecodeMemoryBudget: Sendable {
     /// The bytes that are not reserved; negative while immediate reservations exceed the budget.
     package var availableBytes: Int { monitor.withLock { $0.available } }
 
-    /// The number of decodes that wait for a reservation.
     package var waitingCount: Int { monitor.withLock { $0.waitingTickets.count } }
 
     /// Runs `body` with a reservation of `bytes` bytes, and waits for it if necessary.

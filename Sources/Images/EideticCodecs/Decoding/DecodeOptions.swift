@@ -6,7 +6,6 @@ package struct DecodeOptions: Sendable, Hashable {
     package enum Frames: String, Sendable, Hashable {
         /// The first frame, or the default image if the format stores one.
         case first
-        /// All frames.
         case all
     }
 
@@ -59,10 +58,8 @@ package struct DecodeOptions: Sendable, Hashable {
     /// 1 by default.
     package var scale = 1.0
 
-    /// Creates the default options.
     package init() {}
 
-    /// Creates the options of a decode to a size.
     package init(size: PixelSize) { self.size = size }
 
     /// Returns a copy modified by `change`.

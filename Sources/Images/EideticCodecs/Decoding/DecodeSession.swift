@@ -25,7 +25,6 @@ package final class DecodeSession {
         plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
     }
 
-    /// The header of the image.
     package var header: ImageHeader { plan.header }
 
     /// The peak memory of the decode in bytes.
@@ -53,14 +52,11 @@ extension ImageDecoder {
     /// The formats whose headers are read without a library, by code that checks each access.
     package static let plainHeaderFormats: Set<ImageFormat> = [.bmp, .gif, .ico, .jpeg, .png]
 
-    /// Returns whether this build has a decoder for a format.
     package static func hasDecoder(for format: ImageFormat) -> Bool {
         CodecRegistry.all.contains { $0.formats.contains(format) }
     }
 
     /// Loads the libraries of some ``loadedFormats``, for a process that cannot open files later.
-    ///
-    /// - Returns: The formats that the process can decode.
     package static func prepareLibraries(for formats: Set<ImageFormat>) -> [ImageFormat] {
         // Some grids of AVIF are decoded by the library of HEIC.
         let needed = formats.contains(.avif) ? formats.union([.heic]) : formats

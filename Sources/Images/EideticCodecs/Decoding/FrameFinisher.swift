@@ -33,7 +33,6 @@ struct FrameFinisher {
         return converter == nil && colorModel == .rgb && options.premultipliesAlpha && !isCut
     }
 
-    /// Returns the finished pixels of a frame.
     mutating func finish(_ stored: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         try task.checkpoint()
         var pixels = try Resampler.resample(stored, to: targetSize, for: task)

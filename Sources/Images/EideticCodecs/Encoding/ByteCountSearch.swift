@@ -15,7 +15,6 @@ package struct ByteCountSearch {
     /// The part of the limit that is aimed at.
     let aim: Double
 
-    /// The largest number of attempts.
     package static let maximumAttemptCount = 4
 
     /// The parameter of an attempt, and the logarithm of the size of its result.

@@ -28,12 +28,9 @@ struct QualityScale: Sendable {
     let slope: Double
     /// The part of a byte limit that is aimed at: less for an encoder whose steps are coarse.
     let aim: Double
-    /// Returns the position of a quality on the scale.
     let position: @Sendable (_ quality: Double) -> Double
-    /// Returns the quality at a position on the scale.
     let quality: @Sendable (_ position: Double) -> Double
 
-    /// The scale of an encoder that counts in steps of quality.
     static let steps = QualityScale(slope: 4, aim: 0.95, position: { $0 }, quality: { $0 })
 }
 

@@ -42,7 +42,6 @@ struct ExifBlock {
         }
     }
 
-    /// Sets the orientation to upright.
     mutating func setUpright() { set(Tag.orientation, in: firstDirectory, to: 1) }
 
     /// Sets the size of the image, where the block states one.

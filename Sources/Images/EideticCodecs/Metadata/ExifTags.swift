@@ -1,5 +1,3 @@
-import EideticCore
-
 /// The tags of an EXIF block, or of a TIFF file, from which a block is made.
 ///
 /// Reads the first directory and those of the photograph and the position, and follows no offset outside the bytes.
@@ -15,7 +13,6 @@ struct ExifTags {
         let value: [UInt8]
     }
 
-    /// The tags that describe the image.
     private var image: [Tag] = []
     /// The tags that describe how it was taken.
     private var photograph: [Tag] = []
@@ -25,7 +22,6 @@ struct ExifTags {
 
     private static let photographLink = 0x8769
     private static let positionLink = 0x8825
-    /// The size of a tag in a directory.
     private static let entryByteCount = 12
     /// The largest sum of the tags and their values; a segment of JPEG has 65,533 bytes.
     private static let maximumByteCount = 60_000
@@ -159,7 +155,6 @@ extension ExifTags {
 
     private static let xmp = 700
 
-    /// The metadata of a TIFF file.
     static func metadata(ofTIFF file: UnsafeRawBufferPointer) -> ImageMetadata {
         guard let reader = Reader(file) else { return ImageMetadata() }
         let tags = ExifTags(

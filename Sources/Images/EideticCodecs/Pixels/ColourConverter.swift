@@ -33,7 +33,6 @@ enum ColourConverter {
         self = .profile(transform)
     }
 
-    /// A Boolean value indicating whether the converter is for shades of grey.
     var isGrey: Bool { if case .profile(let transform) = self { transform.isGrey } else { false } }
 
     private var keepsAlpha: Bool { if case .profile(let transform) = self { transform.keepsAlpha } else { true } }

@@ -55,6 +55,5 @@ struct ColourMatrix {
         return Self(columns: (0..<3).map { [rows[0][$0], rows[1][$0], rows[2][$0]] / determinant })
     }
 
-    /// The elements, row by row.
     var elements: [Float] { (0..<3).flatMap { row in (0..<3).map { Float(columns[$0][row]) } } }
 }

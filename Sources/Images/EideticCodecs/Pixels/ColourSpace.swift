@@ -4,11 +4,9 @@ import Glibc
 ///
 /// Each codec states it, and ``ColourConverter`` converts from it.
 enum ColourSpace: Equatable {
-    /// An ICC profile.
     case profile([UInt8])
     /// Primaries and the function from stored values to light.
     case primaries(Chromaticities, TransferFunction)
-    /// Colours in a high dynamic range.
     case highDynamicRange(HighDynamicRange)
 
     /// Creates the colour space that code points stand for.

@@ -4,12 +4,10 @@ import EideticCore
 extension UnsafeRawBufferPointer {
     var bytePointer: UnsafePointer<UInt8>? { assumingMemoryBound(to: UInt8.self).baseAddress }
 
-    /// Returns the memory as the source of a C kernel.
     func kernelSource(stride: Int, size: PixelSize) -> eidetic_pixels_source {
         eidetic_pixels_source(pixels: bytePointer, stride: stride, width: size.width, height: size.height)
     }
 
-    /// Returns a range of rows as the source of a C kernel.
     func kernelSource(rows: Range<Int>, stride: Int, width: Int) -> eidetic_pixels_source {
         let first = bytePointer.map { $0 + rows.lowerBound * stride }
         return eidetic_pixels_source(pixels: first, stride: stride, width: width, height: rows.count)
@@ -19,12 +17,10 @@ extension UnsafeRawBufferPointer {
 extension UnsafeMutableRawBufferPointer {
     var bytePointer: UnsafeMutablePointer<UInt8>? { assumingMemoryBound(to: UInt8.self).baseAddress }
 
-    /// Returns the memory as the target of a C kernel.
     func kernelTarget(stride: Int) -> eidetic_pixels_target {
         eidetic_pixels_target(pixels: bytePointer, stride: stride)
     }
 
-    /// Returns the memory from a row on as the target of a C kernel.
     func kernelTarget(row: Int, stride: Int) -> eidetic_pixels_target {
         eidetic_pixels_target(pixels: bytePointer.map { $0 + row * stride }, stride: stride)
     }

@@ -1,6 +1,5 @@
 import CLCMS
 import CPixels
-import EideticCore
 
 /// A conversion to sRGB by LittleCMS.
 ///
@@ -41,7 +40,6 @@ final class ProfileTransform {
 
     deinit { cmsDeleteTransform(transform) }
 
-    /// Converts rows.
     func convert(_ source: eidetic_pixels_source, to target: eidetic_pixels_target) {
         for y in 0..<source.height {
             let from = source.pixels + y * source.stride

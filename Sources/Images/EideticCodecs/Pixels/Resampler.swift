@@ -10,7 +10,6 @@ package enum Resampler {
     private struct Cells {
         let across: Int
         let down: Int
-        /// The number of cells.
         let size: PixelSize
 
         init(of source: PixelSize, to size: PixelSize) {
@@ -71,7 +70,6 @@ package enum Resampler {
 
     /// The rows between both passes of the filter, few enough for a processor's cache.
     private struct Window {
-        /// The number of rows.
         let rowCount: Int
         /// The number of rows that the targets of a band cover, beside those of the filter.
         let bandLength: Int

@@ -1,5 +1,4 @@
 import CPixels
-import EideticCore
 
 /// Maps colours of a high dynamic range to sRGB.
 ///

@@ -2,7 +2,6 @@ public import EideticCore
 
 /// Small descriptions of an image, which stand for it until it is loaded.
 public struct ImagePlaceholder: Hashable, Sendable {
-    /// The bytes of the ThumbHash.
     private let thumbHashBytes: [UInt8]
     /// The BlurHash, of 4 × 3 components.
     public let blurHash: String

@@ -100,7 +100,6 @@ package enum ThumbHash {
         return bytes
     }
 
-    /// The content of a hash.
     private struct Content {
         var hasAlpha = false
         var count = PixelSize(width: 7, height: 7)
@@ -109,7 +108,6 @@ package enum ThumbHash {
         /// The other frequencies of the same channels.
         var parts: [[Double]] = []
 
-        /// The proportions of the image.
         var ratio: Double = 1
 
         init?(_ bytes: [UInt8]) {

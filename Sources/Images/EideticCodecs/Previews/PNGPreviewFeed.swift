@@ -34,9 +34,7 @@ final class PNGPreviewFeed: PreviewFeed {
             let count = min(Self.bytesPerCheckpoint, bytes.count - consumedByteCount)
             guard
                 eidetic_png_feed_add(handle, bytes.bytePointer.map { $0 + consumedByteCount }, count) == EIDETIC_PNG_OK
-            else {
-                throw EideticError(.corrupt, message: "PNG: the bytes so far are corrupt")
-            }
+            else { throw EideticError(.corrupt, message: "PNG: the bytes so far are corrupt") }
             consumedByteCount += count
         }
         guard eidetic_png_feed_rows(handle) > 0 else { return nil }

@@ -162,6 +162,5 @@ protocol PreviewFeed: AnyObject {
     /// - Returns: The pixels so far; `nil` if no row is complete yet.
     func decodePreview(of bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels?
 
-    /// The number of bytes that the decoder has consumed.
     var consumedByteCount: Int { get }
 }

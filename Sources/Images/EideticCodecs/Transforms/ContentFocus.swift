@@ -9,7 +9,6 @@ struct ContentFocus {
     /// The weight of each cell, row by row.
     private let weights: [Int]
 
-    /// The longest side of the map.
     private static let longestSide = 64
 
     /// Creates the map of an image.

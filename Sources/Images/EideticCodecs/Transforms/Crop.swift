@@ -6,10 +6,8 @@ extension ImageTransforms {
         /// The rectangle; what lies outside of the image is ignored.
         package let area: PixelRect
 
-        /// Creates the transform.
         package init(_ area: PixelRect) { self.area = area }
 
-        /// The identity of the transform.
         package var key: String { "crop \(area)" }
 
         /// Copies the rectangle.
@@ -48,7 +46,6 @@ extension ImageTransforms {
             self.vertical = vertical
         }
 
-        /// The identity of the transform.
         package var key: String { "flip\(horizontal ? " horizontal" : "")\(vertical ? " vertical" : "")" }
 
         /// Mirrors the image.

@@ -10,7 +10,6 @@ extension ImageTransforms {
         /// Creates the transform; 8 pixels by default.
         package init(radius: Double = 8) { self.radius = radius }
 
-        /// The identity of the transform.
         package var key: String { "blur \(radius)" }
 
         /// Blurs the image.
@@ -32,7 +31,6 @@ extension ImageTransforms {
         /// Creates the transform; by default the whole difference to a blur of one pixel is added.
         package init(amount: Double = 1, radius: Double = 1) { (self.amount, self.radius) = (amount, radius) }
 
-        /// The identity of the transform.
         package var key: String { "sharpening \(amount) \(radius)" }
 
         /// Sharpens the image.

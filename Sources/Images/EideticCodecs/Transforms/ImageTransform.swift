@@ -35,7 +35,6 @@ package struct ImageTarget: Hashable, Sendable {
     /// The way in which the image is fitted to the size.
     package var contentMode: ContentMode
 
-    /// Creates a target.
     package init(size: PixelSize, contentMode: ContentMode = .fit) {
         self.size = size
         self.contentMode = contentMode
@@ -47,7 +46,6 @@ package struct ImageTarget: Hashable, Sendable {
 /// Lengths are pixels of the image to which a transform is applied. The result of an included transform has the same
 /// bits on every processor.
 public struct TransformChain: ImageTransform {
-    /// The transforms in their order.
     package let transforms: [any ImageTransform]
 
     /// Creates a chain.

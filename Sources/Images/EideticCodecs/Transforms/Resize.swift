@@ -25,10 +25,8 @@ extension ImageTransforms {
             self.init(size, upscales: upscales)
         }
 
-        /// The identity of the transform.
         package var key: String { "resize \(target.key)\(upscales ? " upscales" : "")" }
 
-        /// The size to which the image is decoded.
         package var decodeTarget: ImageTarget? { target }
 
         /// Scales the image.
@@ -52,7 +50,6 @@ extension ImageTransforms {
 }
 
 extension ImageTarget {
-    /// The identity of the target.
     package var key: String { "\(size) \(contentMode.key)\(focusKey)" }
 
     private var focusKey: String {
@@ -63,7 +60,6 @@ extension ImageTarget {
         return point == [0.5, 0.5] ? "" : " \(point[0]),\(point[1])"
     }
 
-    /// The options with which an image is decoded for the target.
     var decodeOptions: DecodeOptions { DecodeOptions().with { $0.target = self } }
 }
 

@@ -20,7 +20,6 @@ extension ImageTransforms {
             self.background = background
         }
 
-        /// The identity of the transform.
         package var key: String { "rotation \(degrees)\(expandsCanvas ? "" : " clipped") \(background)" }
 
         /// Rotates the image.

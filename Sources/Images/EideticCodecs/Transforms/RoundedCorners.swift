@@ -2,7 +2,6 @@ import CPixels
 package import EideticCore
 
 extension ImageTransforms {
-    /// The corners of an image.
     package struct Corners: OptionSet, Hashable, Sendable {
         /// The corners as bits.
         package let rawValue: Int
@@ -10,15 +9,10 @@ extension ImageTransforms {
         /// Creates a set from its bits.
         package init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The corner at the top left.
         package static let topLeft = Corners(rawValue: 1)
-        /// The corner at the top right.
         package static let topRight = Corners(rawValue: 2)
-        /// The corner at the bottom left.
         package static let bottomLeft = Corners(rawValue: 4)
-        /// The corner at the bottom right.
         package static let bottomRight = Corners(rawValue: 8)
-        /// All corners.
         package static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
     }
 
@@ -26,7 +20,6 @@ extension ImageTransforms {
     package struct RoundedCorners: ImageTransform {
         /// The radius in pixels; at most half of the shorter side is used.
         package let radius: Double
-        /// The corners that become round.
         package let corners: Corners
         /// The border inside the edge.
         package let border: Border?
@@ -38,7 +31,6 @@ extension ImageTransforms {
             self.border = border
         }
 
-        /// The identity of the transform.
         package var key: String { "corners \(radius) \(corners.rawValue)\(border.map { " \($0.key)" } ?? "")" }
 
         /// Makes the corners round.
@@ -58,7 +50,6 @@ extension ImageTransforms {
         /// Creates the transform; by default without a border.
         package init(border: Border? = nil) { self.border = border }
 
-        /// The identity of the transform.
         package var key: String { "circle\(border.map { " \($0.key)" } ?? "")" }
 
         /// Cuts out the circle.
@@ -76,7 +67,6 @@ extension ImageTransforms {
     package struct Border: ImageTransform, Hashable {
         /// The width in pixels.
         package let width: Double
-        /// The colour.
         package let color: ImageColor
 
         /// Creates the transform; by default one black pixel.
@@ -88,7 +78,6 @@ extension ImageTransforms {
             self.init(width: width, color: color)
         }
 
-        /// The identity of the transform.
         package var key: String { "border \(width) \(color)" }
 
         /// Draws the border.

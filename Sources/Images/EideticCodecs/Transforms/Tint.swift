@@ -6,13 +6,10 @@ extension ImageTransforms {
     ///
     /// An opaque colour replaces all colours, as for icons.
     package struct Tint: ImageTransform {
-        /// The colour.
         package let color: ImageColor
 
-        /// Creates the transform.
         package init(_ color: ImageColor) { self.color = color }
 
-        /// The identity of the transform.
         package var key: String { "tint \(color)" }
 
         /// Tints the image.
@@ -26,10 +23,8 @@ extension ImageTransforms {
 
     /// Removes the colours of the image, which keeps its luma (ITU-R BT.601).
     package struct Grayscale: ImageTransform {
-        /// Creates the transform.
         package init() {}
 
-        /// The identity of the transform.
         package var key: String { "grayscale" }
 
         /// Removes the colours.

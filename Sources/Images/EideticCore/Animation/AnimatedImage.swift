@@ -120,7 +120,6 @@ extension AnimatedImage {
     /// The number of frames that were decoded so far, repetitions included.
     package var decodedFrameCount: Int { state.withLock { $0.decodedFrameCount } }
 
-    /// The number of frames that fit into the window.
     package var windowCapacity: Int { state.withLock { $0.window.capacity(frameByteCount: frameByteCount) } }
 
     /// A Boolean value indicating whether all frames have arrived, and stay in the window.
@@ -192,7 +191,6 @@ extension AnimatedImage {
         state.withLock { _ = $0.viewers.removeValue(forKey: ObjectIdentifier(viewer)) }
     }
 
-    /// The number of viewers.
     package var viewerCount: Int { state.withLock { $0.viewers.count } }
 }
 

@@ -1,6 +1,5 @@
 /// The properties of an animation, as far as its bytes have arrived.
 package struct AnimationInfo: Sendable, Hashable {
-    /// The format.
     package var format: ImageFormat
     /// The size of each frame as it is delivered.
     package var size: PixelSize
@@ -29,7 +28,6 @@ package struct AnimationInfo: Sendable, Hashable {
         self.isComplete = isComplete
     }
 
-    /// The number of frames that can be decoded.
     package var frameCount: Int { durations.count }
 }
 

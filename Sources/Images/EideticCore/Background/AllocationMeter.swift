@@ -4,7 +4,6 @@ import Synchronization
 ///
 /// Released memory is not subtracted: the observer reads the memory of the system, and sets the next amount.
 package final class AllocationMeter: Sendable {
-    /// The meter of this process.
     package static let shared = AllocationMeter()
 
     private let remaining = Atomic<Int>(.max)

@@ -16,7 +16,6 @@ package enum ApplicationPhase: Sendable, Hashable {
 
 /// The environment of a process that is always in the foreground: it is never suspended, and no task expires.
 package struct ForegroundEnvironment: ApplicationEnvironment {
-    /// Creates the environment.
     package init() {}
 
     /// Returns a valid identifier; nothing is suspended, so there is nothing to open.
@@ -27,7 +26,6 @@ package struct ForegroundEnvironment: ApplicationEnvironment {
         BackgroundTaskIdentifier(rawValue: .max)
     }
 
-    /// Does nothing.
     package func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {}
 
     /// A stream that ends immediately.

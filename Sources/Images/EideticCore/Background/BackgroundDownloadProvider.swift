@@ -44,12 +44,10 @@ package protocol BackgroundDownloader: Sendable {
 package struct BackgroundDownloadRequest: Sendable {
     /// The text by which the receiver knows the download; contains no secret.
     package let key: String
-    /// The URL.
     package let url: String
     /// The header fields to send, by name.
     package let headers: [(name: String, value: String)]
 
-    /// Creates a request.
     package init(key: String, url: String, headers: [(name: String, value: String)] = []) {
         self.key = key
         self.url = url
@@ -63,12 +61,10 @@ package struct BackgroundDownload: Sendable {
     package struct Response: Sendable {
         /// The path of the file, which is removed when the receiver returns.
         package let path: String
-        /// The status.
         package let status: Int
         /// The header fields, in order.
         package let headers: [(name: String, value: String)]
 
-        /// Creates a response.
         package init(path: String, status: Int, headers: [(name: String, value: String)]) {
             self.path = path
             self.status = status
@@ -76,11 +72,9 @@ package struct BackgroundDownload: Sendable {
         }
     }
 
-    /// The key of the request.
     package let key: String
     /// The response, of whatever status, or the error of the download.
     package let result: Result<Response, EideticError>
 
-    /// Creates a download that has ended.
     package init(key: String, result: Result<Response, EideticError>) { (self.key, self.result) = (key, result) }
 }

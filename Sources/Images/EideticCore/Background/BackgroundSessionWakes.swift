@@ -4,7 +4,6 @@
 /// last event, and is told of each wake, as there may be no event left. It stands between two modules that do not know
 /// each other.
 package final class BackgroundSessionWakes: Sendable {
-    /// The wakes of this process.
     package static let shared = BackgroundSessionWakes()
 
     private struct Wake {
@@ -22,7 +21,6 @@ package final class BackgroundSessionWakes: Sendable {
             return lastNumber
         }
 
-        /// Removes wakes of a session, and returns them.
         mutating func remove(_ identifier: String, where condition: (Wake) -> Bool) -> [Wake] {
             let wakes = wakes.removeValue(forKey: identifier) ?? []
             let others = wakes.filter { !condition($0) }

@@ -26,10 +26,6 @@ package final class BackgroundWorkGroup: Sendable {
     private let state = Monitor(State())
 
     /// Creates an empty group.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the background tasks in reports.
-    ///   - provider: The provider of the background tasks.
     package init(named name: String, provider: any BackgroundTaskProvider) {
         self.name = name
         self.provider = provider

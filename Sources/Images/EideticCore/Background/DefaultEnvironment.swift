@@ -4,7 +4,6 @@
 /// An application that starts takes over the background tasks that are open, and the streams that were created before.
 /// Pass a ``ForegroundEnvironment`` to a pipeline or cache that does not depend on the application.
 package final class DefaultEnvironment: ApplicationEnvironment {
-    /// The environment of this process.
     package static let shared = DefaultEnvironment()
 
     /// A background task that was opened before the application started.

@@ -39,7 +39,6 @@ package final class StreamRelay<Element: Sendable>: Sendable {
 
     private func forget(_ number: UInt64) { _ = state.withLock { $0.waiting.removeValue(forKey: number) } }
 
-    /// The number of streams that wait for a source.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Returns a stream of the values of the first source in `sources`.

@@ -40,7 +40,6 @@ package final class JobContext: Sendable {
     /// The time for which the job has waited for threads, for memory and in the queue of downloads.
     package var waitingTime: Duration { .nanoseconds(waitingNanoseconds.load(ordering: .relaxed)) }
 
-    /// Adds to the time for which the job has waited.
     package func addWaitingTime(_ duration: Duration) {
         waitingNanoseconds.add(duration.inNanoseconds, ordering: .relaxed)
     }
@@ -53,7 +52,6 @@ package final class JobContext: Sendable {
         detachedNanoseconds.add(duration.inNanoseconds, ordering: .relaxed)
     }
 
-    /// Cancels the job.
     @usableFromInline
     package func cancel() { cancellationFlag.store(true, ordering: .relaxed) }
 
@@ -112,6 +110,5 @@ public enum LoadPriority: Sendable, Comparable, CaseIterable {
         }
     }
 
-    /// Creates the priority at a position.
     fileprivate init(rank: Int) { self = rank <= 0 ? .low : rank == 1 ? .normal : .high }
 }

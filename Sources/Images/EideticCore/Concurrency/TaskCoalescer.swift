@@ -52,7 +52,6 @@ package final class TaskCoalescer<Key: Hashable & Sendable, Progress: Sendable, 
     @inlinable
     package init() {}
 
-    /// The number of jobs that are running.
     @inlinable package var activeJobCount: Int { state.withLock { $0.activeJobs.count } }
 
     /// The number of jobs that were started, and the number of requests that joined a running job.
@@ -144,6 +143,28 @@ package final class TaskCoalescer<Key: Hashable & Sendable, Progress: Sendable, 
         operation: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         try await value(for: key, context: JobContext(priority: priority), onProgress: onProgress, operation: operation)
+    }
+
+    /// The progress handlers of a job.
+    ///
+    /// Kept apart from the subscribers: a download reports often, and the table of jobs has one lock for all.
+    @usableFromInline
+    struct ProgressHandlers {
+        @usableFromInline var latestProgress: Progress?
+        @usableFromInline var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
+
+        @inlinable
+        init() {}
+
+        /// Adds a handler, and returns the latest progress, to be reported to it.
+        @inlinable
+        mutating func add(_ handler: (@Sendable (Progress) -> Void)?, for id: ObjectIdentifier) -> Progress? {
+            if let handler { handlers[id] = handler }
+            return latestProgress
+        }
+
+        @inlinable
+        mutating func remove(for id: ObjectIdentifier) { if !handlers.isEmpty { handlers[id] = nil } }
     }
 }
 

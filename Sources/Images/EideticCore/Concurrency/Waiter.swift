@@ -65,7 +65,6 @@ package final class Waiter<Value: Sendable>: Sendable {
         return value
     }
 
-    /// A Boolean value indicating whether the value is set.
     package var isResumed: Bool {
         state.withLock { state in
             if case .resumed = state { return true }

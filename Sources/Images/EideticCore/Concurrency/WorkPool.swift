@@ -56,7 +56,6 @@ package final class WorkPool: Sendable {
         monitor.broadcast()
     }
 
-    /// The number of jobs that wait for a thread.
     package var waitingJobCount: Int { monitor.withLock { $0.jobs.count } }
 
     /// Runs `operation` on a thread of the pool and returns its result.

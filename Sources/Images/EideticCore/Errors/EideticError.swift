@@ -21,12 +21,7 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
     public let systemErrorNumber: Int32?
 
     /// Creates an error.
-    public init(
-        _ code: Code,
-        message: String,
-        httpStatus: Int? = nil,
-        systemErrorNumber: Int32? = nil
-    ) {
+    public init(_ code: Code, message: String, httpStatus: Int? = nil, systemErrorNumber: Int32? = nil) {
         self.code = code
         self.message = message
         self.httpStatus = httpStatus

@@ -9,7 +9,6 @@ import Glibc
 package struct DirectoryTrust: Sendable {
     /// The reason that a directory is not trusted.
     package struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The directory or link.
         package let path: String
         /// The fault and its remedy.
         package let reason: String
@@ -35,7 +34,6 @@ package struct DirectoryTrust: Sendable {
         self.init(files: files, isReadOnly: isReadOnly, user: geteuid())
     }
 
-    /// Creates a check for a given user.
     package init(files: FileSystem, isReadOnly: Bool, user: UInt32) {
         self.files = files
         self.user = user

@@ -77,7 +77,6 @@ extension FileSystem {
         package let totalBytes: Int
         /// The number of available inodes.
         package let availableInodes: Int
-        /// A Boolean value indicating whether the file system counts inodes.
         package let countsInodes: Bool
         /// The size of a block in bytes.
         package let blockSize: Int

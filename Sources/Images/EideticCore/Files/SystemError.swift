@@ -2,7 +2,6 @@ import Glibc
 
 /// The failure of a system call.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call that failed.
     package let call: SystemCall
     /// The value of `errno`.
     package let errorNumber: Int32
@@ -29,7 +28,6 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         return "\(call.rawValue)\(path.map { " \($0)" } ?? ""): \(Self.message(for: errorNumber))"
     }
 
-    /// Returns the system's message for an error number.
     package static func message(for errorNumber: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)
         guard strerror_r(errorNumber, &buffer, buffer.count) == 0 else { return "error \(errorNumber)" }

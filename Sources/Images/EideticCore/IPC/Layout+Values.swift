@@ -1,5 +1,4 @@
 extension Layout where Value: WireValue {
-    /// The layout of the type.
     @inlinable
     package static var value: Self {
         Self(
@@ -101,7 +100,6 @@ extension Layout {
         )
     }
 
-    /// The layout of values that are made of others.
     @inlinable
     package func map<New>(
         to make: @escaping @Sendable (Value) -> New,

@@ -48,6 +48,31 @@ package struct Layout<Value>: Sendable {
         )
     }
 
+    /// Creates the layout of a record that is made with defaults, and whose properties are then set.
+    @inlinable
+    package init<each Property: WireValue>(
+        _ make: @escaping @Sendable () -> Value,
+        setting properties: repeat any (WritableKeyPath<Value, each Property> & Sendable)
+    ) {
+        self.init(
+            write: { value, writer in repeat value[keyPath: each properties].write(to: &writer) },
+            read: { reader throws(WireError) in
+                var value = make()
+                repeat try Self.set(each properties, of: &value, from: &reader)
+                return value
+            }
+        )
+    }
+
+    @inlinable
+    static func set<Property: WireValue>(
+        _ property: WritableKeyPath<Value, Property>,
+        of value: inout Value,
+        from reader: inout WireReader
+    ) throws(WireError) {
+        value[keyPath: property] = try Property(from: &reader)
+    }
+
     /// Creates the layout of a record whose initialiser returns `nil` for values that it cannot have.
     @inlinable
     package init<each Property>(
@@ -170,7 +195,6 @@ package struct Case<Value>: Sendable {
         readValues = { reader throws(WireError) in make(repeat try (each layouts).read(from: &reader)) }
     }
 
-    /// Creates a case whose associated values have the layouts of their types.
     @inlinable
     package init<each Associated: WireValue>(
         _ tag: UInt8,

@@ -9,7 +9,6 @@ extension PacketSocket {
         package let group: UInt32
     }
 
-    /// Creates two connected sockets.
     package static func makePair() throws(SystemError) -> (PacketSocket, PacketSocket) {
         var numbers: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, kind, 0, &numbers) == 0 else { throw SystemError(.socket, errorNumber: errno) }

@@ -13,7 +13,6 @@ package final class PacketSocket: Sendable {
 
     /// The greatest length of a packet: 64 KiB.
     package static let maximumPacketLength = 65_536
-    /// The greatest number of descriptors in a packet.
     package static let maximumDescriptorCount = 16
 
     /// Adopts a descriptor, such as one that was inherited.

@@ -35,6 +35,5 @@ extension TransferSupervision: WireRecord {
 }
 
 extension Layout<String> {
-    /// The name of an application or a session.
     fileprivate static var name: Self { text(limit: TransferSupervision.nameLimit) }
 }

@@ -7,7 +7,6 @@ package enum WireError: Error, Hashable, CustomStringConvertible {
     case invalidText(offset: Int)
     /// A number is not a case of this type.
     case unknownCase(type: String, value: UInt64)
-    /// A value is none that this type can have.
     case invalidValue(type: String)
     /// A length or number exceeds its limit.
     case limitExceeded(offset: Int, value: UInt64, limit: Int)

@@ -12,7 +12,6 @@ package struct WireReader {
     @usableFromInline
     package static let maximumListCount = 65_536
 
-    /// Creates a reader of one message.
     @inlinable
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 

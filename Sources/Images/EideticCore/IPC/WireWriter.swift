@@ -9,7 +9,6 @@ package struct WireWriter: Sendable {
     @inlinable
     package init() {}
 
-    /// Returns the encoding of one value.
     @inlinable
     package static func encode(_ value: some WireValue) -> [UInt8] {
         var writer = WireWriter()
@@ -23,7 +22,6 @@ package struct WireWriter: Sendable {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends 1 or 0.
     @inlinable
     package mutating func append(_ value: Bool) { bytes.append(value ? 1 : 0) }
 

@@ -16,7 +16,6 @@ extension ContentMode {
     /// The name of the mode in the keys of images; ``fill`` cropped in earlier ones.
     package var key: String { self == .fill ? "cover" : name }
 
-    /// The name of the mode on the command line.
     package var name: String {
         switch self {
         case .fit: "fit"

@@ -20,7 +20,6 @@ public struct Image: Sendable {
     /// they are transparent. ``decoded()`` decodes on another thread, and throws the error.
     public var frames: [Frame] { deferred?.frames ?? decodedFrames }
 
-    /// The frames of an image that was created decoded.
     private let decodedFrames: [Frame]
 
     /// The decoder of an image that is decoded on first use; `nil` if it was created decoded.

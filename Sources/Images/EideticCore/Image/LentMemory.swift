@@ -27,13 +27,11 @@ package enum LentMemory {
         number.store(lastNumber.add(1, ordering: .relaxed).newValue, ordering: .releasing)
     }
 
-    /// Ends the loan.
     package static func reclaim() {
         number.store(0, ordering: .relaxed)
         loan.withLock { $0 = nil }
     }
 
-    /// A Boolean value indicating whether memory is lent.
     package static var isActive: Bool { number.load(ordering: .relaxed) != 0 }
 
     /// Returns the number of the part at an address; `nil` if the memory is not lent.

@@ -6,7 +6,6 @@ public struct LoadProgress: Sendable, Hashable {
     /// The length of the body; `nil` if the server did not announce it, or if the body is compressed.
     public let expected: Int?
 
-    /// Creates a progress.
     package init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected

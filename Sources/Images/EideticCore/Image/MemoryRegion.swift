@@ -15,7 +15,6 @@ package struct MemoryRegion: Sendable, Equatable {
 
     private static let pageSize = Int(getpagesize())
 
-    /// Returns the size of the pages for a number of bytes.
     static func roundedUp(_ byteCount: Int) -> Int { (byteCount + pageSize - 1) / pageSize * pageSize }
 
     var pointer: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: address) }

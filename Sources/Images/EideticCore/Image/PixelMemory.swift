@@ -47,7 +47,6 @@ package enum PixelMemory {
         return block
     }
 
-    /// Releases memory.
     package static func deallocate(_ block: Block) {
         guard block.loan == 0 else { return LentMemory.deallocate(block.memory, of: block.loan) }
         guard let region = block.region else { return free(block.memory) }

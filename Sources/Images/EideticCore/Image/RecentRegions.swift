@@ -3,7 +3,6 @@ package struct RecentRegions {
     /// The maximum size of all regions: 4 MiB.
     package static let maximumByteCount = 4 << 20
 
-    /// The maximum number of regions.
     package static let maximumCount = 64
 
     private var regions: [MemoryRegion] = []
@@ -40,7 +39,6 @@ package struct RecentRegions {
         return regions.remove(at: best)
     }
 
-    /// Removes and returns all regions.
     package mutating func removeAll() -> [MemoryRegion] {
         defer { (regions, byteCount) = ([], 0) }
         return regions

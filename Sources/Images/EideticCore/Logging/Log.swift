@@ -24,13 +24,10 @@ package enum Log {
 
     /// A part of Eidetic whose level can be set separately.
     package enum Category: String, Sendable, CaseIterable {
-        /// Downloads.
         case fetch
         /// The memory cache and the disk cache.
         case store
-        /// Decoders and encoders.
         case codecs
-        /// Requests and their jobs.
         case pipeline
         /// The states and background tasks of the application.
         case background
@@ -38,7 +35,6 @@ package enum Log {
 
     /// The destination of log lines.
     package enum Sink: Sendable {
-        /// The standard error.
         case standardError
         /// The systemd journal, with the fields `EIDETIC_PART` and `MESSAGE`.
         case journal
@@ -57,7 +53,6 @@ package enum Log {
         configure(Dictionary(uniqueKeysWithValues: Category.allCases.map { ($0, level) }), sink: sink)
     }
 
-    /// Returns whether lines of a level and a category are written.
     package static func includes(_ level: Level, category: Category) -> Bool {
         level.rawValue <= highestLevel.load(ordering: .relaxed)
             && level <= configuration.withLock { $0.levels[category] ?? .off }

@@ -58,7 +58,6 @@ package final class MemoryPressureTriggers {
         return pread(number, &bytes, bytes.count, 0) >= 0
     }
 
-    /// The number of descriptors to poll.
     package var count: Int { triggers.count }
 
     /// The descriptors to poll; those that are ignored for now are negative.

@@ -54,7 +54,6 @@ package final class MemoryThresholds {
         }
     }
 
-    /// The number of descriptors to poll.
     package var count: Int { announcements.count }
 
     /// The descriptors to poll; those that are ignored for now are negative.

@@ -10,7 +10,6 @@ extension DownloadExchanges {
         state.depositRetry()
     }
 
-    /// Performs the attempts of one download.
     func load(
         _ download: Download,
         firstOutcome: ExchangeOutcome? = nil,

@@ -51,10 +51,6 @@ extension Downloader {
 
     /// Returns the response of a stream that was read to its end, as the hook for responses has modified it.
     ///
-    /// - Parameters:
-    ///   - stream: The stream.
-    ///   - bytes: Its body.
-    /// - Returns: The response.
     /// - Throws: The error of the hook; with one, `httpStatus` and `notAnImage` for what it returns.
     package func response(of stream: FetchStream, bytes: [UInt8]) async throws(EideticError) -> FetchResponse {
         var outcome = ExchangeOutcome(head: stream.head)

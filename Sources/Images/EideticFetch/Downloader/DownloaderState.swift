@@ -52,10 +52,8 @@ final class DownloaderState: Sendable {
         }
     }
 
-    /// Closes the circuit of an origin that has responded.
     func recordResponse(from origin: Origin) { state.withLock { $0.breaker.close(origin) } }
 
-    /// Records the outcome of an exchange.
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
         let error = outcome.wasStopped ? nil : outcome.error

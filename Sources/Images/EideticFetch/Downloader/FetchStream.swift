@@ -16,7 +16,6 @@ package struct FetchStream: AsyncSequence, Sendable {
     /// The length of the body; `nil` if the server did not announce it, or if the body is compressed.
     package let expectedLength: Int?
 
-    /// The exchanges that led to the response.
     package let origin: ResponseOrigin
     let head: ResponseHead
     let redirect: Redirect
@@ -103,6 +102,5 @@ package struct FetchStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns the iterator over the body.
     package func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 }

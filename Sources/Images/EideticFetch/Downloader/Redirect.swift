@@ -21,7 +21,6 @@ final class Redirect: Sendable {
     /// The target of a redirect whose own entry the conditions are about, or which is fresh.
     let cachedTarget: FetchRequest?
 
-    /// The request of the caller.
     var originalRequest: FetchRequest { key.request }
 
     init(_ key: DownloadKey) {
@@ -139,7 +138,6 @@ final class Redirect: Sendable {
         )
     }
 
-    /// Returns the response of the download.
     func response(head: ResponseHead, outcome: ExchangeOutcome) -> FetchResponse {
         var response = FetchResponse(
             status: head.status,

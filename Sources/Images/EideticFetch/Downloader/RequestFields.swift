@@ -45,7 +45,6 @@ package final class RequestFields: Sendable {
         return sent
     }
 
-    /// Returns the header fields of an exchange.
     func headers(for redirect: Redirect, resuming partialBody: PartialBody? = nil) -> HTTPHeaders {
         let common = redirect.isCrossOrigin ? all.filter(Redirect.isSafeForOtherOrigins) : all
         let requested = common.merging(redirect.headers).merging(redirect.conditions)

@@ -62,7 +62,6 @@ struct ResponseHooks: Sendable {
         }
     }
 
-    /// Returns the response of a reply that the hook for responses has modified.
     func response(of reply: DownloadReply) -> FetchResponse {
         var response = reply.redirect.response(head: reply.head, outcome: reply.outcome)
         if let effectiveURL = reply.effectiveURL { response.effectiveURL = effectiveURL }

@@ -1,5 +1,4 @@
 import CInflate
-import EideticCore
 package import EideticHTTP
 
 /// A decoder of one body's content codings, which works in steps of bounded size.

@@ -1,5 +1,4 @@
 import EideticCore
-import EideticHTTP
 
 /// An engine that performs exchanges over a network of the user.
 ///

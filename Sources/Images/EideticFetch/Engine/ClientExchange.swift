@@ -21,7 +21,6 @@ struct ClientExchange: Sendable {
         }
     }
 
-    /// The request as it is sent.
     private var message: FetchRequest {
         get throws(EideticError) {
             let isFirst = request.redirect.redirectCount == 0

@@ -14,7 +14,6 @@ struct CompletionQueue {
     /// Returns a Boolean value indicating whether the first completion has reached the maximum delay.
     func isDue(at now: Duration) -> Bool { !isEmpty && now - firstAdded >= Self.maximumDelay }
 
-    /// Adds a completion.
     mutating func add(_ completion: @escaping @Sendable () -> Void, now: Duration) {
         if isEmpty { firstAdded = now }
         completions.append(completion)

@@ -42,7 +42,6 @@ struct ConnectionHealth {
         if isAnswered { answeringOrigins.insert(origin) } else { answeringOrigins.remove(origin) }
     }
 
-    /// Records a time-out.
     mutating func recordTimeout(of origin: Origin, now: Duration) {
         if suspectedSince.count >= Self.capacity { suspectedSince.removeAll() }
         suspectedSince[origin] = now
@@ -53,7 +52,6 @@ struct ConnectionHealth {
         suspectedSince[origin].map { lastActivity <= $0 } ?? false
     }
 
-    /// Records a response over a working connection.
     mutating func recordResponse(from origin: Origin) { suspectedSince[origin] = nil }
 
     /// Records a change of the network, while exchanges with `busyOrigins` run.

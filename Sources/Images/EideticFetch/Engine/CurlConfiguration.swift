@@ -25,7 +25,6 @@ package struct CurlConfiguration: Sendable {
         for (host, keys) in keys { pinnedPublicKeys[ParsedURL.normalisedHost(host), default: []] += keys }
     }
 
-    /// Returns a Boolean value indicating whether the public key of a normalised host is pinned.
     func isPinned(_ host: String) -> Bool { pinnedPublicKeys[host] != nil }
 
     /// Sets the options of a handle that has none.

@@ -9,6 +9,8 @@ package final class EasyHandle {
     var headerList: HeaderList?
     /// A Boolean value indicating whether the handle has the options common to all exchanges, and no others.
     var hasOnlyCommonOptions = false
+    /// The exchange that libcurl calls, which owns the handle.
+    weak var receiver: (any CurlReceiver)?
 
     package init?() {
         guard let pointer = curl_easy_init() else { return nil }

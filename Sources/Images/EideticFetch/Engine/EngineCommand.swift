@@ -5,7 +5,6 @@ enum EngineCommand: Sendable {
     case cancel(UInt64)
     /// Resumes an exchange that was paused until its reader caught up.
     case readerReady(UInt64)
-    /// Suspends or resumes an exchange.
     case setSuspended(UInt64, isSuspended: Bool)
     case setRateLimit(Int?)
     /// Resumes exchanges that wait for memory.

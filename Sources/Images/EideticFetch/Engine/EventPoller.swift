@@ -30,7 +30,6 @@ final class EventPoller {
     private static let sharingThreshold = 4
     /// A Boolean value indicating whether the last pass over all exchanges may have missed bytes.
     private var mayHaveMissedBytes = false
-    /// A Boolean value indicating whether a second pass is due.
     private var needsSecondPass = false
     private static let secondPassDelay = Duration.milliseconds(10)
     /// The time at which libcurl's timer expires, by the system's clock.

@@ -2,7 +2,6 @@ import EideticCore
 import EideticHTTP
 
 extension Exchange {
-    /// Receives a chunk of the body.
     func receive(body chunk: UnsafeRawBufferPointer) -> ReceiveResult {
         if failure != nil { return .refused }
         guard pauseReasons.isEmpty else { return .paused }
@@ -68,7 +67,6 @@ extension Exchange {
         return true
     }
 
-    /// A Boolean value indicating whether the body is collected in memory.
     var collectsBody: Bool { request.channel == nil }
 
     private func recogniseBody(isComplete: Bool) -> Bool {

@@ -32,7 +32,7 @@ extension Exchange {
             set(CURLOPT_COOKIEFILE, to: "")
             eidetic_curl_set_pointer(easy, CURLOPT_SHARE, cookieJar.handle)
         }
-        setCallbacks(refusesPrivateNetworks: options.refusesPrivateNetworks)
+        handle.setReceiver(self, refusesPrivateNetworks: options.refusesPrivateNetworks)
     }
 
     /// Restricts the connections that may be reused.

@@ -2,7 +2,7 @@ import CCurl
 import EideticCore
 
 /// A running exchange of a request and its response, used on the engine's thread only.
-final class Exchange {
+final class Exchange: CurlReceiver {
     /// The reasons to pause an exchange, during which no bytes are received.
     struct PauseReason: OptionSet {
         let rawValue: Int
@@ -11,16 +11,12 @@ final class Exchange {
         static let reader = PauseReason(rawValue: 1)
         /// The priority of the download is suspended.
         static let suspended = PauseReason(rawValue: 2)
-        /// The rate limit is reached.
         static let rate = PauseReason(rawValue: 4)
         /// The decoder must catch up; its turn comes again.
         static let decoding = PauseReason(rawValue: 8)
         /// The bodies in memory have reached their limit.
         static let memory = PauseReason(rawValue: 16)
     }
-
-    /// The result of receiving a chunk of the body.
-    enum ReceiveResult { case accepted, refused, paused }
 
     /// The largest size of a status line and its header section, in bytes.
     static let headLimit = 262_144
@@ -29,7 +25,6 @@ final class Exchange {
     static let ignoredBodyLimit = 65_536
 
     let request: ExchangeRequest
-    /// The time in the queue.
     let queued: Duration
     let handle: EasyHandle
     var easy: UnsafeMutableRawPointer { handle.pointer }
@@ -97,7 +92,6 @@ final class Exchange {
     /// Records the error of the exchange; the first one is kept.
     func fail(_ error: EideticError) { if failure == nil { failure = error } }
 
-    /// Returns the exchange that runs on an easy handle.
     static func running(on easy: UnsafeMutableRawPointer) -> Exchange? {
         var context: UnsafeMutableRawPointer?
         eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)

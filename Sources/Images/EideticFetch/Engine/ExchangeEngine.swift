@@ -1,5 +1,3 @@
-import EideticCore
-
 /// A performer of exchanges, whose scheduler decides which of them start.
 protocol ExchangeEngine: Sendable {
     /// Prepares the engine; called once, before anything else.

@@ -1,6 +1,5 @@
 import EideticCore
 
-/// The outcome of an exchange.
 struct ExchangeOutcome: Sendable {
     /// The head of the response; `nil` if none arrived.
     var head: ResponseHead?
@@ -23,7 +22,6 @@ struct ExchangeOutcome: Sendable {
 
     var metrics: FetchMetrics { sharedMetrics.metrics }
 
-    /// Records the number of attempts in the metrics.
     mutating func countAttempts(_ count: Int) {
         var metrics = metrics
         metrics.attemptCount = count

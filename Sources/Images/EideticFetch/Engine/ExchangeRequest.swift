@@ -61,7 +61,6 @@ final class ExchangeRequest: Sendable {
     /// Throws `invalidArgument` if the credentials cannot be sent; hooks may have returned them.
     func validate() throws(EideticError) { try credentials?.validate() }
 
-    /// Returns whether a response is returned as it is.
     func accepts(_ head: ResponseHead) -> Bool { bodies.accepts(head, isResumed: partialBody != nil) }
 
     /// Returns whether the body of a response is kept.

@@ -6,7 +6,6 @@ struct HeadLineParser {
     var head = ResponseHead()
     /// A Boolean value indicating whether the head is that of the response, so that further lines are of its trailers.
     var isComplete = false
-    /// The number of bytes of all lines.
     private(set) var byteCount = 0
 
     /// Adds a line; returns `true` if the head ends with it.

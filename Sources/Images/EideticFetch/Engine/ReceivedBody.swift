@@ -10,7 +10,6 @@ struct ReceivedBody {
     var expectedLength: Int?
     /// The required length of a body that is resumed; `nil` for any other body.
     var resumedLength: Int?
-    /// A Boolean value indicating whether the body is kept.
     var isKept = false
     /// A Boolean value indicating whether the beginning of the body has been accepted.
     var isRecognised = false

@@ -2,7 +2,6 @@ import CCurl
 import EideticCore
 
 extension FileExchange {
-    /// Returns the error for a code of libcurl.
     func error(for code: CURLcode) -> EideticError {
         let number = handle.integer(for: CURLINFO_OS_ERRNO)
         if handle.hasFoundEndlessLine(code) {

@@ -40,15 +40,12 @@ extension FileExchange {
     }
 
     private func setCallbacks() {
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        eidetic_curl_set_pointer(easy, CURLOPT_PRIVATE, context)
-        eidetic_curl_set_receivers(easy, receiveBody, receiveHeadLine, context)
-        eidetic_curl_set_sender(easy, readBody, seekBody, context)
+        handle.setReceiver(self, refusesPrivateNetworks: request.requiresPublicAddress)
+        eidetic_curl_set_sender(easy, readBody, seekBody, Unmanaged.passUnretained(self).toOpaque())
         guard request.requiresPublicAddress else { return }
         // An open connection may lead to a private address.
         set(CURLOPT_FRESH_CONNECT, to: 1)
         set(CURLOPT_PROXY, to: "")
-        eidetic_curl_set_socket_opener(easy, openPublicSocket, context)
     }
 
     private func set(_ option: CURLoption, to value: Int) { handle.set(option, to: value) }
@@ -58,28 +55,6 @@ extension FileExchange {
 
 private func exchange(_ context: UnsafeMutableRawPointer) -> FileExchange {
     Unmanaged<FileExchange>.fromOpaque(context).takeUnretainedValue()
-}
-
-private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context, let bytes else { return size * count }
-    let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return exchange(context).receive(body: chunk) ? size * count : 0
-}
-
-private func receiveHeadLine(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context, let bytes else { return size * count }
-    let lines = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return exchange(context).receive(head: lines) ? size * count : 0
 }
 
 private func readBody(
@@ -97,20 +72,4 @@ private func seekBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t,
     guard let context, origin == SEEK_SET, offset >= 0 else { return CURL_SEEKFUNC_CANTSEEK }
     let hasMoved = exchange(context).delegate?.seek(to: Int(offset)) ?? false
     return hasMoved ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
-}
-
-private func openPublicSocket(
-    _ context: UnsafeMutableRawPointer?,
-    _ purpose: curlsocktype,
-    _ address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-    guard let context, let address else { return CURL_SOCKET_BAD }
-    guard let networkAddress = NetworkAddress(&address.pointee.addr), networkAddress.isPublic else {
-        let host = (try? TransferURL(exchange(context).request.url))?.origin.description ?? ""
-        let message = "a redirect from a public address leads to \(host) in a private network, which is not allowed"
-        _ = exchange(context).fail(EideticError(.badRedirect, message: message))
-        return CURL_SOCKET_BAD
-    }
-    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return socket(address.pointee.family, type, address.pointee.protocol)
 }

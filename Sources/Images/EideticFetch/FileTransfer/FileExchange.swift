@@ -4,7 +4,7 @@ import EideticHTTP
 import Glibc
 
 /// One exchange that runs in a ``FileTransferLoop``; it is used on the loop's thread only.
-package final class FileExchange {
+package final class FileExchange: CurlReceiver {
     package let request: FileExchangeRequest
     /// The receiver, retained until the exchange has ended.
     private(set) var delegate: (any FileExchangeDelegate)?
@@ -33,7 +33,6 @@ package final class FileExchange {
         lastActivity = clock()
     }
 
-    /// Returns the exchange of a handle in the loop.
     static func running(on easy: UnsafeMutableRawPointer) -> FileExchange? {
         var pointer: UnsafeMutableRawPointer?
         eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &pointer)
@@ -46,7 +45,6 @@ package final class FileExchange {
         delegate?.finish(failure: failure)
     }
 
-    /// Receives lines of the head; returns `false` to end the exchange.
     func receive(head lines: UnsafeRawBufferPointer) -> Bool {
         lastActivity = clock()
         guard lineParser.byteCount + lines.count <= Self.headLimit else {
@@ -79,15 +77,21 @@ package final class FileExchange {
         }
     }
 
-    /// Receives bytes of the body; returns `false` to end the exchange.
-    func receive(body chunk: UnsafeRawBufferPointer) -> Bool {
+    func receive(body chunk: UnsafeRawBufferPointer) -> ReceiveResult {
         lastActivity = clock()
         do throws(EideticError) {
             try delegate?.receive(body: chunk)
-            return true
+            return .accepted
         } catch {
-            return fail(error)
+            _ = fail(error)
+            return .refused
         }
+    }
+
+    func refuseAddress(_ address: UnsafePointer<sockaddr>) {
+        let host = (try? TransferURL(request.url))?.origin.description ?? ""
+        let message = "a redirect from a public address leads to \(host) in a private network, which is not allowed"
+        _ = fail(EideticError(.badRedirect, message: message))
     }
 
     /// Reads bytes of the request's body; returns `nil` to end the exchange.

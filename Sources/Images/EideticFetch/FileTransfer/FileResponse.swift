@@ -14,7 +14,6 @@ package struct FileResponse: Sendable {
 
     package var status: Int { head.status }
     package var headers: HTTPHeaders { head.headers }
-    /// A Boolean value indicating whether the status is that of a redirect.
     package var isRedirect: Bool { head.isRedirect }
     /// The length of this body; `nil` if it is not announced.
     package var contentLength: Int? { head.headers["Transfer-Encoding"] == nil ? head.contentLength : nil }

@@ -12,7 +12,6 @@ package final class FileTransferLoop {
     private var handles = EasyHandlePool()
     private var cookieJars: [Int: CookieJar] = [:]
     private let clock: () -> Duration
-    /// The running exchanges.
     package private(set) var exchanges: [ObjectIdentifier: FileExchange] = [:]
     private var interests: [curl_waitfd] = []
 
@@ -49,7 +48,6 @@ package final class FileTransferLoop {
         curl_multi_remove_handle(multi, exchange.handle.pointer)
     }
 
-    /// Removes the cookies of a set.
     package func removeCookies(of jar: Int) { cookieJars[jar] = nil }
 
     /// Waits for events of the exchanges and of other descriptors.
@@ -111,7 +109,6 @@ package struct PollDescriptor: Sendable, Hashable {
     package let number: Int32
     /// The events to wait for, a combination of ``readable`` and ``writable``.
     package var events: Int16
-    /// The events that occurred.
     package var returnedEvents: Int16 = 0
 
     package static let readable = Int16(CURL_WAIT_POLLIN)

@@ -10,11 +10,9 @@ struct Attempts: Sendable {
         case again
         /// The next attempt begins after a delay.
         case retry(after: Duration)
-        /// The error of the attempt is that of the download.
         case stop
     }
 
-    /// The number of the attempt, from 1 on.
     private(set) var count = 1
     /// The number of attempts that a stop of the process may still cost: it is not a failure, but a debugger must not
     /// keep a download alive for ever.
@@ -28,7 +26,6 @@ struct Attempts: Sendable {
     /// The largest number of attempts that a rule of the program can lead to.
     static let limit = 100
 
-    /// Begins the attempts of a request.
     init(of request: FetchRequest, configuration: Downloader.Configuration) {
         policy = configuration.retryPolicy
         self.request = request

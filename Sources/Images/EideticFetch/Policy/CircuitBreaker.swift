@@ -55,7 +55,6 @@ struct CircuitBreaker: Sendable {
         )
     }
 
-    /// Closes the circuit of an origin.
     mutating func close(_ origin: Origin) { circuits[origin] = nil }
 
     /// Records the result of an attempt.

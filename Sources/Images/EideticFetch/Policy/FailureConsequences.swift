@@ -6,7 +6,6 @@ package struct FailureConsequences: Sendable, Hashable {
     package let isRetried: Bool
     /// The time for which the request is not sent again; `nil` if the failure is not remembered.
     package let lifetime: Duration?
-    /// A Boolean value indicating whether the failure counts for the circuit of its origin.
     package let countsAgainstOrigin: Bool
     /// A Boolean value indicating whether a transfer is attempted again later.
     package let isAttemptedLater: Bool

@@ -4,7 +4,6 @@ package protocol RetryClock: Sendable {
     func wait(for delay: Duration) async
 }
 
-/// The clock of the system.
 struct SystemRetryClock: RetryClock {
     func wait(for delay: Duration) async { try? await Task.sleep(for: delay) }
 }

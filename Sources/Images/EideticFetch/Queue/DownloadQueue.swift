@@ -34,7 +34,6 @@ struct DownloadQueue {
     private var entries: [UInt64: QueueEntry] = [:]
     /// The queues of the origins of `entries`.
     private var originQueues: [Origin: OriginQueue] = [:]
-    /// The entries that run.
     private var runningEntries: [UInt64: QueueEntry] = [:]
     private var lastSequenceNumber: UInt64 = 0
     private var knownPriorityChanges = 0
@@ -87,7 +86,6 @@ struct DownloadQueue {
         return waiting.sorted { $0.sequenceNumber < $1.sequenceNumber }.compactMap { cancel($0.id) }
     }
 
-    /// Returns a Boolean value indicating whether a running entry was cancelled.
     func isCancelled(_ id: UInt64) -> Bool { entries[id]?.isCancelled ?? false }
 
     /// Frees the slot of a running exchange.
@@ -199,9 +197,7 @@ extension DownloadQueue {
             for rank in 0..<QueueEntry.rankCount {
                 guard let entry = originQueue.entry(ofRank: rank, fromFront: fromFront), !isSuspended(entry),
                     !isBlocked(entry)
-                else {
-                    continue
-                }
+                else { continue }
                 if best.map({ isBetter(entry, $0) }) ?? true { best = entry }
             }
             if originQueue.isIdle { idleOrigins.append(originQueue.origin) }

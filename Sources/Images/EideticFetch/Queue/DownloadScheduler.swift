@@ -63,7 +63,6 @@ final class DownloadScheduler: Sendable {
         }
     }
 
-    /// Posts a command to the engine.
     func post(_ command: EngineCommand) { engine.post(command) }
 
     /// Changes a limit of the queue, and starts the exchanges that it admits.
@@ -72,7 +71,6 @@ final class DownloadScheduler: Sendable {
         startReadyRequests()
     }
 
-    /// Reads a value of the queue.
     func read<Value: Sendable>(_ body: @Sendable (DownloadQueue) -> Value) -> Value { queue.withLock { body($0) } }
 
     /// Changes the rate limit, under the lock so that the engine receives concurrent changes in the same order.

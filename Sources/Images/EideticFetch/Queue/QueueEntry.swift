@@ -15,12 +15,10 @@ final class QueueEntry: @unchecked Sendable {
     private var request: ExchangeRequest?
     /// The queue of the origin, which exists as long as one of its entries waits or runs.
     unowned let originQueue: OriginQueue
-    /// A Boolean value indicating whether the exchange follows a redirect.
     let followsRedirect: Bool
     /// The position in the order of arrival.
     let sequenceNumber: UInt64
     let enqueueTime: Duration
-    /// The rank of the lane that the entry is in.
     var rank = 0
     var state = State.waiting
     var isCancelled = false
@@ -36,7 +34,6 @@ final class QueueEntry: @unchecked Sendable {
         rank = currentRank
     }
 
-    /// The rank for the current priority.
     var currentRank: Int { followsRedirect ? Self.rankCount - 1 : context.priority.rank }
 
     /// Returns the request the first time it is called, and `nil` afterwards.

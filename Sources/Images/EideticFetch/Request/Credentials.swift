@@ -1,3 +1,4 @@
+import EideticCore
 import EideticHTTP
 
 /// Credentials for one origin, never sent to another one after a redirect.
@@ -19,6 +20,20 @@ public enum Credentials: Sendable, Hashable {
             user.hasSameBytes(as: otherUser) && password.hasSameBytes(as: otherPassword)
         case (.bearer(let token), .bearer(let other)): token.hasSameBytes(as: other)
         default: false
+        }
+    }
+
+    /// Checks the credentials against header injection, and against control characters, which no credentials have.
+    ///
+    /// - Throws: `invalidArgument`; its message does not contain the credentials.
+    func validate() throws(EideticError) {
+        let texts: [String]
+        switch self {
+        case .basic(let user, let password), .digest(let user, let password): texts = [user, password]
+        case .bearer(let token): texts = [token]
+        }
+        guard !texts.contains(where: \.containsControlCharacter) else {
+            throw EideticError(.invalidArgument, message: "the credentials contain a control character")
         }
     }
 }

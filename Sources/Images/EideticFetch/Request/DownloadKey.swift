@@ -1,5 +1,3 @@
-import EideticHTTP
-
 /// The key by which equal downloads are coalesced: the request.
 ///
 /// It is an object, because it is passed through all layers and a copy of a request retains dozens of references.

@@ -174,7 +174,6 @@ public struct FetchRequest: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Returns whether a server does the same if it receives a request with this method twice.
     package static func isIdempotent(_ method: String) -> Bool { ["GET", "PUT", "DELETE", "OPTIONS"].contains(method) }
 
-    /// The cache directives of the request.
     package var cacheControl: CacheControl { CacheControl(headers.fields) }
 
     /// Feeds the URL into the hasher, because few requests differ in anything else only.

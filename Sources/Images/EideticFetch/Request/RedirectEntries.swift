@@ -2,7 +2,6 @@ package import EideticHTTP
 
 /// The entries of a cache that stand in for the targets of redirects.
 package struct RedirectEntries: Sendable, Hashable {
-    /// The cache.
     private let cache: any RedirectCache
     /// The settings that keys of entries depend on, besides the request itself.
     package let keyOptions: KeyOptions
@@ -23,7 +22,6 @@ package struct RedirectEntries: Sendable, Hashable {
         self.keyOptions = keyOptions
     }
 
-    /// Returns the entry for the target of a redirect.
     func entry(for target: FetchRequest) async -> RedirectEntry? {
         await cache.entry(for: target, keyOptions: keyOptions)
     }
@@ -33,7 +31,6 @@ package struct RedirectEntries: Sendable, Hashable {
         left.cache === right.cache && left.keyOptions == right.keyOptions
     }
 
-    /// Feeds the settings into the hasher.
     package func hash(into hasher: inout Hasher) { hasher.combine(keyOptions) }
 }
 

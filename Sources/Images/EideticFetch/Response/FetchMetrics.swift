@@ -20,11 +20,8 @@ package struct FetchMetrics: Sendable, Hashable {
     package var headerBytes = 0
     /// The HTTP version: `HTTP/1.1`, `HTTP/2`.
     package var httpVersion = ""
-    /// A Boolean value indicating whether the connection was reused.
     package var isReusedConnection = false
-    /// The address and the port of the server.
     package var remoteAddress = ""
-    /// The number of redirects that were followed.
     package var redirectCount = 0
     /// The number of attempts, the last one included.
     package var attemptCount = 1

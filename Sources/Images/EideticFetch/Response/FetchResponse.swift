@@ -32,7 +32,6 @@ public struct FetchResponse: Sendable {
         return response
     }
 
-    /// The response without its body.
     var withoutBody: FetchResponse {
         var response = withoutShare
         response.bytes = []

@@ -97,7 +97,6 @@ package final class PartialBodies: Sendable {
     /// A Boolean value indicating whether no part is here or announced.
     var isEmpty: Bool { withCurrentState { $0.parts.isEmpty && $0.ending.isEmpty } }
 
-    /// The number of parts, and their size in bytes.
     package var usage: (count: Int, bytes: Int) { state.withLock { ($0.parts.count, $0.size) } }
 
     /// The number of removals of all parts so far.
@@ -127,9 +126,6 @@ package final class PartialBodies: Sendable {
     ///
     /// One that does not end in time is not waited for again.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - isRemoved: A Boolean value indicating whether the part is removed.
     /// - Returns: The part; `nil` if there is none, another download is cancelled meanwhile, or the task is.
     func part(for key: String, isRemoved: Bool) async -> PartialBody? {
         while true {
@@ -190,7 +186,6 @@ package final class PartialBodies: Sendable {
         }
     }
 
-    /// Ends announcements.
     func end(_ announcements: Set<UInt64>, for key: String) {
         for waiter in state.withLock({ $0.end(announcements, for: key) }) { waiter.resume(returning: true) }
     }

@@ -43,11 +43,6 @@ package struct PartialBody: Sendable {
     }
 
     /// Creates a partial body from an interrupted exchange; `nil` without a strong validator.
-    ///
-    /// - Parameters:
-    ///   - outcome: The outcome of the exchange.
-    ///   - url: The URL of its request.
-    ///   - earlier: The partial body that the exchange resumed.
     init?(outcome: ExchangeOutcome, url: String, resuming earlier: PartialBody?) {
         guard var head = outcome.head else { return nil }
         if head.status == 206 {

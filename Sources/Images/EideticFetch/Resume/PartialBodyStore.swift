@@ -31,7 +31,6 @@ struct PartialBodyStore: Sendable {
     private static let magic = "eidetic-partial 2"
     private static let fileExtension = ".partial"
 
-    /// Writes the partial body of a request to a file.
     func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(EideticError) {
         do throws(SystemError) { try write(partialBody, for: request) } catch { throw EideticError(error) }
     }
@@ -52,7 +51,6 @@ struct PartialBodyStore: Sendable {
         }
     }
 
-    /// Removes and returns the partial body of a request.
     func remove(for request: FetchRequest) -> PartialBody? {
         let path = path(of: request, key: directoryKey.forReading())
         guard (try? checkTrust()) != nil, let status = try? fileSystem.status(of: path),

@@ -70,7 +70,6 @@ final class ImageCell {
         }
     }
 
-    /// Shows the placeholder.
     func showPlaceholder(presentation: ImageSlot.Presentation) {
         view.setImage(nil, presentation: presentation)
     }

@@ -25,8 +25,6 @@ package enum MainThreadWatch {
     ///
     /// One measurement is one turn of the main actor's jobs, all that were ready together, or one call by the toolkit
     /// or the program. The two times differ if the thread waited for a lock.
-    ///
-    /// - Returns: The longest elapsed time, and the longest processor time of the thread.
     package static func consumeLongest() -> (elapsed: Duration, processor: Duration) {
         var processor: gint64 = 0
         let elapsed = eidetic_watch_take_longest(&processor)

@@ -21,7 +21,6 @@ package final class WeakObjectReference {
         g_weak_ref_get(reference).map { ObjectReference(adopting: OpaquePointer($0)) }
     }
 
-    /// A Boolean value indicating whether the object was released.
     package var isReleased: Bool { strongReference == nil }
 }
 #endif

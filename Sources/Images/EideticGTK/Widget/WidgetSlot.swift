@@ -17,7 +17,6 @@ final class WidgetSlot: PlayingDisplay {
     private(set) var player: AnimationPlayer?
     /// The textures of the frames that were shown, by their number, of an animation whose frames all stay in memory.
     private var textures: [Int: ObjectReference] = [:]
-    /// The frame that is drawn.
     private var drawnPixels: PixelBuffer?
     /// The time of the player: that of the frames in which the widget was drawn.
     private var playedTime = Duration.zero
@@ -51,10 +50,8 @@ final class WidgetSlot: PlayingDisplay {
         self.paintable = ObjectReference(adopting: paintable)
     }
 
-    /// A Boolean value indicating whether an image is shown.
     var hasImage: Bool { image != nil }
 
-    /// Starts a load in place of the earlier one.
     func startLoad(_ body: () -> Void) {
         generation += 1
         reload = nil

@@ -1,7 +1,6 @@
 #if GTK
 internal import CGTK
 import Eidetic
-import EideticCore
 
 /// The state of one widget: a slot for each of its parts, and the frame clock that moves their images.
 ///
@@ -137,10 +136,8 @@ extension WidgetState {
 
 // MARK: Motion
 extension WidgetState {
-    /// A Boolean value indicating whether GTK has mapped the widget.
     var isMapped: Bool { widget.map { gtk_widget_get_mapped($0) != 0 } ?? false }
 
-    /// A Boolean value indicating whether the user allows motion.
     var allowsMotion: Bool { MotionSetting.shared.allowsMotion }
 
     /// Starts the frame clock if a slot of a mapped widget needs it.

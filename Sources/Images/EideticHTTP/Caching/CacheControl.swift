@@ -42,7 +42,6 @@ package struct CacheControl: Sendable, Hashable {
     /// A Boolean value indicating whether a request with these directives wants no stored response as it is.
     package var refusesCached: Bool { noCache || maxAge == 0 }
 
-    /// Returns a Boolean value indicating whether a field of a request has directives for caches.
     package static func isRequestField(_ name: String) -> Bool {
         HTTPHeaders.isSameName(name, "cache-control") || HTTPHeaders.isSameName(name, "pragma")
     }

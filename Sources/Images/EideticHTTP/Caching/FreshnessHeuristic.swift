@@ -14,7 +14,6 @@ package struct FreshnessHeuristic: Sendable, Hashable {
         return seconds < maximumLifetime.inSeconds ? .seconds(seconds) : maximumLifetime
     }
 
-    /// Creates the default heuristic.
     package init() {}
 
     /// A heuristic that makes responses without an explicit lifetime stale at once.

@@ -10,14 +10,11 @@ package struct ResponseFreshness: Sendable, Hashable {
     package struct Response: Sendable, Hashable {
         /// The status code, such as 200.
         package var status: Int
-        /// The header fields.
         package var fields: [HTTPField]
-        /// The time of the request.
         package var requestTime: Timestamp
         /// The time at which the header fields were received.
         package var responseTime: Timestamp
 
-        /// Creates a response.
         package init(status: Int = 200, fields: [HTTPField], requestTime: Timestamp, responseTime: Timestamp) {
             self.status = status
             self.fields = fields
@@ -36,7 +33,6 @@ package struct ResponseFreshness: Sendable, Hashable {
         case afterValidation
     }
 
-    /// The cache directives of the response.
     package let control: CacheControl
     /// The freshness lifetime, counted from the generation of the response at its origin.
     package let freshnessLifetime: Duration
@@ -55,7 +51,6 @@ package struct ResponseFreshness: Sendable, Hashable {
         /// A Boolean value indicating whether one of the redirects must not be used stale.
         package let mustRevalidate: Bool
 
-        /// Creates a limit.
         package init(lifetime: Duration, mustRevalidate: Bool) {
             self.lifetime = lifetime
             self.mustRevalidate = mustRevalidate

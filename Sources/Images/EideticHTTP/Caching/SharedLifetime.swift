@@ -5,14 +5,6 @@ package import EideticCore
 /// - SeeAlso: RFC 9111, sections 3 and 5.2.2.10.
 package enum SharedLifetime {
     /// Returns the time from now; `nil` if other machines may not use the response, or for less than a second.
-    ///
-    /// - Parameters:
-    ///   - response: The response as it is stored.
-    ///   - redirects: The redirects that led to it.
-    ///   - exchanges: All responses as they arrived.
-    ///   - limit: The longest time.
-    ///   - now: The current time.
-    /// - Returns: The time.
     package static func value(
         of response: ResponseFreshness.Response,
         redirects: [ResponseFreshness.Response] = [],

@@ -2,7 +2,6 @@
 package enum StoragePlace: Sendable, Hashable {
     /// Nothing is stored.
     case none
-    /// The URL of the request.
     case resource
     /// The URL that redirects led to, because one of them must not be stored.
     case target
@@ -16,10 +15,8 @@ package struct StorageRules: Sendable {
     package var usesFreshness: Bool
     /// A Boolean value indicating whether cookies of a jar are sent, which are no part of a request's identity.
     package var usesCookies: Bool
-    /// The header fields of the request.
     package var requestFields: [HTTPField]
 
-    /// Creates the rules for the responses to a request.
     package init(usesFreshness: Bool, usesCookies: Bool = false, requestFields: [HTTPField] = []) {
         self.usesFreshness = usesFreshness
         self.usesCookies = usesCookies

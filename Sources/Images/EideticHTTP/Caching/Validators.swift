@@ -20,7 +20,6 @@ package struct Validators: Sendable, Hashable {
     /// A Boolean value indicating whether the server may have several responses of the same date (`Vary: *`).
     private let isOneOfMany: Bool
 
-    /// Extracts the validators of a response.
     package init(_ response: [HTTPField]) {
         let tags = response.values(of: "etag")
         let tag = tags.first.flatMap { ["", "*"].contains($0) || $0.containsControlCharacter ? nil : $0 }

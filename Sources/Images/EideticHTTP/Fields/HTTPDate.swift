@@ -17,9 +17,7 @@ package enum HTTPDate {
     package static func parse(_ text: String, now: Timestamp = SystemTime().now) -> Timestamp? {
         guard let parts = HTTPDateParts(preferred: text) ?? HTTPDateParts(text), let day = parts.day,
             let month = parts.month, let time = parts.time, var year = parts.year
-        else {
-            return nil
-        }
+        else { return nil }
         if parts.isYearShort {
             let currentYear = calendarDate(daysSinceEpoch: Int(now.seconds.flooredQuotient(dividingBy: 86_400))).year
             year += currentYear / 100 * 100

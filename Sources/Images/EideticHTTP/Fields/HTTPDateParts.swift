@@ -77,7 +77,6 @@ struct HTTPDateParts {
         return true
     }
 
-    /// Adds a month that has a name.
     private mutating func add(month number: Int) -> Bool {
         if isMonthNumber, day == nil { swap(&day, &month) }
         return Self.set(&month, to: number)

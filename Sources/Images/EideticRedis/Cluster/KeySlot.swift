@@ -3,7 +3,6 @@
 ///
 /// - SeeAlso: https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
 package enum KeySlot {
-    /// The number of slots.
     package static let count = 16_384
 
     /// Returns the slot of a key: that of the text in its first braces, or else of the whole key.

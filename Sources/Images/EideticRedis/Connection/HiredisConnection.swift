@@ -37,7 +37,6 @@ final class HiredisConnection: @unchecked Sendable {
 
     deinit { redisFree(context) }
 
-    /// The descriptor to poll.
     var descriptor: Int32 { context.pointee.fd }
 
     /// Sends a command, and waits for its reply; blocks.
@@ -158,7 +157,6 @@ extension HiredisConnection {
 }
 
 extension EideticError {
-    /// The error of a server's reply.
     init(serverError text: String, of server: RedisServer) {
         let isRefusal = ["NOAUTH", "WRONGPASS", "NOPERM"].contains { text.hasPrefix($0) } || text.contains("AUTH")
         self.init(isRefusal ? .permissionDenied : .cacheUnavailable, message: "Redis at \(server): \(text)")

@@ -14,7 +14,6 @@ struct OutgoingBytes {
 
     var isEmpty: Bool { pieces.isEmpty && last.isEmpty }
 
-    /// Appends bytes.
     mutating func append(_ bytes: [UInt8]) {
         if last.count + bytes.count > Self.pieceSize, !last.isEmpty { completePiece() }
         if last.isEmpty { last = bytes } else { last.append(contentsOf: bytes) }

@@ -77,7 +77,6 @@ final class RedisLink {
         }
     }
 
-    /// Sends the requests that wait.
     func send(at now: Duration) {
         guard let connection, wantsToWrite || !waiting.isEmpty else { return }
         while let request = waiting.removeFirst() {

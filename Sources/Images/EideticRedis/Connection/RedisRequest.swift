@@ -19,7 +19,6 @@ struct RequestQueue<Element> {
     private var start = 0
 
     var first: Element? { self[0] }
-    /// The number of elements.
     var count: Int { elements.count - start }
     var isEmpty: Bool { start == elements.count }
 
@@ -39,7 +38,6 @@ struct RequestQueue<Element> {
         return first
     }
 
-    /// Removes and returns all elements.
     mutating func removeAll() -> [Element] {
         defer { self = RequestQueue() }
         return elements.compactMap(\.self)

@@ -24,7 +24,6 @@ final class KeptDecoder {
         previews = PreviewDecoder(options: options.options, limits: options.limits, context: JobContext())
     }
 
-    /// The resources that the decoder has used.
     var usage: DecoderUsage {
         let retained = animation.map { max(0, $0.retainedByteCount - memory.byteCount) } ?? 0
         return DecoderUsage(retainedByteCount: retained, decodedByteCount: previews.decodedByteCount)

@@ -9,7 +9,6 @@ final class PageAccess: Sendable {
     private static let step = 512 << 10
     private let state = Monitor(State.waiting)
 
-    /// Starts to access the pages.
     init(to memory: MappedMemory) {
         // Safe to send: the pages are accessed until ``end()`` only. The mapping is not retained, because it must be
         // gone when the reply is sent.

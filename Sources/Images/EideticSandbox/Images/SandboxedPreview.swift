@@ -21,7 +21,6 @@ package final class SandboxedPreview: @unchecked Sendable {
     /// repeatedly.
     package private(set) var decodedByteCount = 0
 
-    /// Creates a decoder for one image.
     package init(
         options: DecodeOptions,
         limits: DecodeLimits,
@@ -54,7 +53,6 @@ package final class SandboxedPreview: @unchecked Sendable {
         return image
     }
 
-    /// Returns the decoder with all bytes.
     private func decoder(for bytes: [UInt8]) throws(EideticError) -> RemoteDecoder {
         let current = if let decoder { decoder } else { try makeDecoder(byteCount: bytes.count) }
         decoder = current

@@ -19,7 +19,6 @@ struct GrowingSharedBytes {
         (mapped, descriptor) = try Self.makeMemory(byteCount: capacity)
     }
 
-    /// The size of the memory.
     var capacity: Int { mapped.byteCount }
 
     private static func makeMemory(byteCount: Int) throws(EideticError) -> (MappedMemory, SharedMemory?) {

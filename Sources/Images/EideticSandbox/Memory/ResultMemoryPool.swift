@@ -29,7 +29,6 @@ final class ResultMemoryPool: Sendable {
     /// Creates a pool with at most `reusableLimit` memories that are used again; the others are sealed, and used once.
     init(reusableLimit: Int) { reusableCount = ReusableMemoryCount(limit: reusableLimit) }
 
-    /// The number of memories that were created.
     var createdCount: Int { state.withLock { $0.createdCount } }
 
     /// Returns memory of at least `byteCount` bytes, used before if there is some.

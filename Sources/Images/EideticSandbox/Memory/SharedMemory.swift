@@ -48,7 +48,6 @@ package final class SharedMemory: Sendable {
     /// The number of the descriptor, to be passed to another process.
     package var rawValue: Int32 { descriptor.withLock { $0 } }
 
-    /// Maps the memory for reading and writing.
     package func map() throws(EideticError) -> MappedMemory {
         try MappedMemory(descriptor: rawValue, byteCount: byteCount, access: .readWrite)
     }

@@ -3,7 +3,6 @@ package import EideticCore
 
 /// The memory that a decode needs in its process, in bytes.
 package struct DecodeMemory: Sendable, Hashable {
-    /// The peak memory of the decode.
     package let working: Int
     /// The memory that a decoder of previews keeps from one preview to the next; 0 for a whole image.
     package let kept: Int

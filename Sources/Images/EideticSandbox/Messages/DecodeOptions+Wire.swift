@@ -3,40 +3,21 @@ public import EideticCore
 
 extension DecodeOptions: WireRecord {
     package static let layout = Layout(
-        make,
-        Field(\.size),
-        Field(\.contentMode),
-        Field(\.appliesOrientation),
-        Field(\.convertsToSRGB),
-        Field(\.premultipliesAlpha),
-        Field({ $0.frames == .all }),
-        Field(\.acceptsPartial),
-        Field(\.byteLimit),
-        Field(\.scale)
+        { Self() },
+        setting: \.size,
+        \.contentMode,
+        \.appliesOrientation,
+        \.convertsToSRGB,
+        \.premultipliesAlpha,
+        \.hasAllFrames,
+        \.acceptsPartial,
+        \.byteLimit,
+        \.scale
     )
 
-    private static func make(
-        size: PixelSize?,
-        contentMode: ContentMode,
-        appliesOrientation: Bool,
-        convertsToSRGB: Bool,
-        premultipliesAlpha: Bool,
-        hasAllFrames: Bool,
-        acceptsPartial: Bool,
-        byteLimit: ByteCount?,
-        scale: Double
-    ) -> DecodeOptions {
-        var options = DecodeOptions()
-        options.size = size
-        options.contentMode = contentMode
-        options.appliesOrientation = appliesOrientation
-        options.convertsToSRGB = convertsToSRGB
-        options.premultipliesAlpha = premultipliesAlpha
-        options.frames = hasAllFrames ? .all : .first
-        options.acceptsPartial = acceptsPartial
-        options.byteLimit = byteLimit
-        options.scale = scale
-        return options
+    private var hasAllFrames: Bool {
+        get { frames == .all }
+        set { frames = newValue ? .all : .first }
     }
 }
 
@@ -61,32 +42,14 @@ extension CropFocus: WireRecord {
 extension DecodeLimits: WireRecord {
     @usableFromInline
     package static let layout = Layout(
-        make,
-        \.encodedBytes,
+        { Self() },
+        setting: \.encodedBytes,
         \.pixels,
         \.sideLength,
         \.frames,
         \.animationBytes,
         \.duration
     )
-
-    private static func make(
-        encodedBytes: ByteCount,
-        pixels: Int,
-        sideLength: Int,
-        frames: Int,
-        animationBytes: ByteCount,
-        duration: Duration
-    ) -> DecodeLimits {
-        var limits = DecodeLimits()
-        limits.encodedBytes = encodedBytes
-        limits.pixels = pixels
-        limits.sideLength = sideLength
-        limits.frames = frames
-        limits.animationBytes = animationBytes
-        limits.duration = duration
-        return limits
-    }
 }
 
 extension PixelSize: WireRecord {

@@ -2,9 +2,7 @@ package import EideticCore
 
 /// A decoding process as it describes itself before it has read an image.
 package struct HelperDescription: Sendable, Hashable {
-    /// The version of the messages.
     package var version = HelperDescription.currentVersion
-    /// The restrictions that were applied.
     package var restrictions: HelperRestrictions
     /// The names of the formats that the program can decode.
     package var formats: [String]
@@ -55,7 +53,6 @@ package struct HelperRestrictions: OptionSet, WireValue, Hashable {
     /// Limits on memory, processor time and descriptors.
     package static let resources = HelperRestrictions(rawValue: 64)
 
-    /// The names of all restrictions.
     package static let names: [(restriction: HelperRestrictions, name: String)] = [
         (.systemCalls, "seccomp"), (.landlock, "landlock"), (.user, "user namespace"),
         (.network, "network namespace"), (.files, "mount namespace"), (.privileges, "no privileges"),

@@ -5,7 +5,6 @@ package import EideticCore
 package enum HelperReply: Sendable, Equatable {
     /// The process has restricted itself, and waits for images.
     case ready(HelperDescription)
-    /// The request failed.
     case failure(EideticError.Code, message: String)
     /// The header; `nil` if more bytes are needed. The durations are in the window.
     case header(HeaderDescription?)
@@ -127,7 +126,6 @@ package struct ResultDescription: Sendable, Hashable {
     package var loopCount: Int?
     package var sourceSize: PixelSize
     package var isPartial: Bool
-    /// The processor time of the decode.
     package var processorTime: Duration
 
     package init(

@@ -27,7 +27,6 @@ package struct ResultLayout: Sendable, Hashable {
     package var partSize: Int { 4 * size.pixelCount }
     /// The place of the first record.
     package var recordOffset: Int { partSize * frameCount }
-    /// The bytes of all frames and records.
     package var byteCount: Int { recordOffset + Self.recordSize * frameCount }
 }
 
@@ -49,7 +48,6 @@ package struct FrameRecord: Sendable, Hashable {
 
     private static let alphas: [PixelBuffer.Alpha] = [.opaque, .straight, .premultiplied]
 
-    /// Writes the record.
     package func write(to memory: UnsafeMutableRawPointer) {
         memory.storeBytes(of: Int64(duration.inNanoseconds), as: Int64.self)
         memory.storeBytes(of: Int32(part), toByteOffset: 8, as: Int32.self)

@@ -77,7 +77,6 @@ final class ChildProcess: Sendable {
         case unknown
     }
 
-    /// The way in which the process has ended.
     var endState: End {
         var information = siginfo_t()
         // Waits for the end that the closed socket announces, and leaves the process to be reaped.

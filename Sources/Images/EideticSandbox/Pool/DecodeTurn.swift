@@ -27,7 +27,6 @@ package final class DecodeTurn: Sendable {
         self.context = context
     }
 
-    /// Ends the turn.
     package func end() { turns.end(origin, memory: state.withLock { $0.memory }) }
 
     /// Calls a function that decodes the image on this thread.

@@ -17,7 +17,6 @@ package final class DecodeTurns: Sendable {
         package var originLimit = 12
         /// The memory of all images that wait for memory.
         package var memory = ByteCount.mebibytes(768)
-        /// The memory of those of one origin.
         package var originMemory = ByteCount.mebibytes(512)
         /// The number of images that may overtake one that waits for memory.
         package var overtakingLimit = 32
@@ -59,16 +58,13 @@ package final class DecodeTurns: Sendable {
         state = Guarded(State(availableMemory: settings.memory.bytes))
     }
 
-    /// The number of images in progress.
     package var count: Int { state.withLock { $0.count } }
 
     /// The memory that is not reserved; negative while images that do not wait exceed it.
     package var availableMemory: Int { state.withLock { $0.availableMemory } }
 
-    /// The number of images that wait to begin.
     package var waitingCount: Int { state.withLock { $0.waiting.count { $0.memory == nil } } }
 
-    /// The number of images that wait for memory.
     package var memoryWaitingCount: Int { state.withLock { $0.waiting.count { $0.memory != nil } } }
 
     /// Begins an image; waits while its origin, or all of them, have too many in progress.
@@ -149,7 +145,6 @@ extension DecodeTurns {
         return charge
     }
 
-    /// Releases memory.
     package func release(_ charge: Int, origin: String = "") {
         guard charge > 0 else { return }
         change { Self.release(charge, of: origin, in: &$0) }

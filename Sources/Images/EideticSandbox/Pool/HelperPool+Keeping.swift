@@ -1,4 +1,3 @@
-import EideticCodecs
 import EideticCore
 
 /// Processes that keep decoders between requests.
@@ -7,7 +6,6 @@ extension HelperPool {
     struct TakenProcess {
         let number: Int
         let helper: HelperProcess
-        /// A Boolean value indicating whether the process still has the decoder that it is taken for.
         let isKept: Bool
     }
 
@@ -64,7 +62,6 @@ extension HelperPool {
         }
     }
 
-    /// Ends the use of a process that was taken.
     func giveBack(_ process: Int, helper: HelperProcess) {
         guard !helper.isBusy || helper.hasEnded else {
             // A cancelled request gets a little time to end.
@@ -78,9 +75,7 @@ extension HelperPool {
         }
         guard !helper.hasEnded, helper.imageCount < settings.imageLimit, isCurrent(helper),
             sendReleases(to: helper, of: process)
-        else {
-            return removeProcess(process)
-        }
+        else { return removeProcess(process) }
         keptDecoders.broadcast()
     }
 
@@ -142,12 +137,9 @@ extension HelperPool {
     /// The number of processes that an animation or preview has to itself.
     package var aloneCount: Int { keptDecoders.withLock { $0.hosts.values.count { $0.owner != nil } } }
 
-    /// The number of processes that are being started to keep decoders.
     package var keepingStartCount: Int { keptDecoders.withLock { $0.startCount } }
 
-    /// The processes that keep decoders.
     package var keepingIdentifiers: [Int32] { keptDecoders.withLock { $0.hosts.values.map(\.helper.identifier) } }
 
-    /// The number of decoders that processes keep.
     package var keptDecoderCount: Int { keptDecoders.withLock { $0.hosts.values.reduce(0) { $0 + $1.memory.count } } }
 }

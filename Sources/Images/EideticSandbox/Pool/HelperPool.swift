@@ -78,16 +78,13 @@ package final class HelperPool: Sendable {
         }
     }
 
-    /// The pool of this process.
     package static let shared = HelperPool()
 
     /// The order of images that threads of Eidetic decode, and the memory of large ones.
     package let turns: DecodeTurns
-    /// The shared memory of large results.
     let memories: ResultMemoryPool
     package let settings: Settings
     private let state = Monitor(State())
-    /// The processes that keep decoders.
     let keptDecoders = Monitor(KeptDecoders())
     let drains = WorkPool(name: "eidetic drain", maximumThreadCount: 4)
     private let idleProcesses: IdleProcesses
@@ -101,7 +98,6 @@ package final class HelperPool: Sendable {
         idleProcesses = IdleProcesses(interval: settings.idleTime / 2)
     }
 
-    /// The number of processes that were started.
     package var startedCount: Int { state.withLock { $0.startedCount } }
 
     /// The number of memories that were created for large results; each serves many.
@@ -113,7 +109,6 @@ package final class HelperPool: Sendable {
     /// The processes that wait for an image.
     package var idleIdentifiers: [Int32] { state.withLock { $0.idle.map(\.identifier) } }
 
-    /// The number of slow images.
     package var slowCount: Int { state.withLock { $0.slowCount } }
 
     /// Starts the first process, unless there was one a moment ago, so that it is ready when an image has arrived;
@@ -360,7 +355,6 @@ package final class HelperPool: Sendable {
 
 // MARK: Slow images
 extension HelperPool {
-    /// Counts a request.
     func countRequest() { state.withLock { $0.requestCount += 1 } }
 
     /// Counts an image as slow; returns `false` if too many are, unless their number is limited by turns.

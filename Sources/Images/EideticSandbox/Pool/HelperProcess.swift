@@ -11,7 +11,6 @@ package final class HelperProcess: @unchecked Sendable {
     package private(set) var description: HelperDescription
     /// The time since which the process waits for an image; guarded by the lock of the pool.
     var idleSince = ContinuousClock.now
-    /// The number of images that it has read.
     package private(set) var imageCount = 0
     /// The memory for encoded bytes.
     private var input: MappedMemory?
@@ -75,7 +74,6 @@ package final class HelperProcess: @unchecked Sendable {
         }
     }
 
-    /// Returns the kind of a failure to become ready.
     private func kind(of error: EideticError) -> HelperStartFailure.Kind {
         switch endState {
         // The signal of a filter of system calls around the application.
@@ -91,7 +89,6 @@ package final class HelperProcess: @unchecked Sendable {
         return description.formats.contains(format.rawValue)
     }
 
-    /// A Boolean value indicating whether the process has ended.
     package var hasEnded: Bool { process.hasEnded }
 
     /// A Boolean value indicating whether the process waits for a request, and has sent nothing that nobody asked for.
@@ -100,10 +97,8 @@ package final class HelperProcess: @unchecked Sendable {
         return !hasEnded && poll(&entry, 1, 0) == 0
     }
 
-    /// The identifier of the process.
     package var identifier: Int32 { process.identifier }
 
-    /// Counts an image that the process reads.
     func countImage() { imageCount += 1 }
 
     /// Copies encoded bytes into the memory of the process.
@@ -118,7 +113,6 @@ package final class HelperProcess: @unchecked Sendable {
         input?.base.copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(window.base), byteCount: bytes.count)
     }
 
-    /// The memory that the process shares.
     var sharedByteCount: Int { (input?.byteCount ?? 0) + window.byteCount }
 
     /// Limits the memory of the process beyond what it needs when it is idle, and its processor time.

@@ -4,7 +4,6 @@ import Glibc
 
 /// A program that can be started as a decoding process.
 package struct HelperProgram: Sendable, Hashable {
-    /// The path.
     package let path: String
     /// The arguments behind the name of the program.
     package let arguments: [String]

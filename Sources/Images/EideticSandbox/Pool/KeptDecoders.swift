@@ -37,7 +37,6 @@ struct KeptDecoders {
     private(set) var hosts: [Int: Host] = [:]
     private var lastHost = 0
     private var useCount = 0
-    /// The number of processes that are being started.
     private(set) var startCount = 0
     /// The number of the last animation, preview or decoder.
     private var lastNumber: UInt32 = 0
@@ -146,7 +145,6 @@ struct KeptDecoders {
         return true
     }
 
-    /// Returns the decoders that the process is to release.
     mutating func takeReleased(of process: Int, limit: Int) -> [UInt32] {
         let numbers = Array(hosts[process]?.released.prefix(limit) ?? [])
         hosts[process]?.released.removeFirst(numbers.count)
@@ -173,7 +171,6 @@ struct KeptDecoders {
         return free
     }
 
-    /// Removes a process and its decoders.
     mutating func remove(_ process: Int) { hosts[process] = nil }
 
     /// The address space that the decoders of a process may need.

@@ -7,7 +7,6 @@ final class UsePlace {
 
     init(in pool: HelperPool) { self.pool = pool }
 
-    /// Waits for the place.
     func begin(context: JobContext?) throws(EideticError) {
         try pool.beginUse(context: context)
         isTaken = true

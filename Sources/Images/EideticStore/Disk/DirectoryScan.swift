@@ -6,7 +6,6 @@ package struct DirectoryScan: Sendable {
     package struct DamagedEntry: Sendable, Hashable {
         /// The absolute path of the file.
         package let path: String
-        /// A description of the damage.
         package let reason: String
     }
 

@@ -98,7 +98,6 @@ extension DiskCache {
         "\(ProcessEnvironment.cacheDirectory)/eidetic/\(directoryName(of: namespace))"
     }
 
-    /// Returns the file name of a namespace's directory.
     package static func directoryName(of namespace: String) -> String {
         let characters = namespace.unicodeScalars.map { $0 == "/" || $0 == "\0" ? "_" : Character($0) }
         let name = characters.reduce(into: "") { $0.append($1) }

@@ -48,7 +48,6 @@ extension DiskCache {
         /// The number of entries removed because of the cache's size.
         public var evictedCount = 0
 
-        /// Creates a result.
         package init(expiredCount: Int = 0, evictedCount: Int = 0) {
             self.expiredCount = expiredCount
             self.evictedCount = evictedCount

@@ -57,7 +57,6 @@ struct DiskDirectory {
         try checkTrust()
     }
 
-    /// Creates a shard's directory.
     func makeShard(of key: CacheKey) throws(SystemError) {
         do throws(SystemError) {
             try files.makeDirectory(layout.shardPath(of: key))
@@ -118,7 +117,6 @@ struct DiskDirectory {
     }
 }
 
-/// The environment of the process.
 enum ProcessEnvironment {
     /// The number of the effective user.
     static var userNumber: UInt32 { geteuid() }
@@ -126,7 +124,6 @@ enum ProcessEnvironment {
     /// Returns the value of an environment variable, or `nil` if it is not set.
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The directory of the user's caches.
     static var cacheDirectory: String {
         if let directory = directory(in: "CACHE_DIRECTORY") ?? directory(in: "XDG_CACHE_HOME") { return directory }
         if let home = directory(in: "HOME") { return "\(home)/.cache" }

@@ -51,7 +51,6 @@ struct DiskEvictionOrder: Sendable {
         tails[queue] = node
     }
 
-    /// Removes a node from its queue.
     mutating func remove(_ node: UInt32, in nodes: inout Nodes) {
         let (queue, previous, next) = (Int(nodes[Int(node)].queue), nodes[Int(node)].previous, nodes[Int(node)].next)
         if previous == .none { heads[queue] = next } else { nodes[Int(previous)].next = next }

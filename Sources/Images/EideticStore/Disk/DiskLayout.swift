@@ -34,7 +34,6 @@ struct DiskLayout: Sendable {
 
     func shardPath(of key: CacheKey) -> String { shardPath(key.shard) }
 
-    /// Returns the path of a key's file.
     func path(of key: CacheKey) -> String {
         var directory = directory
         return directory.withUTF8 { directory in

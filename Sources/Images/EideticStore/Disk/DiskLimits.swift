@@ -15,7 +15,6 @@ struct DiskLimits: Sendable {
     let minimumFreeSpace: Int
     /// The block size of the file system.
     let blockSize: Int
-    /// The ages at which entries expire.
     let ages: EntryAges
     /// The time after which a change fails that waits for another process.
     let lockTimeLimit: Duration

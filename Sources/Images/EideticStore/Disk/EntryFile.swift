@@ -58,7 +58,6 @@ enum EntryFile {
         let metadata: DiskCache.Metadata
         let bodySize: Int
         let bodyChecksum: UInt64
-        /// A Boolean value indicating whether the key is the expected one.
         var matchesExpectedKey = false
 
         /// Encodes the footer, which follows the body and superseded footers of `supersededSize` bytes.

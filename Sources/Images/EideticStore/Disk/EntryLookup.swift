@@ -6,7 +6,6 @@ package struct EntryLookup: Sendable {
     package enum Outcome: Sendable, Hashable {
         case entry(DiskCache.Entry)
         case absent
-        /// The entry has expired.
         case expired
         /// The entry's file was damaged, as described.
         ///
@@ -91,7 +90,6 @@ extension EntryLookup {
         try await directory.work.pool.run { _ throws(EideticError) in try body(self) }
     }
 
-    /// Returns the description of an original.
     package func loadOriginal(for key: String) async throws(EideticError) -> Original? {
         try await directory.work.pool.run { _ throws(EideticError) in try original(for: key) }
     }

@@ -56,7 +56,6 @@ struct EntryRemoval: Sendable {
         }
     }
 
-    /// Evicts entries down to a size.
     func trim(toSize size: ByteCount, context: JobContext) throws(EideticError) -> Int {
         var count = 0
         directory.notifyWillEvict { $0.victims(downTo: size.bytes, derivedFirst: true) }

@@ -37,11 +37,7 @@ extension FileSystem {
     }
 
     /// Writes all bytes of an array at an offset.
-    func write(
-        _ bytes: [UInt8],
-        to file: borrowing FileDescriptor,
-        at offset: Int
-    ) throws(SystemError) {
+    func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: Int) throws(SystemError) {
         var failure: SystemError?
         bytes.withUnsafeBytes { bytes in
             do throws(SystemError) { try write(bytes, to: file, at: offset) } catch { failure = error }

@@ -51,7 +51,6 @@ extension Ledger {
         return true
     }
 
-    /// Rebuilds the ledger from the files.
     func rebuild() throws(SystemError) {
         Log.write(.info, category: .store, message: "\(layout.directory): rebuilding the ledger from the files")
         let ownReservations = reservations.filter { $0.key >> 32 == lock.instance }

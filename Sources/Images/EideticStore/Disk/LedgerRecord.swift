@@ -22,7 +22,6 @@ struct LedgerRecord {
     enum Event: UInt8 {
         /// A writer reserves space for a file of this size.
         case reserve = 1
-        /// The file is in place.
         case put
         /// The writer releases its reservation without a file.
         case abandon

@@ -66,7 +66,7 @@ enum MetadataCoding {
             guard let nameSize = reader.readLength(), let valueSize = reader.readLength(),
                 let name = reader.readText(size: nameSize), let value = reader.readText(size: valueSize)
             else { return nil }
-            metadata.headers.append(DiskCache.Metadata.Field(name: name, value: value))
+            metadata.headers.append(HTTPHeaders.Field(name: name, value: value))
         }
         guard let flags = reader.readNumber(UInt8.self).map(Flags.init) else { return nil }
         if flags != [] {

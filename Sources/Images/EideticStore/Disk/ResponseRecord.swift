@@ -6,7 +6,6 @@ package import EideticHTTP
 /// An entry that the application stores has none, and counts as a response with status 200 that was requested and
 /// received when it was stored.
 package struct ResponseRecord: Sendable, Hashable {
-    /// The status.
     package var status = 200
     /// The time of the request; `nil` for the time at which the entry was stored.
     package var requestTime: Timestamp?

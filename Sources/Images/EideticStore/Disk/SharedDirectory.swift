@@ -50,10 +50,8 @@ final class SharedDirectory: Sendable {
 
 // MARK: Opening
 extension SharedDirectory {
-    /// The limits of the directory.
     var limits: DiskLimits { opened.limits }
 
-    /// The ledger of the directory.
     var ledger: Monitor<Ledger> { opened.ledger }
 
     /// Throws if the directory cannot be used.

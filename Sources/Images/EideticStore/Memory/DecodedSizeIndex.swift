@@ -46,7 +46,6 @@ final class DecodedSizeIndex: Sendable {
         if isFull { removeStaleEntries(isCached: isCached) }
     }
 
-    /// Removes a decode.
     func remove(_ entry: Entry, for base: CacheKey) {
         state.withLock { state in
             let list = (state.entries[base] ?? []).filter { $0 != entry }

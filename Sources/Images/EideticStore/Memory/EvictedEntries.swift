@@ -28,7 +28,6 @@ struct EvictedEntries<Value: Sendable>: ~Copyable, Sendable {
     /// All entries, in the order in which they were appended.
     var all: [EvictedEntry] { (first.map { [$0] } ?? []) + (overflow?.entries ?? []) }
 
-    /// Appends an entry.
     @inlinable
     mutating func append(_ entry: EvictedEntry) {
         if first == nil { first = entry } else { appendToOverflow(entry) }

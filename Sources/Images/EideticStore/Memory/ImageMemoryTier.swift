@@ -31,19 +31,16 @@ extension ImageMemoryCache {
     /// Returns the image without counting a use.
     package func peek(_ key: CacheKey) -> Image? { images.peek(key) ?? tier?.image(for: key) }
 
-    /// Returns whether there is an image.
     package func contains(_ key: CacheKey) -> Bool { images.contains(key) || tier?.image(for: key) != nil }
 
     /// Returns whether an image that was evicted is still in use, so that it is found again.
     package func isInUse(_ key: CacheKey) -> Bool { images.isInUse(key) }
 
-    /// Removes an image.
     package func remove(_ key: CacheKey) {
         images.remove(key)
         tier?.remove(key)
     }
 
-    /// Removes all images.
     package func removeAll() {
         images.removeAll()
         tier?.removeAll()

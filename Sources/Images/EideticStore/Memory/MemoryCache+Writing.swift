@@ -75,7 +75,6 @@ extension MemoryCache {
         return true
     }
 
-    /// Removes the entries from the table.
     @inlinable
     func removeFromTable(_ evicted: inout EvictedEntries<Value>) {
         guard evicted.first != nil else { return }
@@ -110,9 +109,7 @@ extension MemoryCache {
         into evicted: inout EvictedEntries<Value>
     ) -> Bool {
         guard let (slot, record) = ledger.evict(usage: { table.pointee.entry(inSlot: $0).pointee.consumeUsage() })
-        else {
-            return false
-        }
+        else { return false }
         ledger.statistics.recordRemoval(reason)
         evicted.append(.init(slot: slot, record: record, reason: reason))
         return true

@@ -44,7 +44,6 @@ struct MemoryLedger: Sendable {
         self.countLimit = countLimit
     }
 
-    /// The policy's clock.
     @usableFromInline var clock: Double { policy.clock }
 
     /// The records of all entries.

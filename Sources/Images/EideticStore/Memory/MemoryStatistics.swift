@@ -25,7 +25,6 @@ package struct MemoryStatistics: Sendable, Hashable {
     /// Returns the number of values that were removed for `reason`.
     package func removals(for reason: MemoryRemovalReason) -> Int { removals[reason.rawValue] }
 
-    /// Counts a removed value.
     @usableFromInline
     package mutating func recordRemoval(_ reason: MemoryRemovalReason) { removals[reason.rawValue] += 1 }
 }

@@ -114,7 +114,6 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         old.deallocate()
     }
 
-    /// Removes the entry of a slot, and returns its value.
     @inlinable
     mutating func remove(slot: Int) -> Value? {
         let entry = entry(inSlot: slot)

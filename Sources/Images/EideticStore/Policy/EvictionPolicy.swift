@@ -38,7 +38,6 @@ package struct EntryUsage: Sendable, Hashable {
     /// The policy's ``EvictionPolicy/clock`` at the latest hit; 0 without hits.
     package var clock: Double
 
-    /// Creates the usage of an entry.
     @usableFromInline
     package init(hits: Int, clock: Double) {
         self.hits = hits

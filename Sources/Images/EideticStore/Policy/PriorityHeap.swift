@@ -19,7 +19,6 @@ package struct PriorityHeap: Sendable {
         elements.first.map { (Int($0.slot), $0.priority) }
     }
 
-    /// The number of slots.
     package var count: Int { elements.count }
 
     /// Inserts a slot that is not in the heap.
@@ -29,12 +28,10 @@ package struct PriorityHeap: Sendable {
         siftUp(Element(priority: priority, slot: Int32(slot)), from: elements.count - 1)
     }
 
-    /// Changes the priority of a slot that is in the heap.
     package mutating func update(_ slot: Int, priority: Double) {
         sift(Element(priority: priority, slot: Int32(slot)), at: Int(positions[slot]))
     }
 
-    /// Removes a slot that is in the heap.
     package mutating func remove(_ slot: Int) {
         let index = Int(positions[slot])
         positions[slot] = -1

@@ -38,7 +38,6 @@ package struct PlaybackTimeline: Sendable {
     /// The index of the current frame.
     package var frameIndex: Int { step < steps.count ? steps[step] : 0 }
 
-    /// The number of frames that are there.
     package var frameCount: Int { durations.count }
 
     /// Everything on which the frames that are shown next depend.

@@ -24,7 +24,6 @@ package final class DisplayGate {
 
     isolated deinit { observation?.cancel() }
 
-    /// A Boolean value indicating whether drawing is held back.
     package private(set) var isHeld = false
 
     /// Holds drawing back until ``release()`` is called.

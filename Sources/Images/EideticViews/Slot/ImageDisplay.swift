@@ -52,13 +52,11 @@ package protocol PlayingDisplay: ImageDisplay {}
 
 /// A transition from one image to the next.
 public struct ImageTransition: Sendable, Hashable {
-    /// A kind of transition.
     package enum Kind: String, Sendable, Hashable {
         /// The new image fades in over the old one.
         case crossFade
     }
 
-    /// The kind of transition.
     package let kind: Kind
 
     /// The duration of the transition.

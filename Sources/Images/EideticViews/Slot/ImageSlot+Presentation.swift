@@ -120,7 +120,6 @@ extension ImageSlot {
         /// A bar or a ring that is filled.
         case progress
 
-        /// The indicator at the start of a load.
         var initialIndicator: ImageIndicator? {
             switch self {
             case .none: nil

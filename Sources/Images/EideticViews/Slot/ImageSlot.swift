@@ -48,7 +48,6 @@ public final class ImageSlot {
     private let animator: SlotAnimator
     private weak var display: (any ImageDisplay)?
     private let ownPipeline: ImagePipeline?
-    /// The pipeline of the newest load.
     private var pipeline: ImagePipeline?
     private let gate: DisplayGate
     /// The number of the newest load; handlers of earlier ones show nothing.

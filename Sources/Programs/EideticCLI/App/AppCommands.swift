@@ -13,9 +13,7 @@ package enum AppCommands {
         Command(
             name: name,
             summary: "control applications that eideticd supervises",
-            notes: [
-                "An application is named by its identifier, such as org.example.Mail."
-            ],
+            notes: ["An application is named by its identifier, such as org.example.Mail."],
             subcommands: [list, launch, open, foreground, background, quit, push, simulate, why, log]
         )
     }

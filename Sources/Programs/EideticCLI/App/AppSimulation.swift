@@ -3,7 +3,6 @@ import EideticSupervision
 
 /// The words of `eidetic app simulate`.
 enum AppSimulation {
-    /// Parses an event and its values.
     static func parse(_ words: [String]) throws(EideticError) -> ControlRequest.Simulation {
         let numbers = words.dropFirst().compactMap { Double($0) }
         switch (words.first, words.count) {

@@ -1,10 +1,9 @@
 import EideticCore
+import EideticLifecycle
 import EideticSupervision
 import Glibc
-import EideticLifecycle
 
 extension ApplicationStatus {
-    /// The status in one line.
     var line: String {
         let remaining = backgroundTimeRemaining.map { TimeFormat.seconds($0) } ?? "-"
         let columns = [

@@ -13,7 +13,6 @@ struct SupervisorClient {
     /// The longest time to an answer.
     private static let answerLimit: Int32 = 10_000
 
-    /// Connects to the supervisor of a runtime directory.
     init(runtimeDirectory: String) throws(EideticError) {
         self.runtimeDirectory = runtimeDirectory
         let path = "\(runtimeDirectory)/\(SupervisionProtocol.controlSocketName)"

@@ -2,11 +2,9 @@
 ///
 /// Parsing, help, messages, manual pages and shell completions are all derived from this description.
 package struct Command: Sendable {
-    /// The name on the command line.
     package let name: String
     /// The purpose, in one line without a full stop.
     package let summary: String
-    /// The operands.
     package let operands: Operands
     /// The options, except `--help`, which every command has.
     package let options: [Option]
@@ -20,7 +18,6 @@ package struct Command: Sendable {
     package let manualSection: Int
     /// The further lines of the program's `--version`.
     package let versionDetails: @Sendable () -> [(name: String, value: String)]
-    /// The implementation.
     package let run: @Sendable (Arguments) -> ExitStatus
 
     package init(

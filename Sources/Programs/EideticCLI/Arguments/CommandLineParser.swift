@@ -11,9 +11,7 @@ package struct CommandLineParser {
         case run(path: [Command], arguments: Arguments)
         /// The help of the last command of the path is to be shown.
         case help(path: [Command])
-        /// The version is to be shown.
         case version
-        /// The manual page is to be written.
         case manualPage
         /// The command line is invalid; each problem is one line.
         case failure(path: [Command], problems: [String])

@@ -5,13 +5,11 @@ package enum CommonOptions {
     /// Output as one JSON object per line instead of text.
     package static let json = Option(name: "json", help: "write one JSON object per line")
 
-    /// The replacement of files that exist.
     package static let overwrite = Option(name: "overwrite", help: "replace files that exist")
 
     /// Output of errors only.
     package static let quiet = Option(name: "quiet", letter: "q", help: "write errors only")
 
-    /// The number of files or downloads at the same time.
     package static let jobs = TypedOption<Int>(
         "jobs",
         letter: "j",
@@ -24,7 +22,6 @@ package enum CommonOptions {
         parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
 
-    /// The maximum size of images.
     package static let size = TypedOption<PixelSize>(
         "size",
         placeholder: "WxH",
@@ -56,7 +53,6 @@ package enum CommonOptions {
         parse: { text in Double(text).flatMap { (0.1...86_400).contains($0) ? .seconds($0) : nil } }
     )
 
-    /// The directory of the disk cache.
     package static let cacheDirectory = TypedOption<String>(
         "cache-dir",
         placeholder: "DIR",

@@ -1,6 +1,5 @@
 /// The exit status of the program.
 package enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// The command succeeded.
     case success = 0
     /// A part of the command failed, and an error was reported.
     case failure = 1

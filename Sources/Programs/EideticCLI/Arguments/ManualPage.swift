@@ -7,7 +7,6 @@ package enum ManualPage {
     /// The pages of all programs, which refer to each other.
     private static let pages = ["eidetic(1)", "eidetic-app(1)", "eideticd(8)", "eidetic-transferd(8)"]
 
-    /// Returns the page of a program and its commands.
     package static func text(for root: Command) -> String {
         let name = root.name.replacing(" ", with: "-")
         let page = "\(name)(\(root.manualSection))"
@@ -60,7 +59,6 @@ package enum ManualPage {
         texts.isEmpty ? [] : [texts.map(escaped).joined(separator: "\n.PP\n")]
     }
 
-    /// The summary of a command as a sentence.
     private static func sentence(_ summary: String) -> String {
         summary.prefix(1).uppercased() + summary.dropFirst() + "."
     }

@@ -4,7 +4,6 @@ package struct Operands: Sendable {
     package let synopsis: String
     /// The help text, in one line.
     package let help: String
-    /// The permitted number of operands.
     package let count: ClosedRange<Int>
     /// The kind of words that a shell offers.
     package let completion: Completion

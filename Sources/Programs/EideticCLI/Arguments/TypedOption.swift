@@ -1,6 +1,5 @@
 /// An option whose value is parsed into a type.
 package struct TypedOption<Value>: Sendable {
-    /// The description of the option.
     package let definition: Option
     /// Parses a value; returns `nil` for invalid text.
     package let parse: @Sendable (String) -> Value?

@@ -12,10 +12,8 @@ package enum JSON: Sendable {
     case array([JSON])
     case object([(name: String, value: JSON)])
 
-    /// Returns the string, or null.
     package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
-    /// Returns the number, or null.
     package static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
 
     /// The value as text in one line.

@@ -8,18 +8,14 @@ package final class TextStream: Sendable {
         var failure: Int32?
     }
 
-    /// Standard output.
     package static let output = TextStream(fileDescriptor: STDOUT_FILENO)
-    /// Standard error.
     package static let errors = TextStream(fileDescriptor: STDERR_FILENO)
 
-    /// The file descriptor.
     package let fileDescriptor: Int32
     private let state = Guarded(State())
 
     private init(fileDescriptor number: Int32) { self.fileDescriptor = number }
 
-    /// A Boolean value indicating whether the stream is a terminal.
     package var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
     /// The `errno` of the first failed write, after which nothing is written; `EPIPE` for a closed pipe.
@@ -31,7 +27,6 @@ package final class TextStream: Sendable {
     /// Writes the buffer and the bytes immediately.
     package func write(_ bytes: [UInt8]) { write(bytes, bufferLimit: 0) }
 
-    /// Writes the buffer.
     package func flush() { write([], bufferLimit: 0) }
 
     private func write(_ bytes: [UInt8], bufferLimit limit: Int) {

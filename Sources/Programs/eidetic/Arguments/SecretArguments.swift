@@ -44,9 +44,7 @@ enum SecretArguments {
         // The name of the program is in parentheses and may contain any character; field 48 is the start, 49 the end.
         let fields = String(decoding: buffer[..<count], as: UTF8.self).split(separator: ")").last?.split(separator: " ")
         guard let fields, fields.count > 46, let start = UInt(fields[45]), let end = UInt(fields[46]), start < end
-        else {
-            return nil
-        }
+        else { return nil }
         return UnsafeMutableBufferPointer(start: UnsafeMutablePointer(bitPattern: start), count: Int(end - start) - 1)
     }
 }

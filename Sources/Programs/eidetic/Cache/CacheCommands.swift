@@ -7,13 +7,10 @@ enum CacheCommands {
     static let command = Command(
         name: "cache",
         summary: "manage the disk cache",
-        notes: [
-            "The key of an image is its URL. Other programs can use the cache at the same time."
-        ],
+        notes: ["The key of an image is its URL. Other programs can use the cache at the same time."],
         subcommands: [info, list, get, put, remove, clean, clear, verify]
     )
 
-    /// The operands of commands on entries.
     static let keyOperands = Operands(
         synopsis: "KEY…",
         help: "the keys (URLs)",

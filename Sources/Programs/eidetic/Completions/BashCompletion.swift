@@ -40,7 +40,6 @@ enum BashCompletion {
             """
     }
 
-    /// Returns the cases that lead from a command to its subcommand.
     private static func commandCases(for root: Command) -> String {
         root.allCommands.filter { !$0.words.isEmpty }.map { words, _ in
             let parent = words.dropLast().joined(separator: " ")

@@ -1,4 +1,3 @@
-import EideticCLI
 import EideticCore
 import Glibc
 
@@ -24,7 +23,6 @@ final class ConversionOutput: Sendable {
         }
     }
 
-    /// The place of the results.
     let place: Place
     private let overwrites: Bool
     private let inputs: Set<Identity>

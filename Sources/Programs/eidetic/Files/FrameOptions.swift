@@ -1,5 +1,4 @@
 import EideticCLI
-import EideticCore
 
 /// The options of `convert` for the frames of animations.
 enum FrameOptions {

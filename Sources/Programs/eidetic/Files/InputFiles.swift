@@ -1,4 +1,3 @@
-import EideticCodecs
 import EideticCore
 
 /// The image files of a command line: operands, lists (`@FILE`), and with `-r` directories.

@@ -9,7 +9,6 @@ struct Inspection {
     let path: String
     /// The format detected by content, which is also known for many damaged files.
     private(set) var format: ImageFormat?
-    /// The header of the image.
     private(set) var header: ImageHeader?
     /// The reason why there is no header.
     private(set) var error: EideticError?
@@ -100,7 +99,6 @@ struct Inspection {
         return .object(members + hashes)
     }
 
-    /// The kind of colours.
     private var color: String? { colours?.color ?? metadata?.profileColors }
 
     /// The samples and the metadata as text.

@@ -6,7 +6,6 @@ struct JPEGXLFacts {
     private(set) var bits = 8
     /// "RGB", "grey" or "CMYK"; `nil` for other colours.
     private(set) var color: String? = "RGB"
-    /// A Boolean value indicating whether a profile states the colours.
     private(set) var hasProfile = false
     /// The code point of the primaries (ITU-T H.273); `nil` for those of a profile.
     private(set) var primaries: Int? = 1

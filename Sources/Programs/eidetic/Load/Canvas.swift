@@ -28,7 +28,6 @@ struct Canvas {
         fill(Area(x: 0, y: 0, width: size.width, height: size.height), with: color)
     }
 
-    /// Fills the part of an area that lies on the canvas.
     mutating func fill(_ area: Area, with color: Color) {
         let rows = max(0, area.y)..<max(0, area.y, min(size.height, area.y + area.height))
         let columns = max(0, area.x)..<max(0, area.x, min(size.width, area.x + area.width))

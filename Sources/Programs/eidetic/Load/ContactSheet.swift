@@ -119,7 +119,6 @@ final class ContactSheet: Sendable {
         return ImageFormat(fileName: name).flatMap { ImageEncoder.supportedFormats.contains($0) ? $0 : nil }
     }
 
-    /// Returns the encoded sheet.
     func encode(as format: ImageFormat) throws(EideticError) -> [UInt8] {
         let pixels = try canvas.withLock { canvas throws(EideticError) in try canvas.makePixelBuffer() }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: format, sourceSize: pixels.size)

@@ -49,7 +49,6 @@ final class ImageWriter: Sendable {
         return needsFrames && !arguments.options.contains(.firstFrameOnly) ? .preloadAllFrames : []
     }
 
-    /// A Boolean value indicating whether the encoded bytes of the image are needed.
     var needsBytes: Bool { !arguments.encodesImages }
 
     /// The format that the name of a single file stands for.
@@ -68,7 +67,6 @@ final class ImageWriter: Sendable {
     ///
     /// A file of the same URL is replaced, and never opened; any other one only with `--overwrite`.
     ///
-    /// - Returns: The path of the file.
     /// - Throws: `unsupportedFormat` for an animation that must be encoded in a format without animations.
     func write(_ response: ImageResponse, url: String) throws(EideticError) -> String {
         let wanted = arguments.format ?? fileFormat

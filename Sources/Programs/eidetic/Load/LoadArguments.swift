@@ -16,7 +16,6 @@ struct LoadArguments: Sendable {
 
     /// The distinct URLs, in the order of the list.
     let items: [Item]
-    /// The size and the changes of the images.
     let rendering: ImageRequest.Rendering
     /// The format in which images are written; `nil` for their own.
     let format: ImageFormat?
@@ -24,11 +23,9 @@ struct LoadArguments: Sendable {
     let quality: Double?
     /// The maximum number of concurrent downloads.
     let concurrency: Int
-    /// The network options.
     let network: NetworkArguments
     /// The directory to which the images are written, or the file of the only one; `-` for standard output.
     let output: String?
-    /// A Boolean value indicating whether the output is a file.
     let writesOneFile: Bool
     /// A Boolean value indicating whether servers name the files.
     let usesRemoteNames: Bool
@@ -38,11 +35,9 @@ struct LoadArguments: Sendable {
     let continues: Bool
     /// A Boolean value indicating whether files are replaced that did not come from the same URL.
     let overwrites: Bool
-    /// The file of the contact sheet.
     let contactSheetFile: String?
     /// The way in which images are displayed on the terminal.
     let graphics: TerminalGraphics?
-    /// A Boolean value indicating whether the output is JSON.
     let writesJSON: Bool
     /// A Boolean value indicating whether there are no lines for people but errors.
     let isQuiet: Bool
@@ -52,7 +47,6 @@ struct LoadArguments: Sendable {
     let decodePolicy: DecodePolicy
     /// The options of the requests, without those that the command itself needs.
     let options: ImageOptions
-    /// The use of the caches.
     let cachePolicy: ImageRequest.CachePolicy
     /// The changes of the written images as text; `-` if the received bytes are written.
     let changes: String
@@ -96,7 +90,6 @@ struct LoadArguments: Sendable {
         output != nil && !encodesImages && contactSheetFile == nil && graphics == nil
     }
 
-    /// A Boolean value indicating whether images are encoded again for their files.
     var encodesImages: Bool { changes != "-" }
 
     /// The number of URLs in the list, with repetitions.

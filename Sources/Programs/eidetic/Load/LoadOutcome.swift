@@ -20,7 +20,6 @@ struct LoadOutcome: Sendable {
 
     /// The URL as given in the list.
     let url: String
-    /// The image or the error.
     let result: Result<LoadedImage, EideticError>
     /// The elapsed time since the start of this load.
     var duration: Duration

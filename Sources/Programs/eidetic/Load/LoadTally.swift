@@ -4,11 +4,9 @@ import EideticCore
 struct LoadTally: Sendable {
     /// The number of URLs.
     let total: Int
-    /// The number of loaded images by source.
     private(set) var loadedCounts: [ImageSource: Int] = [:]
     /// The number of URLs whose images an earlier run has written.
     private(set) var keptCount = 0
-    /// The number of URLs that failed.
     private(set) var failedCount = 0
     /// The number of output files that exist and were left as they are.
     private(set) var leftFileCount = 0
@@ -25,7 +23,6 @@ struct LoadTally: Sendable {
     /// A Boolean value indicating whether all URLs were loaded without any failure.
     var isSuccess: Bool { failedCount == 0 && partialFailures == nil && finishedCount == total }
 
-    /// Adds the outcome of a URL.
     mutating func add(_ outcome: LoadOutcome) {
         switch outcome.result {
         case .success(let image):

@@ -55,7 +55,6 @@ struct OriginQueue {
         return nil
     }
 
-    /// Records that an item has ended.
     mutating func finish(_ item: Int) {
         guard let origin = runningOrigins.removeValue(forKey: item), var state = states[origin] else { return }
         state.runningCount -= 1

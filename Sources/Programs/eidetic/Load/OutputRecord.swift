@@ -13,7 +13,6 @@ final class OutputRecord: Sendable {
         let url: String
     }
 
-    /// The name of the record in the output directory.
     static let fileName = ".eidetic-load"
 
     /// The maximum size of a record.

@@ -8,7 +8,6 @@ import EideticStore
 struct PipelineFactory {
     /// The maximum number of concurrent downloads.
     let concurrency: Int
-    /// The configuration of the disk cache.
     let cache: DiskCache.Configuration
     /// The tier that several machines share.
     var sharedTier: (any SharedTier)?
@@ -16,7 +15,6 @@ struct PipelineFactory {
     var network: NetworkArguments?
     /// The process in which images are decoded.
     var decodePolicy = DecodePolicy.automatic
-    /// The log of the downloads' metrics.
     var metrics: DownloadMetricsLog?
 
     /// Creates a pipeline; without a disk cache if it cannot be opened, which is reported to the display.

@@ -44,7 +44,6 @@ struct UniqueFileNames {
         return "\(stem)-\(number)"
     }
 
-    /// Returns a name for the image in a file.
     mutating func next(forFile path: String) -> String {
         // The characters that have a meaning in URLs are escaped.
         let special: [Unicode.Scalar] = ["%", "?", "#"]

@@ -98,13 +98,10 @@ enum FileContents {
     /// Throws the error of `write(_:to:overwrites:)` for a file that exists, before there is anything to write.
     static func checkUnused(_ path: String?, overwrites: Bool) throws(EideticError) {
         guard let path, path != "-", !overwrites, !isDevice(path), (try? FileSystem().linkStatus(of: path)) != nil
-        else {
-            return
-        }
+        else { return }
         throw EideticError(.fileFailure, message: "\(path): \(existsMessage)", systemErrorNumber: EEXIST)
     }
 
-    /// Creates a directory and its parents.
     static func makeDirectory(_ path: String) throws(EideticError) {
         do throws(SystemError) {
             try FileSystem().makeDirectories(path, mode: 0o755)

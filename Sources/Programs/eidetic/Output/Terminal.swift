@@ -31,6 +31,5 @@ enum Terminal {
     /// A Boolean value indicating whether the terminal supports the control sequences that redraw a line.
     static var supportsRedraw: Bool { !["", "dumb"].contains(environmentVariable("TERM") ?? "") }
 
-    /// Returns the value of an environment variable.
     static func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -1,7 +1,6 @@
 import Eidetic
 import EideticCLI
 import EideticCore
-import EideticStore
 
 /// The command `eidetic prefetch`, which loads images into the cache in advance.
 enum PrefetchCommand {

@@ -1,6 +1,7 @@
 import EideticCLI
 import EideticCore
 import EideticStore
+import EideticRedis
 
 #if Redis
 import EideticRedis

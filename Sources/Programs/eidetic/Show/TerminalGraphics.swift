@@ -30,7 +30,6 @@ enum TerminalGraphics: String, Sendable, CaseIterable {
         )
     }
 
-    /// The value of the library.
     var code: eidetic_chafa_graphics {
         switch self {
         case .kitty: EIDETIC_CHAFA_KITTY

@@ -1,6 +1,5 @@
 import EideticCLI
 import EideticCore
-import EideticFetch
 import EideticHTTP
 import EideticTransfer
 import Glibc

@@ -86,7 +86,6 @@ private final class TransferWatch: Sendable {
         for await _ in ends {}
     }
 
-    /// Selects the transfers to wait for.
     private func select(among tasks: [TransferTask]) {
         let known = Set(tasks.compactMap(\.transferNumber))
         guard !numbers.isEmpty else { return state.withLock { $0.remaining = known } }
@@ -162,7 +161,6 @@ extension TransferWatch {
         }
     }
 
-    /// Draws the progress line again.
     private func draw(_ line: String) {
         guard let terminal else { return }
         let width = Terminal.size(of: terminal.fileDescriptor).columns - 1

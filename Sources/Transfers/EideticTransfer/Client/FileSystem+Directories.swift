@@ -13,7 +13,6 @@ extension FileSystem {
 }
 
 extension FileSystem {
-    /// Writes all bytes at an offset.
     package func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: Int) throws(SystemError) {
         try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
             try write(UnsafeRawBufferPointer(buffer), to: file, at: offset)

@@ -65,7 +65,6 @@ package final class TransferClient: Sendable {
         }
     }
 
-    /// Ends the connection.
     package func close() {
         state.withLock { $0.isClosed = true }
         wakeUp.signal()

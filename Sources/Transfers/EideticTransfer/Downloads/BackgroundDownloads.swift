@@ -74,7 +74,6 @@ public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDo
         return !passed.withLock { $0.contains(task.taskIdentifier) }
     }
 
-    /// Sets the receiver of downloads that have ended.
     package func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {
         self.receiver.withLock { $0 = receiver }
         receiverChanges.send()

@@ -1,9 +1,8 @@
-import EideticCore
+package import EideticCore
 package import EideticHTTP
 
 /// The end of a transfer, which is delivered until it is acknowledged.
 package struct TransferEvent: Sendable, Hashable {
-    /// The outcomes of a transfer.
     package enum Outcome: Sendable, Hashable {
         /// The server has sent a response, of any status.
         case finished(Response)
@@ -13,7 +12,6 @@ package struct TransferEvent: Sendable, Hashable {
         case cancelled(reason: CancellationReason, resumeData: [UInt8]?)
     }
 
-    /// The reasons for a cancellation.
     package enum CancellationReason: UInt8, WireValue, Hashable {
         case application = 1
         /// The user has quit the application by force.
@@ -47,7 +45,6 @@ package struct TransferEvent: Sendable, Hashable {
     package var number: UInt64
     package var transfer: TransferIdentifier
     package var kind: TransferRequest.Kind
-    /// The URL of the request.
     package var url: String
     /// The bytes that the application has kept with the transfer.
     package var note: [UInt8]
@@ -72,7 +69,6 @@ package struct TransferEvent: Sendable, Hashable {
 
 /// A message to the observer of a session.
 package enum TransferNotification: Sendable, Hashable {
-    /// A transfer has ended.
     case event(TransferEvent)
     /// Bytes were transferred; at most four times a second for each transfer. `total` is `nil` while it is unknown.
     case progress(TransferIdentifier, completed: Int, total: Int?)
@@ -80,4 +76,59 @@ package enum TransferNotification: Sendable, Hashable {
     ///
     /// It is sent again when the session is observed again, until they are acknowledged.
     case sessionFinished(lastEvent: UInt64)
+}
+
+extension TransferEvent: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.number),
+        Field(\.transfer),
+        Field(\.kind),
+        Field(\.url),
+        Field(\.note),
+        Field(\.outcome)
+    )
+    .map(to: \.withEffectiveURL, from: \.withoutRepeatedURL)
+
+    /// The event, without the URL after redirects if it is that of the request.
+    private var withoutRepeatedURL: TransferEvent { replacingEffectiveURL(url, by: "") }
+
+    private var withEffectiveURL: TransferEvent { replacingEffectiveURL("", by: url) }
+
+    private func replacingEffectiveURL(_ old: String, by new: String) -> TransferEvent {
+        guard case .finished(var response) = outcome, response.effectiveURL == old else { return self }
+        response.effectiveURL = new
+        var event = self
+        event.outcome = .finished(response)
+        return event
+    }
+}
+
+extension TransferEvent.Outcome: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, finished) { if case .finished(let response) = $0 { response } else { nil } },
+        Case(2, failed) { if case .failed(let code, let message) = $0 { (code, message) } else { nil } },
+        Case(3, cancelled) { if case .cancelled(let reason, let data) = $0 { (reason, data) } else { nil } }
+    )
+}
+
+extension TransferEvent.Response: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.path),
+        Field(\.length, .number()),
+        Field(\.status, .number()),
+        Field(\.effectiveURL),
+        Field(\.headers)
+    )
+}
+
+extension TransferNotification: WireRecord {
+    package static let layout = Layout<Self>(
+        Case(1, event) { if case .event(let event) = $0 { event } else { nil } },
+        Case(2, progress, .value, .number(), .optional(.number())) {
+            if case .progress(let transfer, let completed, let total) = $0 { (transfer, completed, total) } else { nil }
+        },
+        Case(3, sessionFinished) { if case .sessionFinished(let lastEvent) = $0 { lastEvent } else { nil } }
+    )
 }

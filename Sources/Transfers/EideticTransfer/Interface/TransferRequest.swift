@@ -1,5 +1,5 @@
-package import EideticCore
-package import EideticHTTP
+public import EideticCore
+public import EideticHTTP
 
 /// The number of a transfer, which no other transfer of the store has, before or after.
 package struct TransferIdentifier: Hashable, Comparable, WireRecord, CustomStringConvertible {
@@ -59,17 +59,85 @@ package struct TransferRequest: Sendable, Hashable {
 }
 
 extension TransferRequest {
-    /// Creates a request with its redirects.
     init(_ request: TransferRequest, redirects: Redirects) {
         self = request
         self.redirects = redirects
     }
 
-    /// Creates a download.
     package init(download url: String) { self.init(kind: .download, url: url, method: "GET") }
 
     /// Creates an upload of the file at `path`.
     package init(upload path: String, to url: String, method: String = "PUT") {
         self.init(kind: .upload, url: url, method: method, filePath: path)
     }
+}
+
+extension TransferRequest: WireRecord {
+    package static let layout = Layout(Self.init, Field(\.self, formerLayout), Field(\.redirects))
+
+    /// The layout of journals of earlier builds, whose transfers follow all redirects.
+    package static let formerLayout = Layout(
+        Self.init(kind:url:method:headers:note:expectedLength:priority:resumeData:earliestBegin:filePath:),
+        Field(\.kind),
+        Field(\.url, .text(limit: TransferLimits.urlLength)),
+        Field(\.method, .text(limit: 32)),
+        Field(\.headers),
+        Field(\.note, .bytes(limit: TransferLimits.noteLength)),
+        Field(\.expectedLength, .optional(.number())),
+        Field(\.priority),
+        Field(\.resumeData, .optional(.bytes(limit: TransferLimits.resumeDataLength))),
+        Field(\.earliestBegin),
+        // The file of an upload comes as a descriptor.
+        Field(\.filePath, .constant(nil))
+    )
+
+    private init(
+        kind: Kind,
+        url: String,
+        method: String,
+        headers: HTTPHeaders,
+        note: [UInt8],
+        expectedLength: Int?,
+        priority: Int8,
+        resumeData: [UInt8]?,
+        earliestBegin: Timestamp?,
+        filePath: String?
+    ) {
+        self.init(kind: kind, url: url, method: method, headers: headers, note: note, filePath: filePath)
+        self.expectedLength = expectedLength
+        self.priority = priority
+        self.resumeData = resumeData
+        self.earliestBegin = earliestBegin
+    }
+}
+
+extension TransferSessionConfiguration: WireRecord {
+    package static let layout = Layout(
+        Self.init,
+        Field(\.identifier, .name),
+        Field(\.sendsLaunchEvents),
+        Field(\.isDiscretionary),
+        Field(\.requestTimeout),
+        Field(\.resourceTimeout),
+        Field(\.usesCookies),
+        Field(\.retriesUnavailable),
+        Field(\.allowsPrivateRedirects),
+        Field(\.connectionsPerHost, .number())
+    )
+}
+
+extension HTTPHeaders: WireRecord {
+    @usableFromInline
+    package static let layout = Layout<[Field]>.list(.value, limit: TransferLimits.fieldCount)
+        .map(to: HTTPHeaders.init, from: \.fields)
+}
+
+extension HTTPHeaders.Field: WireRecord {
+    @usableFromInline
+    package static let layout = Layout(Self.init, \.name, \.value)
+}
+
+extension Layout<String> {
+    /// The name of an application or a session.
+    static var name: Self { text(limit: TransferSupervision.nameLimit) }
 }

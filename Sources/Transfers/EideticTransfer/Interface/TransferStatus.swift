@@ -8,17 +8,14 @@ package struct TransferStatus: Sendable, Hashable {
         case waiting = 1
         /// It has a connection, or is being connected.
         case running
-        /// The application has paused it.
         case paused
         /// It has ended; the event is not acknowledged.
         case finished
         case failed
         case cancelled
 
-        /// A Boolean value indicating whether the transfer has ended.
         package var isTerminal: Bool { rawValue >= Self.finished.rawValue }
 
-        /// The name that appears in JSON.
         package var name: String { "\(self)" }
     }
 
@@ -47,7 +44,6 @@ package struct TransferStatus: Sendable, Hashable {
     }
 }
 
-/// A reason for which a transfer waits.
 package struct WaitReason: Sendable, Hashable {
     /// The kinds of reasons.
     package enum Code: UInt8, WireValue, Hashable, CaseIterable {
@@ -76,7 +72,6 @@ package struct WaitReason: Sendable, Hashable {
         /// The time before which the transfer does not begin has not come.
         case earliestBegin
 
-        /// The name that appears in JSON.
         package var name: String { "\(self)" }
     }
 
@@ -88,4 +83,46 @@ package struct WaitReason: Sendable, Hashable {
         self.code = code
         self.text = text
     }
+}
+
+extension TransferStatus: WireRecord {
+    /// Creates the status of a transfer that has not begun.
+    package init(
+        identifier: TransferIdentifier,
+        session: String,
+        state: State,
+        kind: TransferRequest.Kind,
+        url: String,
+        note: [UInt8] = []
+    ) {
+        self.init(
+            identifier: identifier,
+            session: session,
+            state: state,
+            kind: kind,
+            url: url,
+            note: note,
+            completedBytes: 0
+        )
+    }
+
+    package static let layout = Layout(
+        Self.init,
+        Field(\.identifier),
+        Field(\.session, .name),
+        Field(\.state),
+        Field(\.kind),
+        Field(\.url),
+        Field(\.note),
+        Field(\.completedBytes, .number()),
+        Field(\.totalBytes, .optional(.number())),
+        Field(\.attemptCount, .number()),
+        Field(\.nextAttempt),
+        Field(\.reasons),
+        Field(\.lastError)
+    )
+}
+
+extension WaitReason: WireRecord {
+    package static let layout = Layout(Self.init, \.code, \.text)
 }

@@ -1,8 +1,5 @@
-import EideticCore
-
 /// The acknowledgements of events on their way to the transfer process, which confirms them.
 struct Acknowledgements {
-    /// The numbers that are to be sent.
     private var numbers: [UInt64] = []
     private var unconfirmedCount = 0
     /// The transfers of events that were handled, by their numbers, until the transfer process has confirmed that.
@@ -25,7 +22,6 @@ struct Acknowledgements {
         if let transfer { transfers[number] = transfer }
     }
 
-    /// Takes those that are to be sent.
     mutating func take() -> [UInt64] {
         defer { numbers = [] }
         return numbers

@@ -54,7 +54,6 @@ extension BackgroundURLSession.Event {
         }
     }
 
-    /// Returns the event of the progress of a task.
     static func progress(of task: TransferTask) -> Self? {
         switch task {
         case let task as DownloadTask: .didWriteData(task, task.progress)
@@ -63,7 +62,6 @@ extension BackgroundURLSession.Event {
         }
     }
 
-    /// Calls the method of a delegate.
     @MainActor
     func call(_ delegate: any BackgroundURLSessionDelegate, of session: BackgroundURLSession) {
         switch self {

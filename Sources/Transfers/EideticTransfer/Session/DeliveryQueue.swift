@@ -7,7 +7,6 @@ import EideticCore
 struct DeliveryQueue {
     /// An event of the queue.
     enum Content: Sendable {
-        /// A transfer has ended.
         case transferEnded(TransferEvent)
         /// A task has ended that the transfer process does not know.
         case taskFailed(identifier: UInt64, EideticError)
@@ -41,7 +40,6 @@ struct DeliveryQueue {
     /// A Boolean value indicating whether no event is waiting or being delivered.
     var isEmpty: Bool { waiting.isEmpty && current == nil }
 
-    /// Adds the end of a transfer.
     mutating func insert(_ event: TransferEvent, task: UInt64) -> Insertion {
         if handled.contains(event.number) { return .handled }
         guard known.insert(event.number).inserted else { return .known }

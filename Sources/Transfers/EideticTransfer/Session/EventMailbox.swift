@@ -9,7 +9,6 @@ final class EventMailbox: Sendable {
     fileprivate typealias Consumer = Waiter<Event?>
 
     fileprivate struct State {
-        /// The event that is being delivered.
         var event: Event?
         var delivery: Waiter<Bool>?
         /// The iterator that has the event; `nil` if none does.

@@ -168,7 +168,6 @@ extension TransferRequest {
 }
 
 extension TaskDescriptor {
-    /// The request for the transfer process.
     func transferRequest(adding fields: HTTPHeaders) -> TransferRequest {
         var transfer = TransferRequest(download: request.url)
         if let uploadedFile {

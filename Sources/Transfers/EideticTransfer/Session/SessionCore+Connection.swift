@@ -138,7 +138,6 @@ extension SessionCore {
         return kind == .upload ? UploadTask(record: record) : DownloadTask(record: record)
     }
 
-    /// Returns the reason for which a task waits.
     func waitingReason(of task: TransferTask) async throws(EideticError) -> String? {
         try await opened.value()
         guard let connection = withState({ $0.connection }) else { return "the transfer process is being started" }

@@ -101,7 +101,6 @@ extension SessionCore {
         fail(task, error: .cancelled)
     }
 
-    /// Changes the state in which a task is to be.
     func setGoal(_ goal: TaskGoal, of task: TransferTask) {
         guard task.record.setGoal(goal) else { return }
         withState { $0.tasks.markChanged(task) }

@@ -1,9 +1,6 @@
-import EideticCore
-
 /// The tasks of a session whose ends are not handled, and their changes on the way to the transfer process.
 struct SessionTasks {
     private var tasks: [UInt64: TransferTask] = [:]
-    /// The tasks of the transfers that the transfer process has.
     private var identifiers: [TransferIdentifier: UInt64] = [:]
     /// The tasks whose state the transfer process does not have, in the order of the application's calls.
     private var changed: [UInt64] = []
@@ -35,7 +32,6 @@ struct SessionTasks {
         return current
     }
 
-    /// Records the transfer of a task.
     mutating func confirm(_ task: TransferTask, transfer: TransferIdentifier) {
         identifiers[transfer] = task.taskIdentifier
     }

@@ -28,7 +28,6 @@ final class TaskRecord: Sendable {
     struct State {
         /// The number of the transfer in the transfer process; `nil` until it has stored the task.
         var transfer: TransferIdentifier?
-        /// The state that the application wants.
         var goal = TaskGoal.absent
         /// The state that the transfer process has confirmed.
         var confirmed = TaskGoal.absent
@@ -67,7 +66,6 @@ final class TaskRecord: Sendable {
     /// A copy of the state.
     var current: State { state.withLock { $0 } }
 
-    /// Changes the state.
     @discardableResult
     func update<Result>(_ change: (inout sending State) -> sending Result) -> Result {
         state.withLock { state in change(&state) }

@@ -1,5 +1,3 @@
-import EideticCore
-
 /// A flag that one loop waits for; signals that come while it works are joined into one.
 final class WorkSignal: Sendable {
     private let stream: AsyncStream<Void>

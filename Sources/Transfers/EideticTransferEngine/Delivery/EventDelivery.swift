@@ -10,7 +10,6 @@ package final class EventDelivery {
         let handler: (TransferNotification) -> Void
         /// A function that returns `false` while the receiver cannot take more.
         let canReceive: () -> Bool
-        /// The last event that was delivered to it.
         fileprivate var lastEvent: UInt64 = 0
         /// The last event of a finished session that was announced to it.
         fileprivate var finishedEvent: UInt64 = 0
@@ -75,7 +74,6 @@ package final class EventDelivery {
         if let session = store.sessions[session] { wakeIfFinished(session) }
     }
 
-    /// Removes all observers, as the session is removed.
     func removeObservers(of session: TransferSession) { observers[session.number] = nil }
 
     // MARK: Events

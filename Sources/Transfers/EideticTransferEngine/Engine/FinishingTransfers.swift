@@ -6,7 +6,6 @@ import Glibc
 ///
 /// It is used on the engine's thread.
 final class FinishingTransfers {
-    /// The end of a transfer.
     struct End {
         let number: UInt64
         let outcome: TransferEvent.Outcome

@@ -18,9 +18,7 @@ class RunningTransfer: FileExchangeDelegate {
     var exchange: FileExchange?
     /// The status of the last exchange that has ended; `nil` if its response had none.
     private(set) var lastStatus: Int?
-    /// The body of the response.
     var sink: BodySink?
-    /// The description of the body.
     var part: PartDescription?
     /// The decoding of the complete body; `nil` before, and for a body without a content coding.
     private(set) var decoding: BodyDecoding?

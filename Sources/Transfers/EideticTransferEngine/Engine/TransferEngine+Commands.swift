@@ -1,5 +1,4 @@
 package import EideticCore
-import EideticFetch
 package import EideticTransfer
 import Glibc
 
@@ -186,7 +185,6 @@ extension TransferEngine {
 }
 
 extension TransferCommand {
-    /// The number of files that belong to the command.
     fileprivate var uploadCount: Int {
         guard case .add(let requests, _) = self else { return 0 }
         return requests.count { $0.kind == .upload }

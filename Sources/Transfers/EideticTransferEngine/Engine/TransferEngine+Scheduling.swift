@@ -43,7 +43,6 @@ extension TransferEngine {
         )
     }
 
-    /// Records whether the network is metered.
     package func setMetered(_ isMetered: Bool) {
         conditions.isMetered = isMetered
         for number in conditions.transfers { makeReady(number) }

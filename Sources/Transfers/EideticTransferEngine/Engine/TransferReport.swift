@@ -1,5 +1,4 @@
 import EideticCore
-import EideticFetch
 import EideticTransfer
 
 /// The report of an engine about its transfers: their states, and the reasons for which they wait.
@@ -14,7 +13,6 @@ struct TransferReport {
     /// The number of bytes of statuses in one reply.
     private static let pageSize = 49_152
 
-    /// Returns one page of the transfers of an application.
     func page(
         of application: TransferApplication,
         session: String?,

@@ -22,12 +22,6 @@ final class UploadCopies {
     var isEmpty: Bool { pending.isEmpty }
 
     /// Copies files, and calls a function with the copies, or the error: `limitExceeded` if too much is under way.
-    ///
-    /// - Parameters:
-    ///   - uploads: The files.
-    ///   - application: The application.
-    ///   - limit: The bytes that the copies may have.
-    ///   - body: The function.
     func copy(_ uploads: [UploadFile], of application: TransferApplication, limit: Int, then body: @escaping Handler) {
         lastNumber += 1
         let files = files

@@ -122,9 +122,7 @@ struct JournalReader {
     static func decode(_ bytes: [UInt8]) -> (record: JournalRecord, secret: [UInt8])? {
         guard let lengths = lengths(bytes), !lengths.isInvalid,
             bytes.count == Journal.headSize + lengths.payload + lengths.secret
-        else {
-            return nil
-        }
+        else { return nil }
         let payload = Array(bytes[Journal.headSize..<Journal.headSize + lengths.payload])
         var reader = WireReader(Array(bytes[8..<Journal.headSize]))
         let checksum = (bytes[..<8] + payload).withUnsafeBytes { Checksum.value(of: $0) }

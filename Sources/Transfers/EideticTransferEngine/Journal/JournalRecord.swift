@@ -23,7 +23,6 @@ enum JournalRecord: Sendable {
     case acknowledged([UInt64])
 }
 
-/// A transfer as it was added.
 struct AddedTransfer: Sendable {
     var number: UInt64
     var session: UInt32
@@ -62,7 +61,6 @@ struct PartDescription: Sendable, Hashable {
     }
 }
 
-/// The end of a transfer.
 struct EndedTransfer: Sendable {
     var transfer: UInt64
     var event: UInt64

@@ -1,5 +1,3 @@
-import EideticCore
-
 /// Delays between attempts after failures of the transport: random, up to a bound that doubles.
 package struct Backoff: Sendable {
     /// The bound after the first failure.

@@ -30,7 +30,6 @@ struct ConditionWatch {
     /// The time of the next look; `nil` while nothing waits.
     var deadline: Duration? { held.isEmpty ? nil : nextCheck }
 
-    /// The transfers that wait.
     var transfers: [UInt64] { held.sorted() }
 
     /// The conditions that discretionary transfers wait for.

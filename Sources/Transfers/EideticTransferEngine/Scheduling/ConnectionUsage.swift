@@ -17,7 +17,6 @@ struct ConnectionUsage {
         count -= 1
     }
 
-    /// Returns the number of connections to a host.
     func count(host: UInt32) -> Int { hostCounts[host, default: 0] }
 
     func count(ofSession session: UInt32, host: UInt32) -> Int {

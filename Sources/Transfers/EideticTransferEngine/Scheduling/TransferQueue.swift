@@ -53,7 +53,6 @@ package struct TransferQueue {
 
     package func isFull(host: UInt32) -> Bool { usage.count(host: host) >= TransferLimits.connectionsPerHost }
 
-    /// Returns the number of connections of a session to a host.
     package func count(ofSession session: UInt32, host: UInt32) -> Int { usage.count(ofSession: session, host: host) }
 
     /// Adds a transfer that may start.

@@ -19,7 +19,6 @@ struct CodePages {
         }
     }
 
-    /// Returns the pages to the system.
     func release() {
         for range in ranges { madvise(UnsafeMutableRawPointer(bitPattern: range.start), range.length, MADV_DONTNEED) }
     }

@@ -1,5 +1,4 @@
 import EideticCore
-import EideticFetch
 import EideticTransfer
 import Glibc
 

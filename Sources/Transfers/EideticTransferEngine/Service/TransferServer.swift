@@ -1,6 +1,5 @@
 package import EideticCore
 package import EideticFetch
-import EideticTransfer
 import Glibc
 
 /// Serves the connections of applications, on the thread of a ``TransferEngine``.

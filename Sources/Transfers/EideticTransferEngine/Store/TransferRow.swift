@@ -21,7 +21,6 @@ struct TransferRow {
     var added: JournalPlace
     /// The last record of a response, or of the URL of an upload.
     var detail: JournalPlace?
-    /// The record of the end.
     var ended: JournalPlace?
     /// The number of its event; 0 for none.
     var event: UInt64 = 0

@@ -1,11 +1,8 @@
-import EideticTransfer
-
 /// The transfers in memory, by their numbers.
 ///
 /// The rows are in an array without gaps: a dictionary of them would have room for up to twice as many.
 struct TransferRows: Sequence {
     private var rows: [TransferRow] = []
-    /// The places of the rows in the array.
     private var places: [UInt64: UInt32] = [:]
 
     /// The numbers of the transfers, in no particular order.

@@ -3,14 +3,9 @@ import EideticHTTP
 import EideticTransfer
 import Glibc
 
-/// The additions and changes of transfers.
 extension TransferStore {
     /// Adds transfers; each upload has its file at `uploadPath` under a temporary name already.
     ///
-    /// - Parameters:
-    ///   - requests: The requests, and for uploads the paths and lengths of their files.
-    ///   - session: The session.
-    /// - Returns: The numbers of the transfers.
     /// - Throws: `limitExceeded`, or an error of the file system; then no transfer is added.
     func add(
         _ requests: [(request: TransferRequest, upload: (path: String, length: Int)?)],
@@ -70,7 +65,6 @@ extension TransferStore {
         insert(row, in: session)
     }
 
-    /// Returns the row of a transfer as it was added.
     func row(of added: AddedTransfer, at place: JournalPlace, in session: TransferSession) -> TransferRow {
         var row = TransferRow(
             number: added.number,

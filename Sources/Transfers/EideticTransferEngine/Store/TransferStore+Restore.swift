@@ -184,7 +184,6 @@ extension TransferStore {
 }
 
 extension TransferEvent.Outcome {
-    /// The state of a transfer with this outcome.
     var state: TransferStatus.State {
         switch self {
         case .finished: .finished

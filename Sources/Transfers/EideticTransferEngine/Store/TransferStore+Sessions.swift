@@ -1,9 +1,7 @@
 import EideticCore
-import EideticHTTP
 import EideticTransfer
 import Glibc
 
-/// The changes of sessions.
 extension TransferStore {
     /// Creates a session, or changes its settings.
     func openSession(

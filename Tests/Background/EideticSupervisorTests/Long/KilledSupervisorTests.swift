@@ -27,10 +27,7 @@ struct KilledSupervisorTests {
             "launch", "callback", "background", "termination", "quit", "reconnection", "budget",
         ].flatMap { ["--limit", "\($0)=3600000"] } + ["--limit", "idle=5", "--message-rate", "1000"]
 
-    @Test(
-        "B05 killed at random moments: nobody is lost, frozen for ever, or started twice",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B05 killed at random moments: nobody is lost, frozen for ever, or started twice", arguments: kinds)
     func kills(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.options)
         let members = (0..<Torture.repetitions(10, full: 50)).map { number in

@@ -97,10 +97,7 @@ struct ContinuedTests {
         await harness.finish()
     }
 
-    @Test(
-        "B10 it goes on when the supervisor is replaced, and its progress is shown again",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B10 it goes on when the supervisor is replaced, and its progress is shown again", arguments: kinds)
     func replaced(kind: FreezerKind) async throws {
         let harness = try await WakeHarness(kind, Self.short, withBus: true), daemon = harness.daemon
         let desktop = try await harness.start("notification-server")

@@ -147,10 +147,7 @@ struct WakeTests {
         await harness.finish()
     }
 
-    @Test(
-        "B12 requests run their handlers, also in a process that is launched for them",
-        arguments: ControlGroups.kinds
-    )
+    @Test("B12 requests run their handlers, also in a process that is launched for them", arguments: kinds)
     func requests(kind: FreezerKind) async throws {
         let harness = try await WakeHarness(kind)
         let daemon = harness.daemon

@@ -11,11 +11,11 @@ struct ImageCacheContentsTests {
         let directory = try TemporaryDirectory(named: "namespaces")
         let one = try ImageCache(namespace: "one", in: directory.path)
         let two = try ImageCache(namespace: "../two", in: directory.path)
-        #expect(one.blocking.diskUsage == DiskCache.Usage())
+        #expect(one.blockingDiskUsage == DiskCache.Usage())
         #expect(one.memoryCost == .zero)
         #expect(one.memoryCount == 0)
         try await one.insert(try TestImage.image(), for: "a")
-        #expect(one.blocking.diskUsage.entryCount == 1)
+        #expect(one.blockingDiskUsage.entryCount == 1)
         #expect(one.memoryCount == 1)
         #expect(one.memoryCost == 192)
         #expect(try !two.blocking.contains("a"))
@@ -55,7 +55,7 @@ struct ImageCacheContentsTests {
         #expect(try cache.blocking.tiers(containing: "d") == .disk)
         try cache.blocking.removeAll(from: .disk)
         #expect(try !cache.blocking.contains("d"))
-        #expect(cache.blocking.diskUsage == DiskCache.Usage())
+        #expect(cache.blockingDiskUsage == DiskCache.Usage())
     }
 
     @Test("C08 a transformed image is removed from memory by its own key, and the image itself stays")
@@ -122,7 +122,7 @@ struct ImageCacheContentsTests {
         try fixture.cache.blocking.removeAll()
         #expect(try await fixture.cache.image(for: .init(key)) != nil)
         #expect(try fixture.directory.contents(of: "bundle/\(MD5.hexadecimal(Array("broken".utf8)))") == [1, 2, 3])
-        #expect(fixture.cache.blocking.diskUsage.entryCount == 0)
+        #expect(fixture.cache.blockingDiskUsage.entryCount == 0)
     }
 
     @Test("C04 an image of an SDWebImage directory is decoded within the limits of pixels", arguments: [19, 20, 21])
@@ -148,11 +148,11 @@ struct ImageCacheContentsTests {
         #expect(
             errorCode { try tiny.disk.blocking.insert([UInt8](repeating: 1, count: 20), for: "a") } == .limitExceeded
         )
-        #expect(tiny.cache.blocking.diskUsage.entryCount == 0)
+        #expect(tiny.cache.blockingDiskUsage.entryCount == 0)
         let large = try ImageCacheFixture()
         try large.disk.blocking.insert([UInt8](repeating: 1, count: 20), for: "a")
         #expect(try large.disk.blocking.sweep(downTo: 10).evictedCount == 1)
-        #expect(large.cache.blocking.diskUsage.entryCount == 0)
+        #expect(large.cache.blockingDiskUsage.entryCount == 0)
     }
 }
 

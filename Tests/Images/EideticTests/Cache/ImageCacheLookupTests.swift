@@ -129,6 +129,6 @@ struct ImageCacheLookupTests {
         #expect(try !fixture.cache.blocking.contains("a"))
         #expect(try await fixture.cache.image(for: "a") == nil)
         #expect(try fixture.disk.blocking.removeExpired() == 1)
-        #expect(fixture.cache.blocking.diskUsage.entryCount == 0)
+        #expect(fixture.cache.blockingDiskUsage.entryCount == 0)
     }
 }

@@ -165,7 +165,7 @@ struct ImageCacheStoringTests {
         var metadata = DiskCache.Metadata()
         metadata.extendedData = [1, 2, 3]
         try await fixture.cache.insert(try TestImage.image(), for: "a", metadata: metadata)
-        #expect(try fixture.cache.blocking.metadata(for: "a")?.extendedData == [1, 2, 3])
+        #expect(try await fixture.cache.metadata(for: "a")?.extendedData == [1, 2, 3])
         let hit = try await fixture.cache.lookup("a", includingData: true)
         #expect(hit?.source == .memory)
         #expect(hit?.metadata?.extendedData == [1, 2, 3])

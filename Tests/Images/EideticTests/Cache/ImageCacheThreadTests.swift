@@ -19,8 +19,6 @@ struct ImageCacheThreadTests {
             { _ = try await $0.cache.bytes(for: "a") },
             { _ = try await $0.cache.lookup("a") },
             { _ = try await $0.cache.contains("b") },
-            { _ = try await $0.cache.metadata(for: "b") },
-            { _ = try await $0.cache.diskUsage },
             { _ = try await $0.image(for: ImageRequest(resource, cachePolicy: .afterStorage)) },
             { _ = $0.cachedImage(for: ImageRequest(resource)) },
             { $0.cache.disk?.setHooks(.init()) },

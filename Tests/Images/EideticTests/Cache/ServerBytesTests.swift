@@ -38,9 +38,9 @@ struct ServerBytesTests {
         try await cache.insert(bytes: png, for: "bytes", timeToLive: .seconds(60))
         try await cache.insert(bytes: png, for: "default")
         for key in ["image", "bytes"] {
-            let expiration = try #require(try cache.blocking.metadata(for: .init(key))?.expirationTime)
+            let expiration = try #require(try await cache.metadata(for: .init(key))?.expirationTime)
             #expect((start + .seconds(60)...Timestamp.now + .seconds(60)).contains(expiration), "\(key)")
         }
-        #expect(try cache.blocking.metadata(for: "default")?.expirationTime == nil)
+        #expect(try await cache.metadata(for: "default")?.expirationTime == nil)
     }
 }

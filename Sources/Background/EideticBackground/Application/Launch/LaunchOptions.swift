@@ -24,7 +24,6 @@ public struct LaunchOptions: Sendable, Hashable {
     /// It is `nil` if none was saved, or if the previous launch crashed, so that a bad archive is not restored twice.
     public let archive: [UInt8]?
 
-    /// Creates options.
     package init(reason: Reason = .user, isInBackground: Bool = false, archive: [UInt8]? = nil) {
         self.reason = reason
         self.isInBackground = isInBackground

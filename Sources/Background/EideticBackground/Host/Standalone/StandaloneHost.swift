@@ -1,6 +1,6 @@
 import EideticCore
-import Glibc
 import EideticLifecycle
+import Glibc
 
 /// The host of the state machine in this process, where there is no supervisor: waits for events, and performs the
 /// effects.
@@ -204,5 +204,71 @@ final class StandaloneHost {
                 for effect in transition(on: open, at: moment) { perform(effect) }
             }
         }
+    }
+
+    func perform(_ effect: LifecycleEffect) {
+        switch effect {
+        case .deliver(let callback, _): performer.deliver(callback, at: now)
+        case .setTaskPhase(let phase, let deadline):
+            application.tasks.setPhase(phase, deadline: deadline.map { $0 + time.lost })
+        case .expireTasks: performer.expireTasks()
+        case .freezeProcess: stopProcess()
+        case .commitSuspension: break
+        case .thawProcess: Log.write(.info, category: .background, message: "resumed")
+        case .deliverNotices: performer.deliverNotices(at: now)
+        case .saveArchive: performer.saveArchive()
+        case .deleteArchive: performer.archive?.delete()
+        case .deliverMemoryWarning(let level):
+            performer.deliverMemoryPressure(MemoryPressure(number: level))
+        case .extendStopTimeout(let duration): performer.serviceManager.extendStopTimeout(by: duration)
+        case .releaseSleepInhibitor: loginManager?.allowSleep()
+        case .acquireSleepInhibitor: loginManager?.inhibitSleep()
+        case .exitProcess: performer.exitProcess()
+        case .killProcess(let reason): killProcess(for: reason)
+        // The others are effects for a supervisor: a process cannot start, throttle or report itself.
+        case .spawnProcess, .refuse, .warnAboutLocks, .throttleProcess, .penalizeWake, .cancelTransfers, .reportExit,
+            .reportWake, .reportURL:
+            break
+        }
+    }
+
+    /// Stops this process as Ctrl-Z does, once no task is open and none can start.
+    func stopProcess() {
+        let moment = now
+        guard application.tasks.closeIfIdle() else {
+            let open = application.tasks.count
+            return pendingEvents.append((.processFrozen(.first, openTasks: open, blocksOthers: false), moment))
+        }
+        performer.setState(.suspended, at: moment)
+        application.noticeCenter.suspend()
+        // Directed to this thread, which therefore stops here; the others stop with it.
+        raise(SIGSTOP)
+        // The process was continued; the time in between is not charged.
+        skipStoppedTime()
+        pendingEvents.append((.processFrozen(.first, openTasks: 0, blocksOthers: false), moment))
+        // What happened meanwhile is known before the application continues.
+        performer.readNotices()
+        // Not by SIGCONT, which may be read after a later signal, or have a handler of the application's own.
+        pendingEvents.append((resumeByJobControl(), now))
+    }
+
+    /// Kills this process for a violation, after saving the report.
+    func killProcess(for reason: KillReason) {
+        let report = KillReport(reason: reason, openTasks: application.tasks.names).text
+        performer.archive?.saveReport(report)
+        performer.serviceManager.reportStatus(report)
+        printReport("eidetic: \(report)\n")
+        kill(getpid(), SIGKILL)
+        // The signal may take a moment to arrive.
+        while true { pause() }
+    }
+
+    /// Writes to the standard error if it is ready; a missing reader must neither delay nor change the end.
+    private func printReport(_ line: String) {
+        signal(SIGPIPE, SIG_IGN)
+        var polled = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&polled, 1, 0) == 1 else { return }
+        // A pipe that is ready accepts a page without blocking, and a report is shorter.
+        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     }
 }

@@ -1,11 +1,9 @@
-import EideticCore
 import EideticSupervision
 
 /// The reports that no task is open, of which there are no more than the supervisor reads.
 ///
 /// Other messages have a quarter of what it reads.
 package struct IdleReports {
-    /// A Boolean value indicating whether a report waits.
     package var isDue = false
     private var bucket: MessageBucket
 

@@ -108,7 +108,6 @@ extension SupervisedHost {
 }
 
 extension PresentationMessage {
-    /// The events that lead to this presentation.
     fileprivate var events: [LifecycleEvent] {
         [isFocused ? .activate : .deactivate, isVisible ? .show : .enterBackground]
     }

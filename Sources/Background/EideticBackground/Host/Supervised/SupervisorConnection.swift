@@ -16,7 +16,6 @@ final class SupervisorConnection {
 
     private let socket: PacketSocket
     private var waiting: [(bytes: [UInt8], descriptor: KeptDescriptor?)] = []
-    /// A Boolean value indicating whether the supervisor has welcomed this application.
     var isWelcome = false
 
     init(_ socket: PacketSocket) { self.socket = socket }
@@ -29,7 +28,6 @@ final class SupervisorConnection {
         if message == .leaving || waiting.last?.bytes != bytes { waiting.append((bytes, nil)) }
     }
 
-    /// Sends a message with a descriptor.
     func send(_ message: ApplicationMessage, with descriptor: KeptDescriptor?) {
         waiting.append((WireWriter.encode(message), descriptor))
     }
@@ -48,7 +46,6 @@ final class SupervisorConnection {
         }
     }
 
-    /// Receives one message.
     func receive() -> Reception {
         do {
             switch try socket.receive() {

@@ -1,4 +1,3 @@
-import EideticCore
 import EideticSupervision
 
 /// A presenter for programs in a terminal: its foreground process group is in the foreground.

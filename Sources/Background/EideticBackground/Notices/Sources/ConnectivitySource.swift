@@ -1,5 +1,4 @@
 import CNetwork
-import EideticCore
 import Glibc
 
 /// A source of notices that other network interfaces are connected: the kernel reports a change, and the interfaces are

@@ -9,7 +9,6 @@ final class NoticeSources: Sendable {
     struct Paths: Sendable {
         /// The directory of the system's settings: `/etc`, except in tests.
         var systemDirectory = "/etc"
-        /// The settings files of the application.
         var settingsFiles: [String] = []
 
         fileprivate var targets: [FileChangeSource.Target] {

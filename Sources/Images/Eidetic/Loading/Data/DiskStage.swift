@@ -278,7 +278,6 @@ extension DiskStage {
 struct StoredEntry: Sendable {
     /// The entry with the bytes on disk.
     let entry: DiskCache.Entry
-    /// The encoded image.
     let bytes: [UInt8]
     /// A Boolean value indicating whether the entry is older than the disk cache's maximum age.
     let isExpired: Bool
@@ -294,7 +293,6 @@ struct StoredEntry: Sendable {
 
     var fields: [HTTPField] { entry.metadata.headers }
 
-    /// The response as a cache sees it.
     var response: ResponseFreshness.Response { entry.metadata.storedResponse }
 }
 

@@ -101,7 +101,6 @@ final class PartStore: Sendable {
     /// Begins a download that may leave a part, or the write of one.
     func begin() { pending.withLock { $0.count += 1 } }
 
-    /// Ends a download or a write.
     func end() {
         let waiters = pending.withLock { pending in
             pending.count -= 1

@@ -8,10 +8,8 @@ import Glibc
 /// Small images are kept as pixels, opaque ones as JPEG of more than 42 dB, all others without loss as PNG.
 /// docs/decisions has the figures.
 enum DerivedImageCoding {
-    /// An encoded image.
     struct Encoded: Sendable {
         let bytes: [UInt8]
-        /// The processor time of decoding it.
         let decodingTime: Duration
     }
 

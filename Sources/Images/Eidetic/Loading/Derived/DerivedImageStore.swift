@@ -13,7 +13,6 @@ final class DerivedImageStore: Sendable {
         let original: String
         let imageKey: CacheKey
         let record: DerivedImageRecord
-        /// The processor time that making it took.
         let makingTime: Duration
         /// The image; `nil` if those that wait hold enough memory, so that the memory cache must still have it.
         let image: Image?
@@ -31,7 +30,6 @@ final class DerivedImageStore: Sendable {
         var queue: [Pending] = []
         /// A Boolean value indicating whether a task writes the images, or waits until it may.
         var isDraining = false
-        /// The image that is being written.
         var active: (key: String, checksum: UInt64)?
         /// The images that proved not to pay, by their names and the bytes that they were made from.
         var refused: Set<Refusal> = []

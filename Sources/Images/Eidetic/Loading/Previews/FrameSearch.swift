@@ -16,7 +16,6 @@ struct FrameSearch: Sendable {
     private enum Method {
         /// The format is not known yet.
         case undetermined
-        /// A scanner finds the frame.
         case scanning(FrameScanner)
         /// The frame is found by attempts to decode it.
         case attempting
@@ -105,7 +104,6 @@ struct FrameSearch: Sendable {
 struct ArrivingAnimation: Sendable {
     /// The image that was reported; `nil` before the first frame.
     private(set) var image: Image?
-    /// The number of bytes that the animation has.
     private(set) var byteCount = 0
     /// The bytes of which the animation has the first ones.
     private var data: PartialData?
@@ -130,8 +128,6 @@ struct ArrivingAnimation: Sendable {
     mutating func releaseData() -> PartialData? { data.take() }
 
     /// Ends the animation: with the rest of its bytes, or after an error.
-    ///
-    /// - Returns: The image, if it has all bytes and goes on.
     func complete(with result: Result<EncodedImage, EideticError>) -> Image? {
         guard let image, let animation = image.streamed else { return nil }
         switch result {

@@ -1,4 +1,3 @@
-import EideticCodecs
 import EideticCore
 
 /// Decodes previews from the bytes received so far.
@@ -68,8 +67,6 @@ final class PreviewGenerator: Sendable {
     func stop() { _ = state.withLock { state in (state.source.stop(), state.animation.releaseData()) } }
 
     /// Ends the animation that was reported, if there is one: with the rest of its bytes, or after an error.
-    ///
-    /// - Returns: The image of the animation, if it has the bytes and goes on.
     func finish(with result: Result<EncodedImage, EideticError>) -> Image? {
         let animation = state.withLock { state in
             state.animation.isOpen = false
@@ -154,7 +151,6 @@ struct PreviewSource {
     private var latest: PartialData?
     /// The decoder of `data`, which holds memory from one preview to the next.
     private(set) var decode: Decode?
-    /// A Boolean value indicating whether a turn has begun.
     var isBusy = false
     /// The number of bytes from which on the next preview is made.
     private(set) var nextByteCount = minimumStep
@@ -171,8 +167,6 @@ struct PreviewSource {
     }
 
     /// Begins again if the bytes are those of another response than before.
-    ///
-    /// - Returns: A Boolean value indicating whether they are, and the decoder that was replaced.
     mutating func restart(with data: PartialData) -> (isOther: Bool, replaced: Decode?) {
         guard self.data !== data else { return (false, nil) }
         let replaced = decode

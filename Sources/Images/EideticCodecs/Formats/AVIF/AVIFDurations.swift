@@ -1,5 +1,4 @@
 #if AVIF
-import EideticCore
 
 /// A reader of the frame durations of an AVIF sequence.
 ///

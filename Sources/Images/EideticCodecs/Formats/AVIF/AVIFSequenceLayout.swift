@@ -20,7 +20,6 @@ struct AVIFSequenceLayout {
     let movieSize: Int
     /// The position of the movie's duration, of 64 bits.
     let movieDuration: Int
-    /// The movie's duration.
     let movieLength: UInt64
 
     /// Finds the positions; `nil` if the file is no sequence, has an edit list, or another form than libavif gives it.

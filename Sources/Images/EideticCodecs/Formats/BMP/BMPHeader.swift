@@ -23,9 +23,7 @@ struct BMPHeader {
     let channels: [eidetic_bitmap_channel]
     /// The palette's offset, its number of colours and its bytes per colour.
     let palette: (offset: Int, count: Int, stride: Int)
-    /// The offset of the pixels.
     let pixelOffset: Int
-    /// The range of the embedded colour profile.
     let profile: Range<Int>?
 
     /// A Boolean value indicating whether pixels have an alpha channel.

@@ -4,7 +4,6 @@ import EideticCore
 ///
 /// - SeeAlso: GIF 89a, appendix A; the Netscape 2.0 application block.
 struct GIFStructure {
-    /// One frame.
     struct Frame {
         var area: FrameArea
         var duration: Duration
@@ -17,7 +16,6 @@ struct GIFStructure {
         var codeSize: Int
         /// The compressed pixels in their sub-blocks, as far as the bytes reach.
         var data: UnsafeRawBufferPointer
-        /// The offset of the frame.
         var offset: Int
     }
 

@@ -1,5 +1,4 @@
 #if AVIF || HEIF
-import EideticCore
 
 /// The items of a HEIF file by their identifiers: types, properties, references and the places of their data.
 ///
@@ -26,7 +25,6 @@ struct HEIFItemIndex {
     private var parts: [Int: [Int]] = [:]
     var extents: [Int: [Extent]] = [:]
     private var auxiliaries: [Int: [Int]] = [:]
-    /// The identifier of the primary item.
     let primaryItem: Int
 
     /// Reads the tables of a file; `nil` if it has no primary item.
@@ -169,7 +167,6 @@ struct HEIFItemIndex {
         }
     }
 
-    /// Returns the items with the alpha of an item.
     private func alphaItems(of item: Int) -> [Int] {
         (auxiliaries[item] ?? []).filter { properties(of: $0, named: "auxC").contains(where: HEIFItems.isAlpha) }
     }

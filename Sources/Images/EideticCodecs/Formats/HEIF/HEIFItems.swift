@@ -6,7 +6,6 @@ import EideticCore
 /// - SeeAlso: ISO/IEC 23008-12, 6.5 and 9.3 (`ipma`).
 struct HEIFItems {
     private let meta: UnsafeRawBufferPointer
-    /// The identifier of the primary item.
     let primaryItem: Int
 
     /// Finds the `meta` box; `nil` if it is missing or incomplete.

@@ -1,5 +1,4 @@
 #if AVIF || HEIF
-import EideticCore
 
 /// The metadata in the items of a HEIF file.
 ///

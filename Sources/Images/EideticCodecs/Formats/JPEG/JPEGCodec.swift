@@ -108,8 +108,6 @@ enum JPEGCodec: ImageCodec {
     }
 
     /// Reads all rows, or with `stopsAtEnd` those before the end of a file that is truncated.
-    ///
-    /// - Returns: The number of rows.
     private static func readRows(
         from decoder: borrowing JPEGDecoder,
         into memory: UnsafeMutableRawBufferPointer,

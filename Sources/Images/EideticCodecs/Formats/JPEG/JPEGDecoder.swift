@@ -33,7 +33,6 @@ struct JPEGDecoder: ~Copyable {
         )
     }
 
-    /// The size of the output rows.
     var outputSize: PixelSize {
         PixelSize(
             width: Int(eidetic_jpeg_output_width(handle)),
@@ -41,7 +40,6 @@ struct JPEGDecoder: ~Copyable {
         )
     }
 
-    /// The colour model of the output rows.
     var outputModel: eidetic_jpeg_model { eidetic_jpeg_output_model(handle) }
 
     /// Reads one more row of blocks of an image with several scans.
@@ -53,12 +51,9 @@ struct JPEGDecoder: ~Copyable {
         return done == 0
     }
 
-    /// Starts the output of rows.
     func startOutput() throws(EideticError) { try check(eidetic_jpeg_start(handle)) }
 
     /// Decodes up to `count` rows.
-    ///
-    /// - Returns: The number of decoded rows.
     func readRows(into rows: UnsafeMutableRawPointer, bytesPerRow: Int, count: Int) throws(EideticError) -> Int {
         var read: UInt32 = 0
         let target = rows.assumingMemoryBound(to: UInt8.self)

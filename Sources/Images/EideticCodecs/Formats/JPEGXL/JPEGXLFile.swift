@@ -25,7 +25,6 @@ final class JPEGXLFile {
 
     deinit { eidetic_jxl_close(handle) }
 
-    /// A Boolean value indicating whether the file is an animation.
     var isAnimated: Bool { info.is_animated }
 
     var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
@@ -190,10 +189,7 @@ final class JPEGXLFile {
     ///
     /// - SeeAlso: ISO/IEC 18181-2, 9.3, 9.4 and 9.5.
     static func metadata(of file: UnsafeRawBufferPointer) -> ImageMetadata {
-        ImageMetadata(
-            exif: box("Exif", of: file).flatMap(ExifBlock.content),
-            xmp: box("xml ", of: file)
-        )
+        ImageMetadata(exif: box("Exif", of: file).flatMap(ExifBlock.content), xmp: box("xml ", of: file))
     }
 
     /// Returns the content of the first box of a type; `nil` if it is missing, damaged or too large.

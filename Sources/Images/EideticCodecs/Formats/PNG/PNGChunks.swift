@@ -69,7 +69,6 @@ struct PNGChunks: Sequence, IteratorProtocol {
     }
 }
 
-/// A writer of the chunks of a PNG.
 struct PNGChunkWriter {
     /// The file so far.
     private(set) var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

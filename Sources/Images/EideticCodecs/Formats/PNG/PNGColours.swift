@@ -5,7 +5,6 @@
 ///
 /// - SeeAlso: PNG (third edition), section 4.3 and 11.3.2.
 struct PNGColours {
-    /// Primaries and transfer characteristics.
     private var codePoints: (primaries: Int, transfer: Int)?
     /// The compressed colour profile, from behind its name.
     private var compressedProfile: UnsafeRawBufferPointer?

@@ -118,9 +118,7 @@ struct StyleVariables {
             position = max(name.endIndex, start + 1)
             guard name.starts(with: "--".utf8), name.count > 2,
                 start == text.startIndex || !Self.isName(text[start - 1])
-            else {
-                continue
-            }
+            else { continue }
             let rest = text[name.endIndex...].drop(while: Self.isSpace)
             guard rest.first == UInt8(ascii: ":") else { continue }
             let value = rest.dropFirst().drop(while: Self.isSpace).prefix { !Self.endsOfValue.contains($0) }

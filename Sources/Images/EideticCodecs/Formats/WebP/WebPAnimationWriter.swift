@@ -32,7 +32,6 @@ final class WebPAnimationWriter {
 
     deinit { WebPAnimEncoderDelete(encoder) }
 
-    /// Adds a frame.
     func add(_ frame: Image.Frame) throws(EideticError) {
         let pixels = try frame.pixels.unpremultiplied()
         let size = pixels.size
@@ -54,7 +53,6 @@ final class WebPAnimationWriter {
         time = sum
     }
 
-    /// Returns the file.
     func finish() throws(EideticError) -> [UInt8] {
         var data = WebPData()
         WebPDataInit(&data)

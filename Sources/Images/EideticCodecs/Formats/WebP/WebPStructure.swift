@@ -17,7 +17,6 @@ struct WebPStructure {
 
     private(set) var size = PixelSize(width: 0, height: 0)
     private(set) var hasAlpha = false
-    /// A Boolean value indicating whether the still image is lossless.
     private(set) var isLossless = false
     private var hasAlphaChunk = false
     private(set) var orientation = ImageOrientation.up

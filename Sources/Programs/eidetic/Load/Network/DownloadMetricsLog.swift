@@ -6,13 +6,11 @@ import EideticFetch
 final class DownloadMetricsLog: Sendable {
     private let lines = Guarded<[String]>([])
 
-    /// Appends the metrics of a download.
     func append(request: FetchRequest, result: Result<FetchResponse, EideticError>) {
         let line = JSON.object(Self.members(request: request, result: result)).text
         lines.withLock { $0.append(line) }
     }
 
-    /// The encoded lines.
     var bytes: [UInt8] { lines.withLock { $0.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } } }
 
     private static func members(

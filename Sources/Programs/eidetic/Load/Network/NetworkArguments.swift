@@ -7,13 +7,11 @@ import EideticHTTP
 
 /// The values of the network options of a command line.
 struct NetworkArguments: Sendable {
-    /// The configuration of the downloader.
     let configuration: Downloader.Configuration
     /// A Boolean value indicating whether no requests are sent.
     let isOffline: Bool
     /// A Boolean value indicating whether cached images are used by the rules of HTTP.
     let isHTTP: Bool
-    /// The file for the metrics.
     let metricsFile: String?
 
     /// A Boolean value indicating whether the URLs that wait for a download start from the end of the list.

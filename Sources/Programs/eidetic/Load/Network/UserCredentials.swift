@@ -33,7 +33,6 @@ enum UserCredentials: Sendable {
         }
     }
 
-    /// Returns the credentials for a server.
     func credentials(for url: String) -> Credentials? {
         switch self {
         case .none: nil

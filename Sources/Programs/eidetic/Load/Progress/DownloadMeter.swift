@@ -1,5 +1,4 @@
 import EideticCore
-import EideticFetch
 
 /// The progress of one download, reported to a display.
 final class DownloadMeter: Sendable {
@@ -8,7 +7,6 @@ final class DownloadMeter: Sendable {
 
     init(display: ProgressDisplay) { self.display = display }
 
-    /// Reports the progress of the download.
     func update(_ progress: LoadProgress) {
         update { _ in (progress.received, max(progress.received, progress.expected ?? 0)) }
     }

@@ -1,0 +1,20 @@
+import Eidetic
+import EideticCore
+import EideticStore
+
+/// What the tiers of a cache without a key hook have.
+extension ImageCache {
+    func metadata(for key: Key) async throws -> DiskCache.Metadata? {
+        try await disk?.lookup.load { lookup throws(EideticError) in try lookup.info(for: key.text)?.metadata }
+    }
+
+    var diskUsage: DiskCache.Usage {
+        get async throws { try await disk?.usage ?? DiskCache.Usage() }
+    }
+
+    var blockingDiskUsage: DiskCache.Usage { disk?.blocking.usage ?? DiskCache.Usage() }
+
+    var memoryCost: ByteCount { memory.images.totalCost }
+
+    var memoryCount: Int { memory.images.count }
+}
