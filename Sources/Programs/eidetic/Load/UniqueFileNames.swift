@@ -66,7 +66,8 @@ struct UniqueFileNames {
     static func stem(of url: String) -> String {
         guard url.prefix(5).lowercased() != "data:" else { return "image" }
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let parts = path.split(separator: UInt8(ascii: "/")).dropFirst(Substring(path).contains("://") ? 1 : 0)
+        let components = path.split(separator: UInt8(ascii: "/"))
+        let parts = components.dropFirst(components.first?.last == UInt8(ascii: ":") ? 1 : 0)
         let last = parts.last.map { sanitized(percentDecoded($0)) } ?? ""
         let isHost = parts.count == 1
         let stem = isHost ? last : removingExtension(last)
