@@ -37,9 +37,10 @@ struct ShowTests {
         let cells = result.outputText.split(separator: "\n").filter { $0.contains("▀") || $0.contains("▄") }
         #expect(cells.count == 1 && cells.first?.count { "▀▄".contains($0) } == 2, "\(cells)")
         // The colour of one half is that of the character, of the other one that of its background.
+        // libchafa 1.14 makes 249 of 250.
         let colors = (cells.first ?? "").matches(of: /[34]8;2;(\d+);(\d+);(\d+)/)
-            .map { [Int($0.1), Int($0.2), Int($0.3)] }
-        #expect(Set(colors) == [[250, 0, 0], [0, 0, 250]], "\(colors)")
+            .map { [$0.1, $0.2, $0.3].map { $0 == "249" ? "250" : String($0) } }
+        #expect(Set(colors) == [["250", "0", "0"], ["0", "0", "250"]], "\(colors)")
     }
 
     @Test("kitty receives the pixels of an image that fits")

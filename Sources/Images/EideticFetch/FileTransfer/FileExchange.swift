@@ -14,7 +14,7 @@ package final class FileExchange: CurlReceiver {
     var failure: EideticError?
     /// The status of the response as soon as its first line has arrived; `nil` before, and after provisional responses.
     package var status: Int? { lineParser.head.status >= 200 ? lineParser.head.status : nil }
-    private var lineParser = HeadLineParser()
+    private(set) var lineParser = HeadLineParser()
     private let clock: () -> Duration
 
     /// The largest size of the head of a response.
