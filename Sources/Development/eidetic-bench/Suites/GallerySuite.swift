@@ -27,21 +27,29 @@ private struct GalleryRun {
         self.count = count
         directory = try TemporaryDirectory(named: "gallery")
         let location = "access_log off; location /p/ { alias \(photographs.directory)/; }"
-        server = try await Nginx(.init(server: location))
-        let names = photographs.names
+        let server = try await Nginx(.init(server: location)), names = photographs.names
+        self.server = server
         // Each image has a URL of its own, which the server does not look at.
         let list = (0..<count).map { "\(server.url)/p/\(names[$0 % names.count])?\($0)\n" }
         try directory.write(Array(list.joined().utf8), to: "list")
         let size = ["-screen", "0", "1280x900x24", "-displayfd", "1", "-nolisten", "tcp"]
-        screen = try Subprocess("Xvfb", arguments: size)
-        guard await screen.waitForOutput("\n") else {
-            throw EideticError(.refused, message: "Xvfb did not start: \(screen.errorsSoFar)")
-        }
+        screen = try await Self.start("Xvfb", arguments: size, awaiting: "\n")
         let places: [String: String?] = ["DISPLAY": Self.name(of: screen), "HOME": directory.path]
-        manager = try Subprocess("openbox", arguments: ["--startup", "echo started"], environment: places)
-        guard await manager.waitForOutput("started") else {
-            throw EideticError(.refused, message: "openbox did not start: \(manager.errorsSoFar)")
+        let startup = ["--startup", "echo started"]
+        manager = try await Self.start("openbox", arguments: startup, environment: places, awaiting: "started")
+    }
+
+    private static func start(
+        _ program: String,
+        arguments: [String],
+        environment: [String: String?] = [:],
+        awaiting output: String
+    ) async throws -> Subprocess {
+        let process = try Subprocess(program, arguments: arguments, environment: environment)
+        guard await process.waitForOutput(output) else {
+            throw EideticError(.refused, message: "\(program) did not start: \(process.errorsSoFar)")
         }
+        return process
     }
 
     private static func name(of screen: Subprocess) -> String { ":" + screen.outputSoFar.filter(\.isNumber) }
