@@ -56,7 +56,9 @@ package struct ShortThaws: ApplicationComponent {
     private var waiting: Set<Source> = []
     /// The time of a further one for answers to a bus for which the last one was too short.
     private var repetition: Duration?
-    /// The number of further ones that follow, and of those that may follow; 0 unless a bus was the source.
+    /// The number of further ones that follow, and of those that may follow: 0 unless a bus was the source.
+    ///
+    /// The second number outlives a continuation in the background, so that one call does not cause them without end.
     private var repetitions = 0
     private var repetitionsLeft = 0
     private var isAtWork = false
@@ -81,7 +83,7 @@ package struct ShortThaws: ApplicationComponent {
     }
 
     private mutating func begin(at now: Duration) -> [ApplicationEffect] {
-        for source in waiting { counts[source, default: 0] += 1 }
+        for source in waiting.isEmpty ? [.bus] : waiting { counts[source, default: 0] += 1 }
         let isAnswering = waiting.contains(.bus)
         repetitions = isAnswering ? Self.repetitionCount : max(0, repetitions - 1)
         repetitionsLeft = isAnswering ? Self.repetitionLimit : max(0, repetitionsLeft - 1)
@@ -122,9 +124,9 @@ package struct ShortThaws: ApplicationComponent {
     /// Continues the suspended application in the background, where it is suspended again as any other.
     package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
         end = nil
+        isContinued = view.process != nil && repetitionsLeft > 0
         forgetRepetitions()
         guard let process = view.process else { return [] }
-        isContinued = true
         let change = LifecycleEvent.openTaskCountChanged(openTasks, process: process.identity)
         return [.handle(.resumeInBackground)] + (openTasks > 0 ? [.handle(change)] : [])
     }
@@ -132,7 +134,7 @@ package struct ShortThaws: ApplicationComponent {
     private mutating func forgetRepetitions() {
         repetition = nil
         repetitions = 0
-        repetitionsLeft = 0
+        if !isContinued { repetitionsLeft = 0 }
     }
 
     /// Delays the next attempt; returns `false` if that was attempted often enough.
@@ -154,13 +156,12 @@ package struct ShortThaws: ApplicationComponent {
                 end = nil
                 waiting = []
                 nextLook = nil
+                if ![.background, .suspending].contains(view.lifecycle.state) { isContinued = false }
                 forgetRepetitions()
-                if view.lifecycle.state != .background { isContinued = false }
             } else if isContinued {
                 isContinued = false
                 repetition = view.now + Self.pause
                 repetitions = Self.repetitionCount
-                repetitionsLeft = Self.repetitionLimit
             }
             return []
         case .deadline:

@@ -235,6 +235,13 @@ struct ProcessPartTests {
             #expect(effects.events == [.resumeInBackground])
             _ = thaws.handle(.settled, in: ApplicationView.running(state).at(start))
             #expect(thaws.deadline == nil)
+            if state == .background {
+                // Its freeze is not confirmed at once.
+                var suspending = ApplicationView.running(state)
+                _ = suspending.lifecycle.handle(.deadlineReached, at: suspending.lifecycle.nextDeadline ?? start)
+                #expect(suspending.lifecycle.state == .suspending)
+                _ = thaws.handle(.settled, in: suspending)
+            }
             let later = suspended.at(start + .seconds(9))
             _ = thaws.handle(.settled, in: later)
             #expect(thaws.deadline == (state == .background ? start + .seconds(9) + ShortThaws.pause : nil))
@@ -243,6 +250,24 @@ struct ProcessPartTests {
             _ = thaws.end(.verified, in: suspended.at(deadline + ShortThaws.length))
             #expect(thaws.deadline == deadline + ShortThaws.pause)
         }
+    }
+
+    @Test("B05 an application that opens a task in each short thaw does not get them without end")
+    func endlessTasks() {
+        let suspended = ApplicationView.running(.suspended)
+        var thaws = ShortThaws(), time = start, count = 1
+        _ = thaws.request(from: .bus, in: suspended.at(time))
+        while count < 100 {
+            #expect(thaws.end(.openTasks(1), in: suspended.at(time)).events.first == .resumeInBackground)
+            _ = thaws.handle(.settled, in: ApplicationView.running(.background, openTasks: 1).at(time))
+            _ = thaws.handle(.settled, in: suspended.at(time))
+            guard let deadline = thaws.deadline else { break }
+            time = deadline
+            #expect(thaws.handle(.deadline, in: suspended.at(time)).names == ["thawBriefly"])
+            count += 1
+        }
+        #expect(count == 26)
+        #expect(thaws.lines(unread: [:]).first?.hasSuffix("bus 26") == true)
     }
 
     @Test("B05 an application continues before the queue of its display is full, and not for unread bytes of a bus")
