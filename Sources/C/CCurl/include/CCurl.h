@@ -55,7 +55,7 @@ const void *eidetic_curl_tls_session(CURL *easy);
 /// Returns 1 if a session may have buffered records, or the server has ended it, so that libcurl must be called without
 /// an event of the socket.
 ///
-/// It returns 0 once a read has found no more bytes. Of several exchanges only one has read the end of a session.
+/// It returns 0 once a read has found no more bytes, unless it found the end, which one of several exchanges reads.
 int eidetic_curl_holds_bytes(const void *session);
 
 CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);

@@ -40,7 +40,7 @@ private func receiveBody(
     _ count: Int,
     _ handle: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let receiver = receiver(handle), let bytes else { return size * count }
+    guard let receiver = receiver(handle), let bytes else { return abortingCount }
     switch receiver.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
     case .accepted: return size * count
     case .refused: return abortingCount
@@ -55,7 +55,7 @@ private func receiveHeadLine(
     _ count: Int,
     _ handle: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let receiver = receiver(handle), let bytes else { return size * count }
+    guard let receiver = receiver(handle), let bytes else { return abortingCount }
     let isAccepted = receiver.receive(head: UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isAccepted ? size * count : abortingCount
 }
