@@ -20,6 +20,7 @@ enum { FORMAT_ARGB32 = 0 };
 #define FUNCTIONS(X) \
     X(void *, rsvg_handle_new_from_data, (const uint8_t *, size_t, g_error **)) \
     X(void, rsvg_handle_set_dpi, (void *, double)) \
+    X(int, rsvg_handle_get_intrinsic_size_in_pixels, (void *, double *, double *)) \
     X(void, rsvg_handle_get_intrinsic_dimensions, \
       (void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *)) \
     X(int, rsvg_handle_render_document, (void *, void *, const rsvg_rectangle *, g_error **)) \
@@ -58,26 +59,32 @@ static bool fail(g_error *error, eidetic_codec_outcome *outcome) {
 }
 
 // A length in pixels at 96 dots per inch; 0 for a length that depends on the surrounding layout.
-static double in_pixels(const rsvg_length *length) {
+static double in_pixels(const rsvg_length *length, double library_pixels) {
     static const double units[] = {
         [UNIT_PX] = 1, [UNIT_EM] = 16, [UNIT_EX] = 8, [UNIT_IN] = 96, [UNIT_CM] = 96 / 2.54, [UNIT_MM] = 96 / 25.4,
         [UNIT_PT] = 96 / 72.0, [UNIT_PC] = 16,
     };
     bool is_known = length->unit > UNIT_PERCENT && length->unit <= UNIT_PC;
-    return is_known && length->length > 0 ? length->length * units[length->unit] : 0;
+    if (!is_known || length->length <= 0) return 0;
+    double pixels = length->length * units[length->unit];
+    bool is_relative = length->unit == UNIT_EM || length->unit == UNIT_EX;
+    bool has_font_size = is_relative && library_pixels > 0 && fabs(library_pixels * 16 / 12 - pixels) > 1e-6 * pixels;
+    return has_font_size ? library_pixels : pixels;
 }
 
 // Sets the document's size in pixels. Missing sides are derived from the view box. Without a view box the size is 300
-// by 150, the CSS default. The library's own size in pixels has an em of 12, where CSS has 16.
+// by 150, the CSS default. Without a stated font size the library's own pixels have an em of 12, where CSS has 16.
 static void find_size(eidetic_svg *svg, double *width, double *height) {
     int has_width = 0, has_height = 0, has_box = 0;
     rsvg_length svg_width = {0}, svg_height = {0};
     rsvg_rectangle box = {0};
     lib.rsvg_handle_get_intrinsic_dimensions(
         svg->handle, &has_width, &svg_width, &has_height, &svg_height, &has_box, &box);
+    double library_width = 0, library_height = 0;
+    lib.rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, &library_width, &library_height);
     bool has_ratio = has_box && box.width > 0 && box.height > 0;
-    *width = has_width ? in_pixels(&svg_width) : 0;
-    *height = has_height ? in_pixels(&svg_height) : 0;
+    *width = has_width ? in_pixels(&svg_width, library_width) : 0;
+    *height = has_height ? in_pixels(&svg_height, library_height) : 0;
     if (has_ratio && *width > 0 && *height <= 0) *height = *width * box.height / box.width;
     if (has_ratio && *height > 0 && *width <= 0) *width = *height * box.width / box.height;
     if (has_ratio && *width <= 0) *width = box.width, *height = box.height;

@@ -64,6 +64,14 @@ struct CodecPluginTests {
         var options = EncodeOptions()
         options.maximumSize = PixelSize(width: 4, height: 9)
         #expect(try ImageEncoder.encode(image, as: codec.format, options: options) == codec.file(side: 4))
+        let count = codec.file(side: 4).count
+        options.maximumByteCount = ByteCount(count)
+        #expect(throws: Never.self) { try ImageEncoder.encode(image, as: codec.format, options: options) }
+        options.maximumByteCount = ByteCount(count - 1)
+        let excess = #expect(throws: EideticError.self) {
+            try ImageEncoder.encode(image, as: codec.format, options: options)
+        }
+        #expect(excess?.code == .encodingFailed && excess?.message.contains("\(count - 1) bytes") == true)
         let reader = WrongCodec(kind: 7)
         ImageDecoder.register(reader)
         let error = #expect(throws: EideticError.self) { try image.encoded(as: reader.format) }

@@ -144,7 +144,8 @@ extension Image {
 
     /// The format in which the image is stored if its bytes are not at hand.
     fileprivate var storageFormat: ImageFormat {
-        if isAnimated { return format == .gif ? .gif : .webp }
+        // A side of WebP has 14 bits.
+        if isAnimated { return format == .gif || max(size.width, size.height) > 16_383 ? .gif : .webp }
         // The encoders of HEIF take seconds for a photograph without loss.
         guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
         // A transform may have made a JPEG image transparent.

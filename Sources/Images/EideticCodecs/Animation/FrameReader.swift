@@ -190,17 +190,18 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
             || (previous.disposal == .clear && previous.area == FrameArea(canvas: size))
     }
 
-    /// Draws a frame; returns `false`, and draws nothing, if it does not replace the canvas although it seemed to.
+    /// Draws a frame; returns `false`, and draws nothing, if it needs the one before although it seemed to replace all.
     private func draw(_ index: Int, on canvas: Canvas, for task: DecodeTask) throws(EideticError) -> Bool {
         try task.checkpoint()
         let frame = frames[index]
         let pixels = frame.area == nil ? nil : try structure.decodeFrame(at: index, for: task)
+        let isNext = drawnIndex == index - 1
         // From here on the previous frame may be disposed of.
         drawnIndex = nil
         // The data of a GIF may end early, which only decoding shows.
         if index > 0, frame.replacesCanvas(of: structure.size), frame.blends, pixels?.alpha != .opaque {
             frames[index].mayBeTransparent = true
-            return false
+            guard isNext else { return false }
         }
         if keepsCopies { try copy(canvas, before: index) }
         if let pixels, let area = frame.area {

@@ -49,7 +49,7 @@ public protocol ImageCodecPlugin: Sendable {
     ///
     /// - Parameters:
     ///   - image: The image, decoded, in sRGB, and not larger than the `maximumSize` of `options`.
-    ///   - options: The quality and the form of the file; a `maximumByteCount` is not enforced.
+    ///   - options: The quality and the form of the file; a file above its `maximumByteCount` fails.
     /// - Returns: The encoded file.
     /// - Throws: `unsupportedFormat`, the default, or `encodingFailed`.
     func encode(_ image: Image, options: EncodeOptions) throws(EideticError) -> [UInt8]

@@ -60,7 +60,11 @@ public enum ImageEncoder {
         try options.check()
         if !supportedFormats.contains(format), let codec = PluginCodec.registered(for: format) {
             let image = try image.decodedSynchronously().fitted(into: options.maximumSize)
-            return try codec.encode(image, options: options)
+            var options = options
+            options.metadata = options.metadata?.current(for: image.size)
+            let bytes = try codec.encode(image, options: options)
+            guard let limit = options.maximumByteCount?.bytes, bytes.count > limit else { return bytes }
+            throw tooLarge(image, as: format, limit: limit)
         }
         let encoder = try encoder(of: format)
         let image = try image.decodedSynchronously().prepared(for: encoder, maximumSize: options.maximumSize)
@@ -70,10 +74,14 @@ public enum ImageEncoder {
             return try encoder.encode(image, quality: options.quality, options: options)
         }
         guard let bytes = try encode(image, with: encoder, options: options, limit: limit) else {
-            let reason = "the image of \(image.size) pixels does not fit into \(limit) bytes; use a smaller size"
-            throw EideticError(.encodingFailed, message: "\(format.rawValue): \(reason)")
+            throw tooLarge(image, as: format, limit: limit)
         }
         return bytes
+    }
+
+    private static func tooLarge(_ image: Image, as format: ImageFormat, limit: Int) -> EideticError {
+        let reason = "the image of \(image.size) pixels does not fit into \(limit) bytes; use a smaller size"
+        return EideticError(.encodingFailed, message: "\(format.rawValue): \(reason)")
     }
 
     private static func encoder(of format: ImageFormat) throws(EideticError) -> any FormatEncoder.Type {

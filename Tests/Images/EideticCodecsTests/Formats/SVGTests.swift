@@ -24,6 +24,8 @@ struct SVGTests {
             ("width='100%' height='50%' viewBox='0 0 6 5'", 6, 5), ("width='1.5' height='0.2'", 2, 1), ("", 300, 150),
             // Chromium 156.
             ("width='4em' height='3em'", 64, 48), ("width='63.5' height='47.3'", 64, 47),
+            // An em is the font size of the root (CSS Values 4, 6.1.1), an ex half of it where the font has no other.
+            ("font-size='20' width='4em' height='3em'", 80, 60), ("width='4ex' height='2em'", 32, 32),
         ]
     )
     func size(attributes: String, width: Int, height: Int) throws {

@@ -54,7 +54,8 @@ struct HEIFItems {
 
     /// The configuration of the primary item's video, or of one of its tiles.
     var videoConfiguration: UnsafeRawBufferPointer? {
-        properties(of: primaryItem, named: "hvcC").first ?? allProperties(named: "hvcC").first
+        let tiles = references(named: "dimg").first { $0.from == primaryItem }?.to ?? []
+        return ([primaryItem] + tiles.prefix(1)).lazy.compactMap { properties(of: $0, named: "hvcC").first }.first
     }
 
     private func allProperties(named name: StaticString) -> [UnsafeRawBufferPointer] {
@@ -78,17 +79,22 @@ struct HEIFItems {
 
     /// Returns the items that are auxiliary to another one.
     private func auxiliaryItems(of item: Int) -> [Int] {
+        references(named: "auxl").filter { $0.to.contains(item) }.map(\.from)
+    }
+
+    /// Returns the references of a type, each from an item to others.
+    private func references(named name: StaticString) -> [(from: Int, to: [Int])] {
         guard let references = meta.box("iref"), let list = references.slice(at: 4, count: references.count - 4) else {
             return []
         }
         let isLong = references.uint8(at: 0) != 0
-        return list.boxes(named: "auxl").compactMap { reference in
+        return list.boxes(named: name).compactMap { reference in
             let number = isLong ? reference.bigEndian32 : reference.bigEndian16
             let size = isLong ? 4 : 2
             guard let from = number(0), let announced = reference.bigEndian16(at: size) else { return nil }
             // The box may end before the announced count.
             let count = min(announced, (reference.count - size - 2) / size)
-            return (0..<count).contains { number(size + 2 + size * $0) == item } ? from : nil
+            return (from, (0..<max(0, count)).compactMap { number(size + 2 + size * $0) })
         }
     }
 

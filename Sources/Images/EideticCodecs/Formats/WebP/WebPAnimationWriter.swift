@@ -22,7 +22,8 @@ final class WebPAnimationWriter {
             throw Self.error(reason: "libwebpmux has another version than its headers")
         }
         settings.anim_params.loop_count = Int32(loopCount.map { min(65_535, max(1, $0)) } ?? 0)
-        config.quality = Float(quality * 100)
+        // Without loss it is the effort: as for stills by `WebPEncodeLosslessRGBA`.
+        config.quality = quality == 1 ? 70 : Float(quality * 100)
         config.lossless = quality == 1 ? 1 : 0
         guard let encoder = WebPAnimEncoderNew(Int32(size.width), Int32(size.height), &settings) else {
             throw Self.memoryError(size: size)
