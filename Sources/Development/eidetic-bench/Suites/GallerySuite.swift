@@ -61,7 +61,7 @@ private struct GalleryRun {
             windows.append(times.window)
             images.append(times.images)
         }
-        for (title, goal, values) in [("the window", 500.0, windows), ("all that is visible", 1_000, images)] {
+        for (title, goal, values) in [("the window", 500.0, windows), ("all images in view", 1_000, images)] {
             bench.report(
                 BenchmarkCase("gallery: \(count) photographs, \(title)", unit: .milliseconds, goal: .value(goal)),
                 samples: .init(values: values)
@@ -76,15 +76,17 @@ private struct GalleryRun {
             try MeasuredProcess.path(ofProgramBesideThis: "Gallery"),
             arguments: ["--report", "--cache", cache, "@\(directory.path(of: "list"))"],
             environment: [
-                "DISPLAY": Self.name(of: screen), "GDK_BACKEND": "x11", "HOME": directory.path, "GTK_A11Y": "none",
-                "XDG_RUNTIME_DIR": directory.path, "DBUS_SESSION_BUS_ADDRESS": "disabled:", "WAYLAND_DISPLAY": nil,
-                "GSETTINGS_BACKEND": "memory",
+                "DISPLAY": Self.name(of: screen), "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "none",
+                "HOME": directory.path, "XDG_RUNTIME_DIR": directory.path, "XDG_CONFIG_HOME": directory.path,
+                "XDG_STATE_HOME": directory.path, "DBUS_SESSION_BUS_ADDRESS": "disabled:", "WAYLAND_DISPLAY": nil,
+                "GSETTINGS_BACKEND": "memory", "GTK_THEME": "Adwaita",
             ]
         )
         var times: [Double] = []
         for event in ["state active", "all shown"] {
-            guard await gallery.waitForOutput(event) else {
-                throw EideticError(.refused, message: "Gallery did not report \(event): \(gallery.errorsSoFar)")
+            guard await gallery.waitForOutput(event), !gallery.outputSoFar.contains("failed: ") else {
+                let output = gallery.outputSoFar + gallery.errorsSoFar
+                throw EideticError(.refused, message: "Gallery did not report \(event): \(output)")
             }
             times.append((clock.now - start) / .milliseconds(1))
         }

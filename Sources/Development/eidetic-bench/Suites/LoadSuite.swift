@@ -87,10 +87,10 @@ private struct LoadMeasurement {
             times.second.append(try await milliseconds(loading: .automatic, into: derived))
             usage = try DiskCache(DiskCache.Configuration(directory: derived)).blocking.derivedUsage()
             guard hasVips else { continue }
-            times.curl.append(try await milliseconds { try await runCurl() })
-            times.single.append(try await milliseconds { try await runCurl(thenVipsOf: 1) })
+            times.curl.append(try await milliseconds { try await runCurl(to: "curl\(round)") })
+            times.single.append(try await milliseconds { try await runCurl(to: "single\(round)", thenVipsOf: 1) })
             let batch = (urls.count + cores - 1) / cores
-            times.batched.append(try await milliseconds { try await runCurl(thenVipsOf: batch) })
+            times.batched.append(try await milliseconds { try await runCurl(to: "batch\(round)", thenVipsOf: batch) })
         }
         report(times, with: bench)
         reportDerived(times, usage: usage, with: bench)
@@ -230,12 +230,12 @@ private struct LoadMeasurement {
     }
 
     /// Downloads everything with curl, then runs `vipsthumbnail` on batches of files, if any, one process a core.
-    private func runCurl(thenVipsOf batch: Int? = nil) async throws {
+    private func runCurl(to name: String, thenVipsOf batch: Int? = nil) async throws {
+        let outputDirectory = workDirectory.path(of: name)
         let vips = "VIPS_CONCURRENCY=1 xargs -P \(cores) -n \(batch ?? 1) vipsthumbnail --size 400x400 -o small_%s.jpg"
-        let outputDirectory = workDirectory.path(of: "curl")
         let script = """
             set -e
-            rm -rf "$1"; mkdir "$1"; cd "$1"
+            mkdir "$1"; cd "$1"
             curl -s -S -Z --parallel-max 6 --remote-name-all -K -
             \(batch == nil ? "" : "ls *.jpg | " + vips)
             """
