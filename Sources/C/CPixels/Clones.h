@@ -7,6 +7,8 @@
 #pragma STDC FP_CONTRACT OFF
 #else
 #pragma GCC optimize("fp-contract=off")
+#endif
+#ifndef __has_feature
 #define __has_feature(name) 0
 #endif
 

@@ -95,8 +95,15 @@ extension TransferredImages: DataStage {
             return .missing(search)
         }
         var search = search
-        search.steps.append(timer.step(.network, detail: hasArrived ? "by the transfer service" : "no transfer"))
-        return hasArrived ? try await stage.find(job, after: search) : .missing(search)
+        guard hasArrived else {
+            // The network's time is that of the download that follows.
+            search.steps.append(timer.step(.shared, detail: "no transfer"))
+            return .missing(search)
+        }
+        search.steps.append(timer.step(.network, detail: "by the transfer service"))
+        // A part belongs to a download of this process.
+        search.part = nil
+        return try await stage.find(job, after: search)
     }
 }
 

@@ -60,7 +60,9 @@ struct BatchConversion: Sendable {
     func run() -> ExitStatus {
         let start = SystemTime().uptime
         if let duration = arguments[FrameOptions.animate] {
-            convert(files[0], name: "", number: 1) { _ throws(EideticError) in
+            // The only input may have been a list that cannot be read.
+            guard let first = files.first else { return .failure }
+            convert(first, name: "", number: 1) { _ throws(EideticError) in
                 var sources: [ImageConversion.Source] = []
                 for file in files { sources.append(try source(of: file)) }
                 return [try ImageConversion.animation(of: sources, duration: duration)]

@@ -1,7 +1,6 @@
 import EideticCLI
 import EideticCore
 import EideticStore
-import EideticRedis
 
 #if Redis
 import EideticRedis
