@@ -44,10 +44,15 @@ struct ExchangeTimerTests {
         #expect(hurried.check(at: .seconds(20), limits: limits, leastRate: 51).fault != nil)
     }
 
-    @Test("L04 the total time-out of a repeated exchange counts from the start of the first one")
+    @Test("L04 the total time-out of a repeated exchange counts from the start of the first one, without its pauses")
     func repetition() {
-        var timer = ExchangeTimer(start: .zero, at: .seconds(55))
-        #expect(timer.check(at: .seconds(56), limits: Self.limits, leastRate: 0) == (.seconds(4), nil))
+        var first = ExchangeTimer(at: .zero)
+        first.pause(at: .seconds(10))
+        first.endPause(at: .seconds(40))
+        first.pause(at: .seconds(80))
+        var timer = ExchangeTimer(repeating: first, at: .seconds(90))
+        #expect(timer.activeTime(at: .seconds(90)) == .seconds(50))
+        #expect(timer.check(at: .seconds(96), limits: Self.limits, leastRate: 0) == (.seconds(4), nil))
     }
 }
 

@@ -155,6 +155,9 @@ struct ConvertTests {
         #expect(
             refused.status == .exited(1) && refused.errorText.contains("image 2 has 9x9 pixels, the first one 64x48")
         )
+        let list = "@" + directory.path(of: "missing")
+        let unread = try await EideticProgram.run("convert", "--animate", "40", list, directory.path(of: "no.webp"))
+        #expect(unread.status == .exited(1) && unread.errorText.contains("missing"))
     }
 
     @Test("F05 --max-bytes and --max-size limit the file, --progressive and --background form a JPEG")

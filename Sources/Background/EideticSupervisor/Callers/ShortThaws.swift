@@ -112,6 +112,8 @@ package struct ShortThaws: ApplicationComponent {
             if self.isAtWork, repetitionsLeft > 0 {
                 repetitions = Self.repetitionCount
                 repetition = next
+            } else if repetition == nil {
+                repetitionsLeft = 0
             }
             return [.watchCallers]
         case .openTasks(let count): return continueInBackground(openTasks: count, in: view)
@@ -124,6 +126,8 @@ package struct ShortThaws: ApplicationComponent {
     /// Continues the suspended application in the background, where it is suspended again as any other.
     package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
         end = nil
+        // A call that waits for the next one is read in the background.
+        if waiting.contains(.bus) { repetitionsLeft = Self.repetitionLimit }
         isContinued = view.process != nil && repetitionsLeft > 0
         forgetRepetitions()
         guard let process = view.process else { return [] }

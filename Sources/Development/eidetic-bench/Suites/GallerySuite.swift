@@ -86,7 +86,7 @@ private struct GalleryRun {
         for event in ["state active", "all shown"] {
             guard await gallery.waitForOutput(event), !gallery.outputSoFar.contains("failed: ") else {
                 let output = gallery.outputSoFar + gallery.errorsSoFar
-                throw EideticError(.refused, message: "Gallery did not report \(event): \(output)")
+                throw EideticError(.refused, message: "Gallery did not report \(event), or an image failed: \(output)")
             }
             times.append((clock.now - start) / .milliseconds(1))
         }

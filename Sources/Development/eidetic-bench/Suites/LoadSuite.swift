@@ -72,7 +72,7 @@ private struct LoadMeasurement {
         var usage = (count: 0, bytes: 0)
         let hasVips =
             Subprocess.executablePath(for: "vipsthumbnail") != nil && Subprocess.executablePath(for: "curl") != nil
-        // The caches stay until the end: while many files were deleted recently, ext4 searches long for an inode.
+        // Nothing is deleted until the end: while many files were deleted recently, ext4 searches long for an inode.
         for round in 0..<rounds {
             let cache = workDirectory.path(of: "cache\(round)")
             let before = processorTime()

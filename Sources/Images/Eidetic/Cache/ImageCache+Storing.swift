@@ -6,7 +6,8 @@ extension ImageCache {
     /// Inserts an image; it is in memory before the first suspension, and on disk when this function returns.
     ///
     /// Without its bytes the image is encoded, in its own format if possible. Otherwise animations become WebP, where
-    /// equal frames in succession are one, images with alpha PNG, and others JPEG of the best quality.
+    /// equal frames in succession are one (GIF above 16,383 pixels a side), images with alpha PNG, and others JPEG of
+    /// the best quality.
     ///
     /// An image smaller than its resource never replaces the resource: it is stored as a separate entry of its size.
     ///

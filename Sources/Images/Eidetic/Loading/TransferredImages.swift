@@ -97,7 +97,7 @@ extension TransferredImages: DataStage {
         var search = search
         guard hasArrived else {
             // The network's time is that of the download that follows.
-            search.steps.append(timer.step(.shared, detail: "no transfer"))
+            search.steps.append(timer.step(.disk, detail: "no transfer"))
             return .missing(search)
         }
         search.steps.append(timer.step(.network, detail: "by the transfer service"))

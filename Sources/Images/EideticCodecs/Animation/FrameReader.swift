@@ -190,7 +190,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
             || (previous.disposal == .clear && previous.area == FrameArea(canvas: size))
     }
 
-    /// Draws a frame; returns `false`, and draws nothing, if it needs the one before although it seemed to replace all.
+    /// Draws a frame; returns `false`, and draws nothing, if it lets the one before through that is not on the canvas.
     private func draw(_ index: Int, on canvas: Canvas, for task: DecodeTask) throws(EideticError) -> Bool {
         try task.checkpoint()
         let frame = frames[index]

@@ -64,7 +64,7 @@ public enum ImageEncoder {
             options.metadata = options.metadata?.current(for: image.size)
             let bytes = try codec.encode(image, options: options)
             guard let limit = options.maximumByteCount?.bytes, bytes.count > limit else { return bytes }
-            throw tooLarge(image, as: format, limit: limit)
+            throw tooLarge(image, as: format, limit: limit, remedy: "a smaller size or a lower quality")
         }
         let encoder = try encoder(of: format)
         let image = try image.decodedSynchronously().prepared(for: encoder, maximumSize: options.maximumSize)
@@ -79,8 +79,13 @@ public enum ImageEncoder {
         return bytes
     }
 
-    private static func tooLarge(_ image: Image, as format: ImageFormat, limit: Int) -> EideticError {
-        let reason = "the image of \(image.size) pixels does not fit into \(limit) bytes; use a smaller size"
+    private static func tooLarge(
+        _ image: Image,
+        as format: ImageFormat,
+        limit: Int,
+        remedy: String = "a smaller size"
+    ) -> EideticError {
+        let reason = "the image of \(image.size) pixels does not fit into \(limit) bytes; use \(remedy)"
         return EideticError(.encodingFailed, message: "\(format.rawValue): \(reason)")
     }
 

@@ -18,7 +18,7 @@ extension Exchange {
         guard repetitionCount < (originAnswers ? Self.repetitionLimit : 1), failure == nil, headLines.byteCount == 0,
             FetchRequest.isIdempotent(request.redirect.method),
             !(400..<600).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE)),
-            repetitionCount == 0 || clock.now - timer.start < request.fetchRequest.timeout
+            repetitionCount == 0 || timer.activeTime(at: clock.now) < request.fetchRequest.timeout
         else { return false }
         switch code {
         // The end of a stream of HTTP/2, and of its connection, is that of a body, even before the head.

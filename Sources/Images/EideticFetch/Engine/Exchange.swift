@@ -80,7 +80,7 @@ final class Exchange: CurlReceiver {
         requestTime = time.now
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
-        timer = ExchangeTimer(start: previous?.timer.start, at: clock.now)
+        timer = ExchangeTimer(repeating: previous?.timer, at: clock.now)
         repetitionCount = previous.map { $0.repetitionCount + 1 } ?? 0
         stopCountAtStart = clock.stopCount
         handle.errorBuffer.pointee = 0

@@ -12,13 +12,14 @@ struct ExchangeTimer {
     private(set) var lastActivity: Duration
     private var rateWindow = RateWindow()
     /// The duration of all pauses that have ended.
-    private var pausedTime: Duration = .zero
+    private var pausedTime: Duration
     /// The start of the pause that has not ended.
     private var pauseStart: Duration?
 
-    /// Starts the time of an exchange; `start` is that of the exchange which it repeats.
-    init(start: Duration? = nil, at now: Duration) {
-        self.start = start ?? now
+    /// Starts the time of an exchange, or continues that of the exchange which it repeats.
+    init(repeating previous: ExchangeTimer? = nil, at now: Duration) {
+        start = previous?.start ?? now
+        pausedTime = previous.map { now - $0.start - $0.activeTime(at: now) } ?? .zero
         lastActivity = now
     }
 

@@ -299,6 +299,26 @@ struct ProcessPartTests {
         #expect(effects.names == ["thawBriefly"])
     }
 
+    @Test(
+        "B05 a call that waits while a display continues the application may need a short thaw afterwards",
+        arguments: [ShortThaws.Source.bus, .display]
+    )
+    func callBesideDisplay(source: ShortThaws.Source) {
+        var suspended = ApplicationView.running(.suspended)
+        suspended.unreadCounts = { [.display: 4_096] }
+        var thaws = ShortThaws()
+        _ = thaws.request(from: .display, in: suspended.at(start))
+        _ = thaws.end(.verified, in: suspended.at(start + .milliseconds(15)))
+        for source in [source, .display] {
+            _ = thaws.request(from: source, in: suspended.at(start + .milliseconds(20)))
+        }
+        let effects = thaws.handle(.deadline, in: suspended.at(start + .milliseconds(120)))
+        #expect(effects.events == [.resumeInBackground])
+        _ = thaws.handle(.settled, in: ApplicationView.running(.background).at(start))
+        _ = thaws.handle(.settled, in: suspended.at(start + .seconds(9)))
+        #expect(thaws.deadline == (source == .bus ? start + .seconds(10) : nil))
+    }
+
     // MARK: Records
 
     @Test("B16 the record and the schedule are written when they have changed, and read by the next supervisor")

@@ -54,8 +54,15 @@ struct HEIFItems {
 
     /// The configuration of the primary item's video, or of one of its tiles.
     var videoConfiguration: UnsafeRawBufferPointer? {
-        let tiles = references(named: "dimg").first { $0.from == primaryItem }?.to ?? []
-        return ([primaryItem] + tiles.prefix(1)).lazy.compactMap { properties(of: $0, named: "hvcC").first }.first
+        var item = primaryItem
+        // A grid may be derived once more.
+        for _ in 0..<4 {
+            if let configuration = properties(of: item, named: "hvcC").first { return configuration }
+            let parts = references(named: "dimg").first { $0.from == item }?.to
+            guard let part = parts?.first ?? nil else { return nil }
+            item = part
+        }
+        return nil
     }
 
     private func allProperties(named name: StaticString) -> [UnsafeRawBufferPointer] {
@@ -82,8 +89,8 @@ struct HEIFItems {
         references(named: "auxl").filter { $0.to.contains(item) }.map(\.from)
     }
 
-    /// Returns the references of a type, each from an item to others.
-    private func references(named name: StaticString) -> [(from: Int, to: [Int])] {
+    /// Returns the references of a type, each from an item to others, of which a hostile file can list any number.
+    private func references(named name: StaticString) -> [(from: Int, to: LazyMapSequence<Range<Int>, Int?>)] {
         guard let references = meta.box("iref"), let list = references.slice(at: 4, count: references.count - 4) else {
             return []
         }
@@ -94,7 +101,7 @@ struct HEIFItems {
             guard let from = number(0), let announced = reference.bigEndian16(at: size) else { return nil }
             // The box may end before the announced count.
             let count = min(announced, (reference.count - size - 2) / size)
-            return (from, (0..<max(0, count)).compactMap { number(size + 2 + size * $0) })
+            return (from, (0..<max(0, count)).lazy.map { number(size + 2 + size * $0) })
         }
     }
 
