@@ -1,4 +1,4 @@
-import EideticCodecs
+@testable import EideticCodecs
 import EideticCore
 import FoundationEssentials
 import Testing
@@ -231,7 +231,8 @@ struct ColourSpaceTests {
     @Test(
         "F02 the colours that the video of a HEIC states count where its container states none (ISO/IEC 23008-12, 6.5.5)",
         .enabled(if: ImageDecoder.supportedFormats.contains(.heic)),
-        arguments: videos.indices
+        // libde265 1.0.11 decodes the one with scaling lists to other pixels each time.
+        arguments: [0, 2]
     )
     func heicVideo(_ index: Int) throws {
         let video = Self.videos[index]
@@ -247,4 +248,13 @@ struct ColourSpaceTests {
         #expect(try decoded(nil) == decoded(video.points))
         #expect(try decoded(nil) != decoded((1, 13)))
     }
+
+    #if HEIF
+    @Test("F02 the facts before the colours of a parameter set of HEVC are skipped", arguments: videos.indices)
+    func parameterSet(_ index: Int) throws {
+        let video = Self.videos[index], box = try #require(Data(base64Encoded: video.configuration))
+        let points = try #require(Array(box.dropFirst(8)).withUnsafeBytes { HEVCParameterSet.codePoints(in: $0) })
+        #expect(points == (Int(video.points.0), Int(video.points.1)))
+    }
+    #endif
 }
