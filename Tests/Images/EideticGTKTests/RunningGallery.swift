@@ -159,7 +159,7 @@ final class RunningGallery {
 
     // MARK: Input and screen
 
-    /// Gives the window the keyboard.
+    /// Moves the keyboard focus to the window.
     func focus() async throws { _ = try await xdotool("windowfocus", "--sync", window) }
 
     func press(_ keys: String...) async throws {

@@ -16,7 +16,7 @@ struct ErrorMessageTests {
     /// A failure.
     struct Case: Sendable, CustomTestStringConvertible {
         let code: EideticError.Code
-        /// What the message says of the reason, or of the remedy.
+        /// A part of the message: of the reason, or of the remedy.
         let reason: String
         /// The part of the URL or path that the message contains; the rest depends on the run.
         let subject: String

@@ -2,7 +2,7 @@ import Eidetic
 import EideticCore
 import EideticStore
 
-/// What the tiers of a cache without a key hook have.
+/// The contents of the tiers of a cache without a key hook.
 extension ImageCache {
     func metadata(for key: Key) async throws -> DiskCache.Metadata? {
         try await disk?.lookup.load { lookup throws(EideticError) in try lookup.info(for: key.text)?.metadata }
