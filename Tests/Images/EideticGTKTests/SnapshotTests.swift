@@ -27,11 +27,11 @@ struct SnapshotTests {
         let shown = try await screen.capture(window)
         #expect(shown.shows(red, at: (50, 50)) && shown.shows(green, at: (150, 50)))
         if exit == .minimized {
-            try await screen.minimizeWindow(named: "^Eidetic scene$")
+            try await screen.suspendByMinimizing(windowNamed: "^Eidetic scene$")
         } else {
             try await screen.app("background", name)
+            try await screen.waitForState("suspended")
         }
-        try await screen.waitForState("suspended")
         let snapshot = try #require(try await screen.snapshot())
         #expect(snapshot.size == PixelSize(width: 400, height: 300))
         for point in [(1, 1), (50, 50), (98, 98)] { #expect(snapshot.shows([128, 128, 128], at: point), "\(point)") }
@@ -56,8 +56,7 @@ struct SnapshotTests {
         try await screen.app("launch", name, Scene.executablePath(of: "BackgroundFetch"), url)
         try await screen.waitForState("active")
         if earlierSize != nil { try await Self.fetchVisibly(on: screen, name, showing: blue) }
-        try await screen.minimizeWindow(named: "^BackgroundFetch$")
-        try await screen.waitForState("suspended")
+        try await screen.suspendByMinimizing(windowNamed: "^BackgroundFetch$")
         let before = try #require(try await screen.snapshot())
         let centre = (before.size.width / 2, before.size.height / 2)
         #expect(before.shows(blue, at: centre) == (earlierSize != nil))

@@ -65,13 +65,13 @@ final class SupervisedScreen {
         try await xdotool("search", "--onlyvisible", "--name", title).split(separator: "\n")
     }
 
-    func minimizeWindow(named title: String) async throws {
-        _ = try await xdotool("search", "--sync", "--onlyvisible", "--name", title, "windowminimize")
-        // A window manager that does not know the window yet has ignored that.
-        try await eventually("the window is minimised") {
-            let visible = try await windows(named: title)
-            for window in visible { _ = try await xdotool("windowminimize", String(window)) }
-            return visible.isEmpty
+    /// Minimises a window, and waits until its application is suspended.
+    func suspendByMinimizing(windowNamed title: String) async throws {
+        _ = try await xdotool("search", "--sync", "--onlyvisible", "--name", title)
+        // A window manager that does not know the window yet ignores the request, and the launch may still present it.
+        try await eventually("an application is suspended") {
+            for window in try await windows(named: title) { _ = try await xdotool("windowminimize", String(window)) }
+            return try await app("list", "--json").contains("\"state\":\"suspended\"")
         }
     }
 

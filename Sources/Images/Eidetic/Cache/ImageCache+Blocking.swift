@@ -73,7 +73,9 @@ extension ImageCache {
             let (tier, key, disk) = (cache.tier, cache.resolved(key), cache.disk)
             let destination = try tier.insert(image, bytes: bytes, for: key, in: tiers, metadata: lifetime, on: disk)
             guard let disk, try work?.get() != nil else { return }
-            let encoded = try cache.stored.serialize(image, bytes: bytes, for: destination.diskKey)
+            let limit = cache.stage.limits.animationBytes
+            let whole = bytes == nil ? try image.withAllFramesSynchronously(within: limit) : image
+            let encoded = try cache.stored.serialize(whole, bytes: bytes, for: destination.diskKey)
             let known = try? disk.lookup.original(for: destination.diskKey)
             let metadata = destination.metadata.describing(image).replacing(known, by: encoded, in: disk)
             try disk.blocking.insert(encoded, for: destination.diskKey, metadata: metadata)

@@ -18,7 +18,8 @@ extension ImageCache {
     ///   - tiers: The tiers to fill; both by default.
     ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
     /// - Throws: `encodingFailed`, `invalidArgument` for a partial image, an impossible key, or a cropped image under a
-    ///   key without a size, the errors of writing, and those of decoding if the image is not decoded yet.
+    ///   key without a size, the errors of writing, and those of decoding if the image is not decoded yet;
+    ///   `limitExceeded` for an animation without bytes whose frames exceed the limit of `decodeLimits`.
     nonisolated(nonsending) public func insert(
         _ image: Image,
         bytes: (any ContiguousBytes)? = nil,
@@ -43,9 +44,10 @@ extension ImageCache {
         let key = resolved(key)
         let destination = try tier.insert(image, bytes: bytes, for: key, in: tiers, metadata: metadata, on: disk)
         guard let disk, let work = try work?.get() else { return }
+        let whole = bytes == nil ? try await image.withAllFrames(within: stage.limits.animationBytes) : image
         let (encoded, described) = try await stage.run { _ throws(EideticError) in
             (
-                try self.stored.serialize(image, bytes: bytes, for: destination.diskKey),
+                try self.stored.serialize(whole, bytes: bytes, for: destination.diskKey),
                 destination.metadata.describing(image)
             )
         }

@@ -4,8 +4,8 @@ extension Image {
     /// Returns the image as a file, for a disk or a client; encodes on the calling thread.
     ///
     /// JPEG has no transparency: the image is composited on white. JPEG and HEIC have the first frame of an animation
-    /// only; GIF has at most 256 colours a frame and no partial transparency. `ImageEncoder` of `EideticCodecs` has
-    /// further options.
+    /// only, as all formats have of one that was loaded without `preloadAllFrames`; GIF has at most 256 colours a frame
+    /// and no partial transparency. `ImageEncoder` of `EideticCodecs` has further options.
     ///
     /// - Parameters:
     ///   - format: A format that this build encodes: JPEG, PNG, GIF, WebP, and where built in AVIF and HEIC.

@@ -28,6 +28,34 @@ struct ImageCacheStoringTests {
         }
     }
 
+    @Test(
+        "C06 an animation that plays from its bytes is stored with all its frames",
+        arguments: [ImageFormat.gif, .webp]
+    )
+    func playingAnimation(format: ImageFormat) async throws {
+        let frames = try TestImage.image(frames: 5, format: format)
+        let request = ImageRequest(.bytes(try frames.encoded(as: format, quality: 1)))
+        let image = try await ImagePipeline(.init()).image(for: request)
+        try #require(image.frames.count == 1 && image.animation?.frameCount == 5)
+        var configuration = ImageCache.Configuration()
+        configuration.decodeLimits.animationBytes = ByteCount(5 * image.pixels.byteCount.bytes)
+        let fixture = try ImageCacheFixture(configuration)
+        try await fixture.cache.insert(image, for: "a")
+        try fixture.cache.blocking.insert(image, for: "b")
+        for key in ["a", "b"] {
+            let bytes = try #require(try await fixture.cache.bytes(for: .init(key)))
+            #expect(try ImageDecoder.header(of: bytes)?.format == format)
+            let all = try #require(try await fixture.nextRun().image(for: .init(key, options: .preloadAllFrames)))
+            #expect(all.frames.map { $0.pixels.allBytes } == frames.frames.map { $0.pixels.allBytes })
+            #expect(all.frames.map(\.duration) == frames.frames.map(\.duration))
+            #expect(all.loopCount == frames.loopCount)
+        }
+        configuration.decodeLimits.animationBytes = ByteCount(5 * image.pixels.byteCount.bytes - 1)
+        let smaller = try ImageCacheFixture(configuration)
+        #expect(await errorCode { try await smaller.cache.insert(image, for: "a") } == .limitExceeded)
+        #expect(errorCode { try smaller.cache.blocking.insert(image, for: "b") } == .limitExceeded)
+    }
+
     @Test("C07 F03 the first frame of an animation and all its frames are two images, in memory and on disk")
     func framesOfAnimation() async throws {
         let fixture = try ImageCacheFixture()
