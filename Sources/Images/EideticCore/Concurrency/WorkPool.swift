@@ -57,6 +57,7 @@ package final class WorkPool: Sendable {
     }
 
     package var waitingJobCount: Int { monitor.withLock { $0.jobs.count } }
+    package var idleThreadCount: Int { monitor.withLock { $0.idleThreadCount } }
 
     /// Runs `operation` on a thread of the pool and returns its result.
     ///

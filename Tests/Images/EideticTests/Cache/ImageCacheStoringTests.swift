@@ -16,6 +16,9 @@ struct ImageCacheStoringTests {
             ("webp", try TestImage.image(format: .webp), .webp),
             ("animation", try TestImage.image(frames: 3, format: .png), .webp),
             ("GIF", try TestImage.image(frames: 3, format: .gif), .gif),
+            // A side of WebP has 14 bits, without zero.
+            ("16383 wide", try TestImage.image(width: 16_383, height: 1, frames: 2), .webp),
+            ("16384 wide", try TestImage.image(width: 16_384, height: 1, frames: 2), .gif),
             ("alpha", try TestImage.image(format: .bmp, hasAlpha: true), .png),
             ("opaque", try TestImage.image(format: .bmp), .jpeg),
             ("rounded photograph", try TestImage.image(format: .jpeg, hasAlpha: true), .png),
