@@ -80,19 +80,76 @@ struct ImageTransferTests {
         withExtendedLifetime(downloads) {}
     }
 
+    /// Downloads whose image comes when a load asks for it, so that the load has looked at the disk before.
+    private final class LateArrival: BackgroundDownloadProvider, BackgroundDownloader {
+        private let downloads: BackgroundDownloads
+        private let question = Gate()
+        var service: BackgroundDownloadService { BackgroundDownloadService(self) }
+
+        init(_ downloads: BackgroundDownloads) { self.downloads = downloads }
+
+        func download(_ request: BackgroundDownloadRequest) async throws(EideticError) {
+            try await downloads.download(request)
+        }
+
+        func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {
+            downloads.setReceiver { [question] download in
+                await question.wait()
+                return await receiver(download)
+            }
+        }
+
+        func waitForArrival(of key: String) async -> Bool {
+            question.open()
+            return await downloads.waitForArrival(of: key)
+        }
+    }
+
     @Test("L06 B14 a load waits for the image that has come, and makes no request of its own")
     func waitsForArrival() async throws {
         let request = ImageRequest("\(origin.url)/i.png", options: .continueInBackground)
         try await handOver(request)
         try model.finish(model.transfer(0), bytes: Self.png, headers: ["Cache-Control": "max-age=60"], in: directory)
-        let (pipeline, downloads) = try makePipeline()
-        let response = try await pipeline.response(for: request)
+        let session = BackgroundURLSession(configuration: .init(identifier: "images"), delegate: nil, provider: model)
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.transfers = LateArrival(BackgroundDownloads(session: session))
+        let response = try await ImagePipeline(configuration).response(for: request)
         #expect(response.source == .disk)
         // The wait is a step of its own, between the first look at the disk and the second.
         #expect(response.trace.steps.map(\.stage) == [.memory, .disk, .network, .disk, .decode], "\(response.trace)")
         #expect(response.trace.steps.map(\.detail).contains("by the transfer service"), "\(response.trace)")
         #expect(origin.requests.count == 1)
-        withExtendedLifetime(downloads) {}
+    }
+
+    /// A provider whose download is stored while it is asked, so that it has none any more.
+    private final class StoredMeanwhile: BackgroundDownloadProvider, BackgroundDownloader {
+        private let path: String
+        private let receiver = Guarded<(@Sendable (BackgroundDownload) async -> Bool)?>(nil)
+        var service: BackgroundDownloadService { BackgroundDownloadService(self) }
+
+        init(path: String) { self.path = path }
+
+        func download(_ request: BackgroundDownloadRequest) async throws(EideticError) {}
+        func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {
+            self.receiver.withLock { $0 = receiver }
+        }
+
+        func waitForArrival(of key: String) async -> Bool {
+            let headers = [(name: "Cache-Control", value: "max-age=60")]
+            let result = BackgroundDownload.Response(path: path, status: 200, headers: headers)
+            let receive = receiver.withLock { $0 }
+            #expect(await receive?(BackgroundDownload(key: key, result: .success(result))) == true)
+            return false
+        }
+    }
+
+    @Test("L06 B14 an image that comes between the look at the disk and the question is not asked for again")
+    func comesInBetween() async throws {
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.transfers = StoredMeanwhile(path: try directory.write(Self.png, to: "body"))
+        let request = ImageRequest("\(origin.url)/l.png", options: .continueInBackground)
+        #expect(try await ImagePipeline(configuration).response(for: request).source == .disk)
+        #expect(origin.requests.isEmpty)
     }
 
     /// A provider that does not answer.

@@ -17,6 +17,8 @@ final class TransferredImages: Sendable {
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
     private let decodePolicy: DecodePolicy
     private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
+    /// The keys of the images that have come to this process, and that no load has asked for since.
+    private let arrivals = Guarded<Set<String>>([])
     /// A Boolean value indicating whether the provider once did not answer in time, so that no load waits for it again.
     private let isUnresponsive = Guarded(false)
     /// The longest time for which a load waits for an image that has come.
@@ -69,7 +71,7 @@ final class TransferredImages: Sendable {
         guard request.options.contains(.continueInBackground), !isUnresponsive.withLock({ $0 }),
             let key = try? disk.storedKeyForWriting(request.resourceKey)
         else { return nil }
-        return await withTaskGroup(of: Bool?.self) { [provider] group in
+        let hasWaited = await withTaskGroup(of: Bool?.self) { [provider] group in
             group.addTask { await provider.waitForArrival(of: key) }
             group.addTask { (try? await Task.sleep(for: Self.arrivalLimit)) == nil ? false : nil }
             let hasArrived = await group.next() ?? false
@@ -77,6 +79,8 @@ final class TransferredImages: Sendable {
             if hasArrived == nil { isUnresponsive.withLock { $0 = true } }
             return hasArrived ?? false
         }
+        // One that came after the look at the disk is no longer with the provider.
+        return arrivals.withLock { $0.remove(key) != nil } || hasWaited
     }
 
     private func finish(_ key: String, with result: Result<Void, EideticError>) {
@@ -113,6 +117,7 @@ extension TransferredImages {
     private func receive(_ download: BackgroundDownload) async -> Bool {
         do throws(EideticError) {
             try await store(try download.result.get(), for: download.key)
+            arrivals.withLock { _ = $0.insert(download.key) }
             finish(download.key, with: .success(()))
         } catch {
             Log.write(.warning, category: .pipeline, message: "\(download.key): transferred image not stored: \(error)")
