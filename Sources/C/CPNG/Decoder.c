@@ -14,6 +14,7 @@ struct eidetic_png_decoder {
     const uint8_t *bytes;
     size_t count, offset;
     eidetic_png_status status;
+    int fills_blocks; // whether a pixel of a coarse pass stands for those around it that are missing
     char message[128];
 };
 
@@ -94,6 +95,7 @@ eidetic_png_status eidetic_png_start(
     if (setjmp(png_jmpbuf(library))) return decoder->status;
     // The library reads this many bytes of the pixels at a time, and fails if the last ones are missing.
     if (accepts_partial) png_set_compression_buffer_size(library, 16);
+    decoder->fills_blocks = accepts_partial;
     if (ignores_chunk_checksums) {
         png_set_crc_action(library, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
         png_set_benign_errors(library, 0);
@@ -121,7 +123,10 @@ eidetic_png_status eidetic_png_start(
 eidetic_png_status eidetic_png_read_rows(
     eidetic_png_decoder *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count) {
     if (setjmp(png_jmpbuf(decoder->library))) return decoder->status;
-    for (uint32_t y = 0; y < count; y++) png_read_row(decoder->library, rows + y * bytes_per_row, NULL);
+    for (uint32_t y = 0; y < count; y++) {
+        uint8_t *row = rows + y * bytes_per_row;
+        png_read_row(decoder->library, decoder->fills_blocks ? NULL : row, decoder->fills_blocks ? row : NULL);
+    }
     return EIDETIC_PNG_OK;
 }
 

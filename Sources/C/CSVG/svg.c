@@ -119,7 +119,7 @@ void eidetic_svg_close(eidetic_svg *svg) {
 }
 
 bool eidetic_svg_draw(
-    eidetic_svg *svg, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
+    eidetic_svg *svg, eidetic_svg *background, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
     eidetic_codec_outcome *outcome) {
     if (width > 32767 || height > 32767) {
         return eidetic_codec_fail(
@@ -132,6 +132,7 @@ bool eidetic_svg_draw(
     rsvg_rectangle viewport = {0, 0, width, height};
     g_error *error = NULL;
     bool is_drawn = lib.cairo_status(cairo) == 0 &&
+        (!background || lib.rsvg_handle_render_document(background->handle, cairo, &viewport, &error)) &&
         lib.rsvg_handle_render_document(svg->handle, cairo, &viewport, &error);
     if (!is_drawn) fail(error, outcome);
     lib.cairo_destroy(cairo);

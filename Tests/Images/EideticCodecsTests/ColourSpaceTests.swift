@@ -80,6 +80,11 @@ struct ColourSpaceTests {
         Case("primaries alone", [displayP3], shown: same),
         Case("primaries and gamma", [displayP3, gamma(45_455)], shown: [195, 83, 47]),
         Case("primaries of no colours", [primaries(0, 0, 0, 0, 0, 0, 0, 0), gamma(100_000)], shown: same),
+        Case(
+            "a chromaticity above 1",
+            [primaries(31_270, 32_900, 164_000, 33_000, 30_000, 60_000, 15_000, 6_000), gamma(100_000)],
+            shown: same
+        ),
         Case("sRGB before gamma", [gamma(100_000), standard], shown: same),
         Case("profile before sRGB", [standard, profile, gamma(100_000)], shown: swapped),
         Case("profile before a later sRGB", [profile, standard], shown: swapped),

@@ -98,6 +98,35 @@ struct ColourTests {
         #expect((0..<3).allSatisfy { abs(Int(pixel[$0]) - 48) <= 1 }, "\(pixel)")
     }
 
+    @Test(
+        "F02 the class of a profile plays no part; one of a later version, or longer than its bytes, is ignored",
+        arguments: [
+            (12, "link", true), (12, "abst", true), (12, "nmcl", true), (12, "scnr", true), (8, "\u{5}", false),
+            (0, "\u{1}", false),
+        ]
+    )
+    func profileHeader(offset: Int, value: String, isUsed: Bool) throws {
+        var profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
+        profile.replaceSubrange(offset..<offset + value.utf8.count, with: value.utf8)
+        let pixel = try decodedPixel(of: Self.png(colour: [250, 40, 90], profile: profile))
+        // Chromium 156.
+        #expect((pixel.y > 240) == isUsed && (pixel == [250, 40, 90, 255]) == !isUsed, "\(pixel)")
+    }
+
+    @Test(
+        "F02 the code points in a profile come before its primaries and curves",
+        arguments: [
+            ([12, 13, 0, 1], [193, 83, 51]), ([1, 13, 0, 1], [180, 90, 60]), ([3, 13, 0, 1], [90, 181, 57]),
+        ]
+            as [([UInt8], SIMD3<UInt8>)]
+    )
+    func profileCodePoints(codePoints: [UInt8], shown: SIMD3<UInt8>) throws {
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2, codePoints: codePoints)
+        let pixel = try decodedPixel(of: Self.png(colour: [180, 90, 60], profile: profile))
+        // Chromium 156. A reserved number states nothing.
+        #expect((0..<3).allSatisfy { abs(Int(pixel[$0]) - Int(shown[$0])) <= 1 }, "\(pixel)")
+    }
+
     @Test("F02 an invalid profile, or one of other channels, is ignored") func invalidProfile() throws {
         let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
         #expect(

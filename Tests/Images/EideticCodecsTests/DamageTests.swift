@@ -130,6 +130,45 @@ struct DamageTests {
         #expect(image.isPartial && image.pixels[39, 15] == whole[39, 15] && image.pixels[0, 29] == [0, 0, 0, 0])
     }
 
+    /// Chromium 156 shows each pixel of a coarse pass as a block.
+    @Test("F02 of an interlaced PNG that is truncated the pixels that are there fill their blocks")
+    func truncatedInterlacedPNG() throws {
+        let passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+        var png = PNGWriter(width: 16, height: 16, interlace: 1)
+        var rows: [UInt8] = []
+        for (left, top, columns, distance) in passes {
+            for y in stride(from: top, to: 16, by: distance) {
+                rows.append(0)
+                for x in stride(from: left, to: 16, by: columns) { rows += [x < 8 ? 10 : 200, y < 8 ? 20 : 210, 7] }
+            }
+        }
+        png.addPixels(rows)
+        // The header, and 32 bytes of the pixels: the first pass, and a row of the second.
+        let part = Array(png.finished.prefix(8 + 25 + 8 + 32))
+        let image = try ImageDecoder.decode(part, options: .with { $0.acceptsPartial = true })
+        #expect(image.isPartial)
+        for y in 0..<16 {
+            for x in 0..<16 { #expect(image.pixels[x, y] == [x < 8 ? 10 : 200, y < 8 ? 20 : 210, 7, 255]) }
+        }
+    }
+
+    /// Chromium 156 shows 14 of the first 16 rows.
+    ///
+    /// The last two rows of a block need the next block, as the colours are interpolated.
+    @Test("F02 of a JPEG that is truncated all complete rows are shown") func truncatedJPEG() throws {
+        let bytes = try Fixture.encode(try TestImages.photo(width: 40, height: 48), as: .jpeg)
+        let counts = Set(
+            (0..<40).compactMap { step in
+                let part = Array(bytes.prefix(bytes.count * (60 + step) / 100))
+                guard let image = try? ImageDecoder.decode(part, options: .with { $0.acceptsPartial = true }) else {
+                    return nil as Int?
+                }
+                return (0..<48).count { image.pixels[0, $0].w == 255 }
+            }
+        )
+        #expect(counts.isSuperset(of: [14, 30]) && counts.isSubset(of: [0, 14, 30, 48]), "\(counts)")
+    }
+
     @Test("F02 an error message has the offset of the corruption") func errorLocation() throws {
         let bytes = Fixture.standard[1].bytes
         do throws(EideticError) {

@@ -50,6 +50,29 @@ struct GIFDataTests {
         }
     }
 
+    @Test("F02 a whole row of a coarse pass stands for those below it that are missing") func interlaced() throws {
+        // Five pixels: the rows are stored in the order 0, 2, 1, 3.
+        var file = Self.gif(codes: [4, 1, 1, 4, 1, 1, 4, 2, 5])
+        file[34] = 0x40
+        let pixels = try ImageDecoder.decode(file, options: DecodeOptions()).pixels
+        for y in 0..<4 { #expect(pixels[3, y] == [0, 255, 0, 255]) }
+        #expect(pixels[0, 2] == [0, 0, 255, 255] && pixels[1, 2] == [0, 255, 0, 255])
+        #expect(pixels[0, 3] == [0, 255, 0, 255])
+    }
+
+    @Test("F03 what the data of the first frame leaves out is transparent while the animation plays")
+    func earlyFirstFrame() throws {
+        let file = Self.gif(codes: [4, 1, 5]).dropLast() + Self.gif(codes: [4, 2, 5]).dropFirst(25)
+        let image = try ImageDecoder.decode(Array(file), options: .with { $0.frames = .all })
+        let decoder = try #require(
+            try AnimationDecoder(Array(file), isComplete: true, options: DecodeOptions(), limits: DecodeLimits())
+        )
+        for index in 0..<2 {
+            #expect(image.frames[index].pixels[3, 3] == [0, 0, 0, 0])
+            #expect(try decoder.frame(at: index, context: JobContext())[3, 3] == [0, 0, 0, 0])
+        }
+    }
+
     @Test("F02 an index without a colour is black, in a file with a palette and without one", arguments: [true, false])
     func noColour(hasPalette: Bool) throws {
         var file = Self.gif(codes: [4, 3, 1, 5])

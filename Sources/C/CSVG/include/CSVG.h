@@ -14,9 +14,10 @@ eidetic_svg *eidetic_svg_open(
 
 void eidetic_svg_close(eidetic_svg *svg);
 
-// Draws the document on transparent pixels of red, green, blue, alpha; colours are premultiplied.
+// Draws the document, and a document behind it unless `background` is NULL, on transparent pixels of red, green, blue,
+// alpha; colours are premultiplied.
 bool eidetic_svg_draw(
-    eidetic_svg *svg, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
+    eidetic_svg *svg, eidetic_svg *background, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
     eidetic_codec_outcome *outcome);
 
 // Returns the version of the library, which is loaded first: `major` · 1000000 + `minor` · 1000 + `patch`; 0 if it

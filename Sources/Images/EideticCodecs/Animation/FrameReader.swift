@@ -56,6 +56,8 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     private var copies: [Int: CanvasCopy] = [:]
     private var keepsCopies = false
     private var savesCanvas = false
+    /// A Boolean value indicating whether the data of the first frame ends early, which only decoding shows.
+    private var hasGapInFirstFrame = false
     private let maximumCopyBytes: Int
 
     /// The number of frames that may be drawn again before copies are kept.
@@ -126,7 +128,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
             // A frame that is not what it was taken for is drawn on those before it.
             next = try draw(next, on: canvas, for: task) ? next + 1 : prepare(canvas, for: index)
         }
-        return try canvas.content.snapshot(for: task, hasAlpha: structure.hasTransparentCanvas)
+        return try canvas.content.snapshot(for: task, hasAlpha: structure.hasTransparentCanvas || hasGapInFirstFrame)
     }
 
     /// The canvas on the heap.
@@ -195,6 +197,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
         try task.checkpoint()
         let frame = frames[index]
         let pixels = frame.area == nil ? nil : try structure.decodeFrame(at: index, for: task)
+        if index == 0 { hasGapInFirstFrame = pixels.map { $0.alpha != .opaque } ?? true }
         let isNext = drawnIndex == index - 1
         // From here on the previous frame may be disposed of.
         drawnIndex = nil

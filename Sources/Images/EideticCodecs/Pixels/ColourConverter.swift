@@ -16,7 +16,8 @@ enum ColourConverter {
             guard colorModel == .rgb, let mapper = ToneMapper(colours) else { return nil }
             self = .toneMapper(mapper)
         case .profile(let bytes):
-            if colorModel == .rgb, let stated = ICCProfile.highDynamicRange(bytes) {
+            if colorModel == .rgb, let codePoints = ICCProfile.codePoints(in: bytes) {
+                guard let stated = codePoints.colourSpace() else { return nil }
                 self.init(from: stated, isDeep: isDeep)
             } else {
                 self.init(ColourProfile(bytes), colorModel: colorModel, isDeep: isDeep)

@@ -32,6 +32,29 @@ enum ColourSpace: Equatable {
     }
 }
 
+/// The known code points of primaries and transfer of an image in full range, without a matrix.
+struct CodePoints {
+    private let primaries: Int
+    private let transfer: Int
+
+    /// Reads four bytes; `nil` if one has another meaning or is unknown.
+    init?(_ content: UnsafeRawBufferPointer) {
+        guard content.count == 4, content[2] == 0, content[3] == 1 else { return nil }
+        primaries = Int(content[0])
+        transfer = Int(content[1])
+        guard Chromaticities(codePoint: primaries) != nil,
+            HighDynamicRange.Encoding(codePoint: transfer) != nil || TransferFunction(codePoint: transfer) != nil
+        else { return nil }
+    }
+
+    /// Returns the meaning of the colours; `nil` means sRGB.
+    ///
+    /// As in browsers, the code points of video mean its display (BT.1886).
+    func colourSpace(peak: Double? = nil) -> ColourSpace? {
+        ColourSpace(primaries: primaries, transfer: transfer, video: TransferFunction(exponent: 2.4), peak: peak)
+    }
+}
+
 /// The chromaticities (CIE 1931 x, y) of the primaries and of white.
 struct Chromaticities: Equatable {
     var red: SIMD2<Double>

@@ -24,6 +24,9 @@ package enum ICCProfile {
 
     private static let headerLength = 128
 
+    /// The offsets of the version and of the class in the header.
+    private static let versionOffset = 8, classOffset = 12
+
     /// Returns `true` if bytes have the signature of a profile; otherwise, `false`.
     static func hasSignature(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { $0.count >= headerLength && $0.contains("acsp", at: 36) }
@@ -31,11 +34,14 @@ package enum ICCProfile {
 
     /// Returns the profile with only those tags in its table that a conversion uses, each at most once.
     ///
-    /// - Returns: `nil` if the profile is larger than ``maximumSize``, or its table is incomplete or has more than
-    ///   ``maximumTagCount`` tags.
+    /// As in browsers, the class plays no part, so it becomes that of a display.
+    ///
+    /// - Returns: `nil` if the profile is larger than ``maximumSize``, of a later version than 4, or shorter than its
+    ///   header states, or its table is incomplete or has more than ``maximumTagCount`` tags.
     package static func reduced(_ profile: [UInt8]) -> [UInt8]? {
-        guard profile.count <= maximumSize, let tags = profile.withUnsafeBytes({ tags(in: $0) }) else { return nil }
+        guard let tags = profile.withUnsafeBytes({ usableTags(in: $0) }) else { return nil }
         var reduced = profile
+        reduced.replaceSubrange(classOffset..<classOffset + 4, with: "mntr".utf8)
         var used = usedTags
         var offset = headerLength + 4
         for tag in tags where used.remove(tag.signature) != nil {
@@ -47,23 +53,28 @@ package enum ICCProfile {
         return reduced
     }
 
-    /// Returns the colours of the code points in a profile, if they are of high dynamic range; tables cannot state
-    /// them.
+    /// Returns the code points in a profile, which come before its primaries and curves.
     ///
     /// - SeeAlso: ICC.1:2022, sections 9.2.17 and 10.3 (`cicp`).
-    static func highDynamicRange(_ profile: [UInt8]) -> ColourSpace? {
-        guard profile.count <= maximumSize else { return nil }
-        return profile.withUnsafeBytes { bytes in
-            guard let tag = tags(in: bytes)?.first(where: { $0.signature == codePointSignature }),
+    static func codePoints(in profile: [UInt8]) -> CodePoints? {
+        profile.withUnsafeBytes { bytes in
+            guard let tag = usableTags(in: bytes)?.first(where: { $0.signature == codePointSignature }),
                 let offset = bytes.bigEndian32(at: tag.offset + 4), bytes.bigEndian32(at: offset) == codePointSignature,
-                let primaries = bytes.uint8(at: offset + 8), let transfer = bytes.uint8(at: offset + 9),
-                HighDynamicRange.Encoding(codePoint: transfer) != nil
+                let content = bytes.slice(at: offset + 8, count: 4)
             else { return nil }
-            return ColourSpace(primaries: primaries, transfer: transfer)
+            return CodePoints(content)
         }
     }
 
     private static let codePointSignature = 0x6369_6370
+
+    /// Returns the tags of a profile that browsers use; `nil` if they ignore it.
+    private static func usableTags(in profile: UnsafeRawBufferPointer) -> [(signature: Int, offset: Int)]? {
+        guard profile.count <= maximumSize, let size = profile.bigEndian32(at: 0), size <= profile.count,
+            let version = profile.uint8(at: versionOffset), version <= 4
+        else { return nil }
+        return tags(in: profile)
+    }
 
     /// Returns the signature of each tag and the offset of its entry in the table.
     private static func tags(in profile: UnsafeRawBufferPointer) -> [(signature: Int, offset: Int)]? {

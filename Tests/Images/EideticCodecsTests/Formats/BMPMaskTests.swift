@@ -51,6 +51,14 @@ struct BMPMaskTests {
         #expect(half == [0, 0, 255, UInt8((maximum / 2 * 255 + maximum / 2) / maximum)])
     }
 
+    @Test("F02 a palette that reaches into the pixels is read as a whole") func overlappingPalette() throws {
+        let tables = (0..<8).map { UInt32($0 * 0x10101) }
+        var file = makeBMP(width: 1, height: 1, bitsPerPixel: 8, tables: tables, pixels: [0, 0, 0, 0])
+        // The pixels begin at the blue of the sixth colour. Chromium 156 and Pillow.
+        file[10] = 54 + 20
+        #expect(try decode(file)[0, 0] == [5, 5, 5, 255])
+    }
+
     /// Returns a bitmap of OS/2 2 whose pixels are the bits of `codes`.
     private func fax(width: Int, height: Int, codes: String) -> [UInt8] {
         func number(_ value: Int, _ count: Int) -> [UInt8] { TIFFPage.littleEndian(value, byteCount: count) }

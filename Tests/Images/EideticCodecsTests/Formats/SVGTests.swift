@@ -1,6 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticTestSupport
+import FoundationEssentials
 import Testing
 
 private let isBuilt = ImageDecoder.supportedFormats.contains(.svg)
@@ -42,6 +43,9 @@ struct SVGTests {
             "<svg \(root)><style>\(sheet) rect{fill:#0f0}</style><rect width='2' height='2' fill='#f00'/></svg>"
         }
         let entities = (0..<200).map { "<!ENTITY e\($0) 'http://ns.adobe.com/\($0)/'>" }.joined()
+        var png = PNGWriter(width: 1, height: 1)
+        png.addPixels([0, 0, 255, 0])
+        let pixel = Data(png.finished).base64EncodedString()
         let prefixed =
             "<n:svg xmlns:n='http://www.w3.org/2000/svg' width='2' height='2'>"
             + "<n:rect width='2' height='2' fill='#0f0'/></n:svg>"
@@ -73,6 +77,31 @@ struct SVGTests {
                 "document type with brackets",
                 "<!DOCTYPE svg [<!-- ]> it's --><!ENTITY a ']>'><?a ]>?> ] >\(plain)"
             ),
+            ("XML 1.1", "<?xml version='1.1'?>\(plain)"),
+            ("bytes that are said to be UTF-16", "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\(plain)"),
+            (
+                "external entity",
+                "<!DOCTYPE svg [<!ENTITY a SYSTEM 'a.txt'><!ENTITY b PUBLIC '-//B//' 'b.txt'>]>"
+                    + "<svg \(root)>&a;\(green)&b;</svg>"
+            ),
+            (
+                "external declarations",
+                "<!DOCTYPE svg [<!ENTITY % a SYSTEM 'a.ent'>%a;<!ENTITY c '#0f0'>]>"
+                    + "<svg \(root)><rect width='2' height='2' fill='&c;'/></svg>"
+            ),
+            (
+                "declarations in an entity",
+                "<!DOCTYPE svg [<!ENTITY % a \"<!ENTITY c '#0f0'>\"> %a; ]>"
+                    + "<svg \(root)><rect width='2' height='2' fill='&c;'/></svg>"
+            ),
+            ("background", "<svg \(root) style='color:red; background : #0f0'/>"),
+            ("colour of the background", "<?a?><!--a--><svg \(root) style=\"background:none;background-color:#0f0\"/>"),
+            ("a background of no colour", "<svg \(root) style='background:inherit'>\(green)</svg>"),
+            (
+                "image of another type",
+                "<svg \(root)><image width='2' height='2' href='data:image/gif;base64,\(pixel)'/></svg>"
+            ),
+            ("image without a type", "<svg \(root)><image width='2' height='2' href='data:;base64,\(pixel)'/></svg>"),
             ("long comment", "<!--\(String(repeating: "x", count: 100_000))-->\(plain)"),
             ("long document type", "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'a.dtd' [\(entities)]>\(plain)"),
             ("prefix", prefixed),
@@ -102,6 +131,16 @@ struct SVGTests {
         }
         let style = "*{" + (levels + ["--p7:"]).joined(separator: ";") + "} rect{stroke:var(--p0)}"
         let bytes = document(attributes: "width='2' height='2'", content: "<style>\(style)</style><rect/>")
+        #expect(try ImageDecoder.decode(bytes).size == PixelSize(width: 2, height: 2))
+    }
+
+    @Test(
+        "F07 declarations that name each other more often than can be replaced are left out",
+        arguments: ["%a;", "%a;%a;", "<!ENTITY % a SYSTEM 'a'>%b;%b;"]
+    )
+    func declarationBomb(declarations: String) throws {
+        let type = "<!DOCTYPE svg [<!ENTITY % b '%a;%a;%a;'><!ENTITY % a \"\(declarations)\">%a;%b;]>"
+        let bytes = Array(type.utf8) + document(attributes: "width='2' height='2'", content: "<rect/>")
         #expect(try ImageDecoder.decode(bytes).size == PixelSize(width: 2, height: 2))
     }
 

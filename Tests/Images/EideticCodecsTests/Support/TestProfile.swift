@@ -1,14 +1,18 @@
 /// Small version 2 profiles: three primaries or grey, and one gamma for all channels.
 enum TestProfile {
-    static func rgb(swapsRedAndGreen: Bool, gamma: Double, name: String = "") -> [UInt8] {
+    static func rgb(swapsRedAndGreen: Bool, gamma: Double, name: String = "", codePoints: [UInt8] = [])
+        -> [UInt8]
+    {
         let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
         let curve = curve(gamma: gamma)
-        let tags = [
+        var tags = [
             ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
             ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
             ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
         ]
-        return makeProfile(tags: name.isEmpty ? tags : tags + [("desc", description(name))])
+        if !name.isEmpty { tags.append(("desc", description(name))) }
+        if !codePoints.isEmpty { tags.append(("cicp", Array("cicp".utf8) + [0, 0, 0, 0] + codePoints)) }
+        return makeProfile(tags: tags)
     }
 
     static func grey(gamma: Double) -> [UInt8] {

@@ -136,7 +136,7 @@ struct BMPHeaderFields {
         let declaredCount = uint32(at: 32)
         guard bitsPerPixel <= 8 else { return (offset, pixelOffset == nil ? min(declaredCount, 256) : 0, stride) }
         let count = declaredCount == 0 || isCore ? 1 << bitsPerPixel : declaredCount
-        guard let pixelOffset, pixelOffset > offset else { return (offset, min(count, 1 << bitsPerPixel), stride) }
-        return (offset, min(count, 1 << bitsPerPixel, (pixelOffset - offset) / stride), stride)
+        // As in browsers, a palette that reaches into the pixels is read as a whole.
+        return (offset, min(count, 1 << bitsPerPixel), stride)
     }
 }

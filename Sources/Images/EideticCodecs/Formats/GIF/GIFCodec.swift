@@ -73,16 +73,20 @@ enum GIFCodec: ImageCodec {
         var canvas = try AnimationCanvas(size: structure.size)
         var frames: [Image.Frame] = []
         var damage: EideticError?
+        var hasAlpha = structure.hasAlpha
         for frame in structure.frames where damage == nil {
             try task.checkpoint()
             if let visible = frame.area.clipped(to: structure.size) {
                 let pixels: PixelBuffer
-                (pixels, damage) = try paint(frame, number: frames.count + 1, in: visible, hasAlpha: true, for: task)
+                let isKeyed = frame.transparentIndex != nil
+                (pixels, damage) = try paint(frame, number: frames.count + 1, in: visible, hasAlpha: isKeyed, for: task)
+                // The data of the first frame may end early, which only decoding shows.
+                hasAlpha = hasAlpha || (frames.isEmpty && pixels.alpha != .opaque)
                 try canvas.draw(pixels, at: visible, blends: true, disposal: frame.disposal)
             } else {
                 canvas.drawNothing()
             }
-            let snapshot = try canvas.snapshot(for: task, hasAlpha: structure.hasAlpha || damage != nil)
+            let snapshot = try canvas.snapshot(for: task, hasAlpha: hasAlpha)
             frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.clampedForPlayback))
         }
         var decoded = DecodedPixels(frames: frames, loopCount: structure.loopCount)
@@ -148,20 +152,25 @@ enum GIFCodec: ImageCodec {
     ) throws(EideticError) -> PixelBuffer {
         let palette = palette(of: frame)
         let area = frame.area
-        let rows = frame.isInterlaced ? interlacedRows(height: area.size.height) : Array(0..<area.size.height)
+        let rows =
+            frame.isInterlaced ? interlacedRows(height: area.size.height) : (0..<area.size.height).map { ($0, 1) }
         let left = max(area.x, region.x)
         let right = min(area.x + area.size.width, region.x + region.size.width)
         let isCovered = area == region && indices.count == area.size.pixelCount
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
             guard let base = memory.bytePointer else { return }
             if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
-            for (order, y) in rows.enumerated() {
-                let row = area.y + y - region.y
+            for (order, (y, height)) in rows.enumerated() {
                 let start = order * area.size.width + left - area.x
                 let count = min(right - left, indices.count - start)
-                guard row >= 0, row < region.size.height, count > 0 else { continue }
-                let target = base + row * stride + 4 * (left - region.x)
-                eidetic_pixels_map_indices(indices.bytePointer.map { $0 + start }, count, palette, target)
+                guard count > 0 else { continue }
+                // As in browsers, a whole row of a coarse pass stands for those below it that are missing.
+                let isWhole = start + count == (order + 1) * area.size.width + right - area.x - area.size.width
+                let top = area.y + y - region.y
+                for row in max(0, top)..<max(0, min(top + (isWhole && !isCovered ? height : 1), region.size.height)) {
+                    let target = base + row * stride + 4 * (left - region.x)
+                    eidetic_pixels_map_indices(indices.bytePointer.map { $0 + start }, count, palette, target)
+                }
             }
         }
     }
@@ -180,8 +189,11 @@ enum GIFCodec: ImageCodec {
         return table
     }
 
-    /// Returns the rows in the order in which an interlaced frame stores them.
-    private static func interlacedRows(height: Int) -> [Int] {
-        [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0.0, to: height, by: $0.1)) }
+    /// Returns the rows in the order in which an interlaced frame stores them, each with the height of the block for
+    /// which it stands as long as others are missing.
+    private static func interlacedRows(height: Int) -> [(row: Int, blockHeight: Int)] {
+        [(0, 8, 8), (4, 8, 4), (2, 4, 2), (1, 2, 1)].flatMap { first, distance, block in
+            stride(from: first, to: height, by: distance).map { ($0, min(block, height - $0)) }
+        }
     }
 }

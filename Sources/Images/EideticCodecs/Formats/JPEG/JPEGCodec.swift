@@ -123,7 +123,7 @@ enum JPEGCodec: ImageCodec {
             let count = try decoder.readRows(
                 into: base + row * stride,
                 bytesPerRow: stride,
-                count: min(stopsAtEnd ? 8 : rowsPerCheckpoint, height - row)
+                count: stopsAtEnd ? 1 : min(rowsPerCheckpoint, height - row)
             )
             if stopsAtEnd, decoder.isTruncated { return row }
             row += count

@@ -41,10 +41,8 @@ struct JPEGSegments {
                 return
             default: break
             }
-            guard let length = bytes.bigEndian16(at: offset) else { return }
-            guard length >= 2 else {
-                throw EideticError(.corrupt, message: "JPEG: invalid segment length \(length) at byte \(offset)")
-            }
+            // As in libjpeg, a length below 2 is that of an empty segment.
+            guard let length = bytes.bigEndian16(at: offset).map({ max($0, 2) }) else { return }
             guard let body = bytes.slice(at: offset + 2, count: length - 2) else { return }
             try read(marker: marker, body: body, at: offset)
             offset += length
@@ -86,9 +84,10 @@ struct JPEGSegments {
             isProgressive = marker & 3 == 2
             isLossless = marker == 0xc3
         case 0xe1 where xmp == nil && body.contains(JPEGMetadata.xmpSignature): xmp = body
-        case 0xe1 where exif == nil && body.contains(JPEGMetadata.exifSignature):
+        // As in browsers, the last byte of the signature can have any value.
+        case 0xe1 where exif == nil && body.contains("Exif\0") && body.count >= 6:
             exif = body
-            orientation = Exif.orientation(in: body)
+            orientation = Exif.orientation(in: UnsafeRawBufferPointer(rebasing: body[6...]))
         case 0xe2 where body.contains("ICC_PROFILE\0"): readProfile(body)
         default: break
         }

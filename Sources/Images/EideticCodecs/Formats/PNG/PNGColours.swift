@@ -5,7 +5,7 @@
 ///
 /// - SeeAlso: PNG (third edition), section 4.3 and 11.3.2.
 struct PNGColours {
-    private var codePoints: (primaries: Int, transfer: Int)?
+    private var codePoints: CodePoints?
     /// The compressed colour profile, from behind its name.
     private var compressedProfile: UnsafeRawBufferPointer?
     private var isSRGB = false
@@ -24,7 +24,7 @@ struct PNGColours {
     mutating func read(_ chunk: PNGChunks.Chunk) {
         let content = chunk.content
         switch chunk.name {
-        case "cICP" where codePoints == nil: codePoints = Self.codePoints(in: content)
+        case "cICP" where codePoints == nil: codePoints = CodePoints(content)
         case "iCCP" where compressedProfile == nil: compressedProfile = Self.compressedProfile(in: content)
         case "sRGB": isSRGB = isSRGB || (content.count == 1 && content[0] < 4)
         case "gAMA" where gamma == nil && content.count == 4: gamma = content.bigEndian32(at: 0)
@@ -46,15 +46,7 @@ struct PNGColours {
 
     /// The meaning of the colours; `nil` means sRGB.
     var colourSpace: ColourSpace? {
-        if let codePoints {
-            // As in browsers, the code points of video mean its display (BT.1886).
-            return ColourSpace(
-                primaries: codePoints.primaries,
-                transfer: codePoints.transfer,
-                video: TransferFunction(exponent: 2.4),
-                peak: peak
-            )
-        }
+        if let codePoints { return codePoints.colourSpace(peak: peak) }
         if let iccProfile { return .profile(iccProfile) }
         return isSRGB ? nil : stated
     }
@@ -64,28 +56,19 @@ struct PNGColours {
             .flatMap { ICCProfile.hasSignature($0) ? $0 : nil }
     }
 
-    /// The colours that `gAMA` and `cHRM` state; as in browsers, `cHRM` alone states none, nor does the usual `gAMA`.
+    /// The colours that `gAMA` and `cHRM` state; as in browsers, `cHRM` alone states none, nor does the usual `gAMA`,
+    /// nor does a `cHRM` of a negative chromaticity or one above 1.
     private var stated: ColourSpace? {
         guard let gamma, gamma > 0 else { return nil }
         let transfer = TransferFunction(exponent: Self.unit / Double(gamma))
         guard let chromaticities else {
             return Self.usualGamma.contains(gamma) ? nil : .primaries(.sRGB, transfer)
         }
+        guard chromaticities.allSatisfy({ Double($0) <= Self.unit }) else { return nil }
         let points = (0..<4).map { index in
             SIMD2(Double(chromaticities[2 * index]), Double(chromaticities[2 * index + 1])) / Self.unit
         }
         return .primaries(Chromaticities(red: points[1], green: points[2], blue: points[3], white: points[0]), transfer)
-    }
-
-    /// Returns code points of colours in full range; `nil` if one is unknown.
-    private static func codePoints(in content: UnsafeRawBufferPointer) -> (primaries: Int, transfer: Int)? {
-        guard content.count == 4, content[2] == 0, content[3] == 1 else { return nil }
-        let primaries = Int(content[0])
-        let transfer = Int(content[1])
-        guard Chromaticities(codePoint: primaries) != nil,
-            HighDynamicRange.Encoding(codePoint: transfer) != nil || TransferFunction(codePoint: transfer) != nil
-        else { return nil }
-        return (primaries, transfer)
     }
 
     /// Returns the content behind the profile's name, its terminator and the method.

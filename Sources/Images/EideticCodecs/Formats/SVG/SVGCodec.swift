@@ -50,26 +50,37 @@ enum SVGCodec: ImageCodec {
 /// A parsed SVG document.
 private final class SVGDocument {
     private let handle: OpaquePointer
-    /// The document itself if the file is compressed, or has custom properties.
+    /// A document of the background; `nil` for none.
+    private let background: OpaquePointer?
+    /// The document itself if the file is compressed, or is not drawn as it stands.
     private let content: [UInt8]?
     let header: ImageHeader
 
     convenience init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        guard GzipFile.isCompressed(bytes) else {
-            try self.init(bytes, content: StyleVariables.resolved(bytes))
-            return
-        }
-        let content = try GzipFile.document(in: bytes)
-        let resolved = content.withUnsafeBytes { StyleVariables.resolved($0) }
-        try self.init(UnsafeRawBufferPointer(start: nil, count: 0), content: resolved ?? content)
+        let document = GzipFile.isCompressed(bytes) ? try GzipFile.document(in: bytes) : nil
+        let repair = document.map { $0.withUnsafeBytes { SVGRepair($0) } } ?? SVGRepair(bytes)
+        let content = repair.repaired ?? document
+        let resolved =
+            content.map { $0.withUnsafeBytes { StyleVariables.resolved($0) } } ?? StyleVariables.resolved(bytes)
+        try self.init(bytes, content: resolved ?? content, background: repair.background)
     }
 
-    private init(_ bytes: UnsafeRawBufferPointer, content: [UInt8]?) throws(EideticError) {
+    private init(
+        _ bytes: UnsafeRawBufferPointer,
+        content: [UInt8]?,
+        background: String?
+    ) throws(EideticError) {
         self.content = content
         if let content {
             (handle, header) = try content.span.withUnsafeBytes { bytes throws(EideticError) in try Self.open(bytes) }
         } else {
             (handle, header) = try Self.open(bytes)
+        }
+        // What is no colour to the library is not painted.
+        let rectangle = background.map { "<rect width='100%' height='100%' style='fill:\($0)'/>" }
+        let document = rectangle.map { "<svg xmlns='http://www.w3.org/2000/svg' fill='none'>\($0)</svg>" }
+        self.background = document.flatMap { document in
+            Array(document.utf8).withUnsafeBytes { try? Self.open($0).0 }
         }
     }
 
@@ -85,7 +96,10 @@ private final class SVGDocument {
         return (handle, ImageHeader(format: .svg, size: size, hasAlpha: true))
     }
 
-    deinit { eidetic_svg_close(handle) }
+    deinit {
+        eidetic_svg_close(background)
+        eidetic_svg_close(handle)
+    }
 
     /// The size of ``content``; 0 without it.
     var contentByteCount: Int { content?.count ?? 0 }
@@ -99,7 +113,7 @@ private final class SVGDocument {
             var outcome = eidetic_codec_outcome()
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
             let (width, height) = (UInt32(clamping: size.width), UInt32(clamping: size.height))
-            _ = eidetic_svg_draw(handle, base, width, height, stride, &outcome)
+            _ = eidetic_svg_draw(handle, background, base, width, height, stride, &outcome)
             try outcome.check(format: .svg)
         }
     }
