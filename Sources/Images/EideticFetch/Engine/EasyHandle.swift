@@ -49,8 +49,8 @@ extension EasyHandle {
     /// Returns a Boolean value indicating whether a code of libcurl means that a line of the head or of the
     /// trailer is over its limit.
     ///
-    /// libcurl 7.88 calls that a lack of memory, which would have ended the process before, and in the trailer a lost
-    /// connection; 8.14 has a code.
+    /// libcurl 7.88 calls that a lack of memory, which would have ended the process before, and in the trailer a fault
+    /// of the chunks; 8.14 has a code.
     func hasFoundEndlessLine(_ code: CURLcode) -> Bool {
         // `CURLE_TOO_LARGE` of libcurl 8.6.
         (code == CURLE_OUT_OF_MEMORY || code.rawValue == 100) && offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
@@ -59,7 +59,12 @@ extension EasyHandle {
     /// Returns libcurl's message for the end of the exchange.
     func message(for code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
-        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        switch code {
+        case _ where !text.isEmpty: return text
+        case CURLE_BAD_FUNCTION_ARGUMENT: return "the head of the response begins with a continuation line"
+        // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
+        default: return String(cString: curl_easy_strerror(code))
+        }
     }
 
     /// The durations and sizes of the exchange.

@@ -18,8 +18,6 @@ final class Exchange: CurlReceiver {
         static let memory = PauseReason(rawValue: 16)
     }
 
-    /// The largest size of a status line and its header section, in bytes.
-    static let headLimit = 262_144
     /// The number of bytes of an ignored body, such as an error page, that are read so that the connection can be
     /// reused.
     static let ignoredBodyLimit = 65_536

@@ -87,7 +87,7 @@ package final class FileTransferLoop {
 
     private func finish(_ exchange: FileExchange, code: CURLcode) {
         exchanges[ObjectIdentifier(exchange)] = nil
-        let failure = exchange.failure ?? (code == CURLE_OK ? nil : exchange.error(for: code))
+        let failure = exchange.failure ?? exchange.fault(after: code)
         curl_multi_remove_handle(multi, exchange.handle.pointer)
         exchange.finish(failure: failure)
     }
