@@ -15,6 +15,7 @@ extension Exchange {
         let isConnected = handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
         outcome.isUnreachable =
             outcome.error != nil && headLines.byteCount == 0 && (!isConnected || code == CURLE_OPERATION_TIMEDOUT)
+        outcome.startTime = startTime
         outcome.redirectTarget = redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? body.consume() : []

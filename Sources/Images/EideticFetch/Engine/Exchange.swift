@@ -44,6 +44,8 @@ final class Exchange: CurlReceiver {
     let repetitionCount: Int
     /// The time of day at which the exchange started.
     let requestTime: Timestamp
+    /// The uptime at which the exchange started.
+    let startTime: Duration
     let time: any TimeSource
     let stopCountAtStart: Int
     let clock: ActiveClock
@@ -76,6 +78,7 @@ final class Exchange: CurlReceiver {
         self.clock = clock
         self.time = time
         requestTime = time.now
+        startTime = time.uptime
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
         timer = ExchangeTimer(repeating: previous?.timer, at: clock.now)
