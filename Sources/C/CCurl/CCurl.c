@@ -138,6 +138,6 @@ CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi) {
 #pragma GCC diagnostic pop
 }
 
-CURLSHcode eidetic_curl_share_cookies(CURLSH *share) {
-    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+CURLSHcode eidetic_curl_share(CURLSH *share, curl_lock_data data) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
 }

@@ -36,3 +36,34 @@ struct AttemptsTests {
         #expect(attempts.next(after: failure(.connectionLost, wasStopped: true), random: 0) { false } == .stop)
     }
 }
+
+/// The circuit of an origin, without a server.
+@Suite("Circuit breaker")
+struct CircuitBreakerTests {
+    /// Forty requests that wait for one connection fail together when its handshake is lost.
+    @Test(
+        "L07 exchanges that were under way when another one failed do not open the circuit, unless they time out",
+        arguments: [EideticError.Code.connectionLost, .connectionRefused, .timedOut]
+    )
+    func simultaneousFailures(code: EideticError.Code) throws {
+        let request = try FetchRequest(url: "http://a/b")
+        let error = EideticError(code, message: "x")
+        var breaker = CircuitBreaker()
+        func fail(startedAt startTime: Duration, at now: Duration) {
+            breaker.recordResult(
+                of: request.origin,
+                error: error,
+                isUnreachable: true,
+                startTime: startTime,
+                now: now
+            )
+        }
+        func isOpen(at now: Duration) -> Bool {
+            (try? breaker.admit(request.origin, url: request.url, now: now, isForced: false)) == nil
+        }
+        for index in 0..<40 { fail(startedAt: .zero, at: .milliseconds(30 + index)) }
+        #expect(isOpen(at: .milliseconds(70)) == (code == .timedOut))
+        for index in 1..<5 { fail(startedAt: .milliseconds(index * 100), at: .milliseconds(index * 100 + 50)) }
+        #expect(isOpen(at: .milliseconds(500)))
+    }
+}

@@ -84,6 +84,16 @@ struct HeadLineTests {
         #expect(found.last?.headers.fields.map(\.value) == ["1", "2"])
     }
 
+    /// RFC 9112, section 5.2: a continuation line is replaced with a space.
+    @Test("L04 a continuation line continues its field, and a line of spaces does not end the head")
+    func continuationLines() {
+        let found = heads(
+            of: "http/1.1 200 OK\r\n lost: x\r\nContent-Encoding:\r\n\tgzip\r\nX: a\r\n  \r\n b: c \r\nY: d\r\n\r\n"
+        )
+        #expect(found.map(\.status) == [200])
+        #expect(found.last?.headers.fields.map(\.value) == ["gzip", "a b: c", "d"])
+    }
+
     @Test("L04 a body of another response begins with none of the earlier one's values, but that it is kept")
     func body() {
         var body = ReceivedBody()

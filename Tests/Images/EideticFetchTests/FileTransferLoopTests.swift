@@ -27,13 +27,17 @@ struct FileTransferLoopTests {
     }
 
     @Test(
-        "B14 a head that announces two lengths, or has a line without an end, is refused",
+        "B14 a response that is malformed is refused",
         arguments: [
             [.head(200, headers: ["Content-Length": "3", "Content-Length": "2"]), .send([1, 2, 3])],
             [
                 .send(Array("HTTP/1.1 200 OK\r\nX-Filler: ".utf8)),
                 .sendRepeatedly(Array(repeating: 120, count: 4_096)),
             ],
+            [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\tchunked\r\n\r\n0\r\n\r\n".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n".utf8)), .close],
+            [.head(101, headers: ["Upgrade": "x", "Connection": "upgrade"]), .close],
         ] as [[ScriptedOrigin.Step]]
     )
     func malformedHeads(_ steps: [ScriptedOrigin.Step]) async throws {
@@ -42,10 +46,23 @@ struct FileTransferLoopTests {
         #expect(outcome.status == nil && outcome.ends == [.badResponse])
     }
 
+    @Test("B14 a head that ends early is a lost connection, and a malformed chunk is not")
+    func incompleteResponses() async throws {
+        let head = ScriptedOrigin.Step.head(200, headers: ["Transfer-Encoding": "chunked"])
+        for (code, steps) in [
+            (.connectionLost, [.send(Array("HTTP/1.1 200 OK\r\nContent-Le".utf8)), .close]),
+            (.badResponse, [head, .send(Array("-5\r\n".utf8)), .close]),
+        ] as [(EideticError.Code, [ScriptedOrigin.Step])] {
+            let origin = try ScriptedOrigin { _ in steps }
+            let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: "\(origin.url)/a"))
+            #expect(outcome.ends == [code])
+        }
+    }
+
     @Test("B14 a length that is repeated is a length")
     func repeatedLengths() async throws {
         let origin = try ScriptedOrigin { _ in
-            [.head(200, headers: ["Content-Length": "3", "Content-Length": "3, 03"]), .send([1, 2, 3])]
+            [.head(200, headers: ["Content-Length": "3", "Content-Length": "3, 03,"]), .send([1, 2, 3])]
         }
         let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: "\(origin.url)/a"))
         #expect(outcome.body == [1, 2, 3] && outcome.ends == [nil])

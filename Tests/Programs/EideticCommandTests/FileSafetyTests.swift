@@ -181,7 +181,7 @@ struct FileSafetyTests {
         #expect(mkfifo(directory.path(of: "fifo.png"), 0o600) == 0)
         for words in [
             ["inspect", "fifo.png"], ["convert", "fifo.png", "out.png"], ["load", "@fifo.png"],
-            ["cache", "put", "http://a/", "fifo.png"],
+            ["cache", "put", "http://a/", "fifo.png"], ["load", "--cacert", "fifo.png", "http://127.0.0.1:1/"],
         ] {
             let result = try await eidetic(words + (words[0] == "cache" ? ["--cache-dir", "cache"] : []))
             #expect(

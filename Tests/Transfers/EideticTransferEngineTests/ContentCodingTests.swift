@@ -27,6 +27,22 @@ struct ContentCodingTests {
         #expect(status.state == .finished)
     }
 
+    /// As in the loader of images; Amazon S3 adds `aws-chunked`, which is no coding of the stored body.
+    @Test(
+        "B14 an unknown coding is ignored, and a known one beside it is decoded if the body has it",
+        arguments: [true, false],
+        [1_000, 400_000]
+    )
+    func ignoresUnknownCodings(isCoded: Bool, size: Int) async throws {
+        let body = Body.bytes(size)
+        let stored = isCoded ? try await Self.encoded(body, by: "gzip") : body
+        let origin = try ScriptedOrigin { _ in
+            [.response(200, headers: ["Content-Encoding": "gzip, aws-chunked", "ETag": "\"v1\""], body: stored)]
+        }
+        let fixture = try await ServiceFixture()
+        #expect(try await fixture.download(origin.url + "/a").bytes == body)
+    }
+
     @Test("B14 a coded body that breaks off is continued by its coded bytes", arguments: [10, 150_000])
     func resumes(count: Int) async throws {
         let body = Body.bytes(200_000) + Array(repeating: 7, count: 500_000)

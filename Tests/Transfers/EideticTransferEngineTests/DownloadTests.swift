@@ -149,6 +149,19 @@ struct DownloadTests {
         #expect(try await fixture.download(origin.url + "/a").bytes == body)
     }
 
+    @Test("B14 a part of the body that was not requested is not a result")
+    func unrequestedRange() async throws {
+        let body = Body.bytes(1_000)
+        let origin = try ScriptedOrigin { request in
+            let headers: KeyValuePairs = ["Content-Range": "bytes 10-999/1000"]
+            return request.connection == 1
+                ? [.response(206, headers: headers, body: Array(body[10...])), .close] : [.response(body: body)]
+        }
+        let fixture = try await ServiceFixture()
+        let (response, bytes) = try await fixture.download(origin.url + "/a")
+        #expect(response.status == 200 && bytes == body)
+    }
+
     @Test("B14 a 206 with another validator is not appended")
     func otherValidatorsAreNotAppended() async throws {
         let (first, second) = (Body.bytes(200_000, seed: 1), Body.bytes(200_000, seed: 2))

@@ -76,7 +76,7 @@ CURLMcode eidetic_curl_multi_set_watchers(CURLM *multi, curl_socket_callback wat
 /// share a connection, each event concerns all of them.
 CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi);
 
-/// Makes `share` hold the cookies of all handles that use it.
-CURLSHcode eidetic_curl_share_cookies(CURLSH *share);
+/// Makes `share` hold data of this kind for all handles that use it.
+CURLSHcode eidetic_curl_share(CURLSH *share, curl_lock_data data);
 
 #endif

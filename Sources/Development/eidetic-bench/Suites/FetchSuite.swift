@@ -185,22 +185,11 @@ private struct FetchRun {
         return Double(seconds) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
 
-    /// Measures what it costs that each exchange gets a handle without the options of the one before.
+    /// Measures what it costs that each exchange gets a handle of its own.
     static func measureHandles(with bench: Bench) async throws {
         let configuration = CurlConfiguration(userAgent: "eidetic-bench")
         try await bench.measure(
-            BenchmarkCase("reset of a handle, and its common options", unit: .microseconds, goal: .value(5)),
-            operations: 10_000,
-            samples: 11
-        ) {
-            guard let handle = EasyHandle() else { throw EideticError(.outOfMemory, message: "no handle") }
-            for _ in 0..<10_000 {
-                handle.reset()
-                configuration.apply(to: handle, host: "localhost")
-            }
-        }
-        try await bench.measure(
-            BenchmarkCase("new handle, and its common options", unit: .microseconds),
+            BenchmarkCase("new handle, and its common options", unit: .microseconds, goal: .value(5)),
             operations: 10_000,
             samples: 11
         ) {

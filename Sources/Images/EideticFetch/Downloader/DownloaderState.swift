@@ -57,9 +57,15 @@ final class DownloaderState: Sendable {
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
         let error = outcome.wasStopped ? nil : outcome.error
-        let isUnreachable = outcome.isUnreachable
+        let (isUnreachable, startTime) = (outcome.isUnreachable, outcome.startTime ?? now)
         state.withLock { state in
-            state.breaker.recordResult(of: redirect.origin, error: error, isUnreachable: isUnreachable, now: now)
+            state.breaker.recordResult(
+                of: redirect.origin,
+                error: error,
+                isUnreachable: isUnreachable,
+                startTime: startTime,
+                now: now
+            )
         }
     }
 }

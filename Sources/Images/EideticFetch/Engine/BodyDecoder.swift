@@ -47,7 +47,7 @@ package final class BodyDecoder {
         }
 
         /// Returns whether bytes begin with the signature of this coding; `false` for a coding without one.
-        func isSigned(in bytes: UnsafeRawBufferPointer) -> Bool {
+        package func isSigned(in bytes: UnsafeRawBufferPointer) -> Bool {
             switch self {
             case .gzip: bytes.starts(with: [0x1f, 0x8b])
             case .zstd: bytes.starts(with: [0x28, 0xb5, 0x2f, 0xfd])
@@ -65,14 +65,15 @@ package final class BodyDecoder {
     /// The largest number of codings of a body, as in libcurl.
     static let maximumCodings = 5
 
-    /// The codings of a body with these header fields; none if one of them cannot be decoded.
-    package static func codings(of headers: HTTPHeaders) -> [Coding] {
+    /// The codings of a body with these header fields, none if one of them cannot be decoded; and a Boolean value
+    /// indicating whether a body that does not begin like the last one has none.
+    package static func codings(of headers: HTTPHeaders) -> (codings: [Coding], isUncertain: Bool) {
         var head = ResponseHead()
         head.headers = headers
         let names = head.contentCodings
         let known = Coding.codings(named: names)
-        let isKnown = names.count <= maximumCodings && known.unsupported == nil && !known.isUncertain
-        return isKnown ? known.codings : []
+        let isKnown = names.count <= maximumCodings && known.unsupported == nil
+        return isKnown ? (known.codings, known.isUncertain) : ([], false)
     }
 
     package let coding: Coding

@@ -25,8 +25,6 @@ package struct CurlConfiguration: Sendable {
         for (host, keys) in keys { pinnedPublicKeys[ParsedURL.normalisedHost(host), default: []] += keys }
     }
 
-    func isPinned(_ host: String) -> Bool { pinnedPublicKeys[host] != nil }
-
     /// Sets the options of a handle that has none.
     package func apply(to handle: EasyHandle, host: String) {
         handle.set(CURLOPT_PROTOCOLS_STR, to: "http,https")

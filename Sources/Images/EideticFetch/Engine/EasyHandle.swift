@@ -1,14 +1,16 @@
 import CCurl
 
-/// libcurl's easy handle, for one exchange at a time; used on the engine's thread only.
+/// libcurl's easy handle, for one exchange; used on the engine's thread only.
+///
+/// It is not used again: `curl_easy_reset` of libcurl 7.88 keeps the number of requests that were sent again because a
+/// kept connection was dead, and a pointer to the last field of the previous response, which is freed, and to which a
+/// response that begins with a continuation line appends.
 package final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     /// The buffer for libcurl's error message.
     let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The header fields; libcurl reads them while the exchange runs.
     var headerList: HeaderList?
-    /// A Boolean value indicating whether the handle has the options common to all exchanges, and no others.
-    var hasOnlyCommonOptions = false
     /// The exchange that libcurl calls, which owns the handle.
     weak var receiver: (any CurlReceiver)?
 
@@ -16,16 +18,6 @@ package final class EasyHandle {
         guard let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
         errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    }
-
-    /// Removes all options, and what libcurl counts beyond the end of an exchange.
-    ///
-    /// libcurl 7.88 counts the requests that it has sent again because a kept connection was dead, and gives up after
-    /// five of one handle. Sessions of TLS stay. With the common options it takes 1.6 µs, and a new handle 2.3 µs.
-    package func reset() {
-        headerList = nil
-        hasOnlyCommonOptions = false
-        curl_easy_reset(pointer)
     }
 
     deinit {
@@ -57,8 +49,8 @@ extension EasyHandle {
     /// Returns a Boolean value indicating whether a code of libcurl means that a line of the head or of the
     /// trailer is over its limit.
     ///
-    /// libcurl 7.88 calls that a lack of memory, which would have ended the process before, and in the trailer a lost
-    /// connection; 8.14 has a code.
+    /// libcurl 7.88 calls that a lack of memory, which would have ended the process before, and in the trailer a fault
+    /// of the chunks; 8.14 has a code.
     func hasFoundEndlessLine(_ code: CURLcode) -> Bool {
         // `CURLE_TOO_LARGE` of libcurl 8.6.
         (code == CURLE_OUT_OF_MEMORY || code.rawValue == 100) && offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
@@ -67,7 +59,12 @@ extension EasyHandle {
     /// Returns libcurl's message for the end of the exchange.
     func message(for code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
-        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        switch code {
+        case _ where !text.isEmpty: return text
+        case CURLE_BAD_FUNCTION_ARGUMENT: return "the head of the response begins with a continuation line"
+        // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
+        default: return String(cString: curl_easy_strerror(code))
+        }
     }
 
     /// The durations and sizes of the exchange.

@@ -9,14 +9,14 @@ final class EngineLoop {
     private let multiHandle = MultiHandle()
     private var multi: UnsafeMutableRawPointer { multiHandle.pointer }
     private let time: any TimeSource
-    private let cookieJar = CookieJar()
+    private let share = HandleShare(includingCookies: false)
+    private let cookieShare = HandleShare(includingCookies: true)
     private let poller: EventPoller
     private let clock: ActiveClock
     private var rateLimiter: RateLimiter?
     private var activeExchanges: [UInt64: Exchange] = [:]
     private var connectionHealth = ConnectionHealth()
     private var completions = CompletionQueue()
-    private var easyHandles = EasyHandlePool()
     private let decodingList = DecodingList()
     private var lastHeaderList: HeaderList?
     private var isStopping = false
@@ -85,7 +85,7 @@ final class EngineLoop {
         case .setRateLimit(let limit): setRateLimit(limit)
         case .memoryReleased: resumeAfterRelease()
         case .networkChanged: recordNetworkChange()
-        case .removeCookies: cookieJar.removeAll()
+        case .removeCookies: cookieShare.removeCookies()
         case .stop: isStopping = true
         }
     }
@@ -107,7 +107,7 @@ extension EngineLoop {
         } catch {
             return complete(request, with: ExchangeOutcome(error: error))
         }
-        guard let handle = easyHandles.acquire() else {
+        guard let handle = EasyHandle() else {
             let error = EideticError(.outOfMemory, message: "no memory for the download of \(request.url)")
             return complete(request, with: ExchangeOutcome(error: error))
         }
@@ -121,7 +121,8 @@ extension EngineLoop {
             decodingList: decodingList,
             repeating: previous
         )
-        exchange.configure(with: options, cookieJar: cookieJar, lastHeaderList: &lastHeaderList)
+        exchange.configure(with: options, lastHeaderList: &lastHeaderList)
+        (request.fetchRequest.usesCookies ? cookieShare : share).attach(to: exchange.easy)
         if !connectionHealth.isHealthy {
             exchange.apply(connectionHealth.reusePolicy(for: request.origin, now: clock.now))
         }
@@ -163,9 +164,6 @@ extension EngineLoop {
         if code == CURLE_OPERATION_TIMEDOUT { connectionHealth.recordTimeout(of: origin, now: clock.now) }
         if !connectionHealth.isHealthy { updateConnectionHealth(after: exchange, code: code) }
         curl_multi_remove_handle(multi, exchange.easy)
-        if code == CURLE_OK, exchange.failure == nil, exchange.handle.hasOnlyCommonOptions {
-            easyHandles.recycle(exchange.handle)
-        }
         complete(exchange.request, with: outcome)
     }
 

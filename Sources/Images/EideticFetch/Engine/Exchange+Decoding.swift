@@ -10,10 +10,6 @@ extension Exchange {
         decoding.isUncertain = false
         body.isKept = request.keepsBody(of: head)
         let codings = head.contentCodings
-        if head.hasUnrequestedTransferCoding {
-            return refuse(head, fault: Self.unrequestedTransferCoding)
-        }
-        guard head.status >= 200 else { return true }
         guard codings.count <= BodyDecoder.maximumCodings else {
             let fault = "the response has \(codings.count) content codings; \(BodyDecoder.maximumCodings) are accepted"
             return refuse(head, fault: fault)

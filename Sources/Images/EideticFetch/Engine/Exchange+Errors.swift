@@ -8,13 +8,11 @@ extension Exchange {
         let number = Int32(truncatingIfNeeded: handle.integer(for: CURLINFO_OS_ERRNO))
         let systemErrorNumber = number == 0 ? nil : number
         switch code {
-        case CURLE_PARTIAL_FILE: return head == nil ? lostHeadError : truncatedBodyError
+        case CURLE_PARTIAL_FILE:
+            return head == nil ? headLines.incompleteHeadError(url: request.url) : truncatedBodyError
         case _ where handle.hasFoundEndlessLine(code):
             let part = head == nil ? "the response head" : "the trailer of the body"
             return EideticError(.badResponse, message: "\(request.url): \(part) has a line that has no end")
-        case CURLE_BAD_CONTENT_ENCODING:
-            // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
-            return EideticError(.badResponse, message: "\(request.url): \(Self.unrequestedTransferCoding)")
         case CURLE_COULDNT_CONNECT: return connectError(systemErrorNumber: systemErrorNumber)
         case CURLE_RECV_ERROR where (400..<500).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE)):
             // The status belongs to the proxy, not to the origin, so `httpStatus` stays `nil`.
@@ -23,9 +21,6 @@ extension Exchange {
                 .connectionRefused,
                 message: "the proxy for \(request.origin) responded with status \(status) (\(request.url))"
             )
-        case CURLE_SSL_CONNECT_ERROR where isConnectionLostInHandshake:
-            let message = "\(request.origin): \(handle.message(for: code)) (\(request.url))"
-            return EideticError(.connectionLost, message: message)
         case CURLE_COULDNT_RESOLVE_HOST:
             return EideticError(
                 .hostNotFound,
@@ -38,16 +33,13 @@ extension Exchange {
             )
         default:
             return EideticError(
-                Self.errorCodes[code.rawValue] ?? .badResponse,
+                handle.errorCode(for: code),
                 message: "\(request.origin): \(handle.message(for: code)) (\(request.url))",
                 httpStatus: head?.status,
                 systemErrorNumber: systemErrorNumber
             )
         }
     }
-
-    /// The fault of a transfer coding other than `chunked`.
-    static let unrequestedTransferCoding = "the response has a transfer coding that was not requested"
 
     private func connectError(systemErrorNumber: Int32?) -> EideticError {
         let code: EideticError.Code = systemErrorNumber == ETIMEDOUT ? .timedOut : .connectionRefused
@@ -87,46 +79,10 @@ extension Exchange {
         )
     }
 
-    /// The error of a connection that the server closed before the end of the head.
-    var lostHeadError: EideticError {
-        EideticError(
-            .connectionLost,
-            message: "\(request.url): the connection was closed within the head, after \(headLines.byteCount) bytes"
-        )
-    }
-
-    /// A Boolean value indicating whether the connection was lost in the TLS handshake.
-    ///
-    /// libcurl has no code for this case; the system's error and OpenSSL's message are the only indications.
-    var isConnectionLostInHandshake: Bool {
-        if [Int(ECONNRESET), Int(EPIPE)].contains(handle.integer(for: CURLINFO_OS_ERRNO)) { return true }
-        let text = handle.message(for: CURLE_SSL_CONNECT_ERROR)
-        return ["SYSCALL", "reset by peer", "Broken pipe", "unexpected eof"].contains { text.contains($0) }
-    }
-
     /// Records that a connection to an address in a private network was refused.
     func refuseAddress(_ address: UnsafePointer<sockaddr>) {
         let text = NetworkAddress(address).map(\.description) ?? "an unknown address family"
         let reason = "resolves to a private network (\(text)), which refusesPrivateNetworks forbids"
         fail(EideticError(.refused, message: "\(request.origin) \(reason)"))
     }
-
-    private static let errorCodes: [UInt32: EideticError.Code] = {
-        var codes: [UInt32: EideticError.Code] = [
-            CURLE_URL_MALFORMAT.rawValue: .invalidURL,
-            CURLE_OPERATION_TIMEDOUT.rawValue: .timedOut,
-            CURLE_OUT_OF_MEMORY.rawValue: .outOfMemory,
-            CURLE_TOO_MANY_REDIRECTS.rawValue: .badRedirect,
-        ]
-        for code in [CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM] {
-            codes[code.rawValue] = .connectionLost
-        }
-        codes[CURLE_PROXY.rawValue] = .connectionRefused
-        for code in [
-            CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER,
-            CURLE_SSL_CERTPROBLEM, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_USE_SSL_FAILED,
-            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
-        ] { codes[code.rawValue] = .tlsFailure }
-        return codes
-    }()
 }

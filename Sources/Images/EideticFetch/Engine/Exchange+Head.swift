@@ -9,8 +9,8 @@ extension Exchange {
             let isEnd = headLines.append(line)
             // An address was refused, and libcurl has connected to another one.
             if failure != nil { return false }
-            guard headLines.byteCount <= Self.headLimit else {
-                return refuseHead("is longer than \(Self.headLimit) bytes")
+            guard headLines.byteCount <= HeadLineParser.limit else {
+                return refuseHead("is longer than \(HeadLineParser.limit) bytes")
             }
             return !isEnd || finishHead()
         }
@@ -24,9 +24,9 @@ extension Exchange {
 
     private func finishHead() -> Bool {
         var head = headLines.head
-        guard startDecoding(head) else { return false }
+        if let fault = head.framingFault { return refuseHead(fault) }
         guard head.status >= 200 else { return true }
-        guard !head.hasConflictingLengths else { return refuseHead("announces several lengths") }
+        guard startDecoding(head) else { return false }
         head.requestTime = requestTime
         head.responseTime = time.now
         headLines.head = head

@@ -5,19 +5,10 @@ import EideticHTTP
 extension Exchange {
     var isSecure: Bool { request.origin.scheme == "https" }
 
-    /// Returns a Boolean value indicating whether the request needs no options of its own, so that its handle can be
-    /// reused.
-    private func hasOnlyCommonOptions(_ options: EngineOptions) -> Bool {
-        !request.fetchRequest.usesCookies && !request.fetchRequest.allowsInvalidCertificates
-            && request.credentials == nil && request.redirect.method == "GET"
-            && !options.curl.isPinned(request.origin.host)
-    }
-
     /// Sets all options of the handle.
-    func configure(with options: EngineOptions, cookieJar: CookieJar, lastHeaderList: inout HeaderList?) {
+    func configure(with options: EngineOptions, lastHeaderList: inout HeaderList?) {
         options.curl.apply(to: handle, host: request.origin.host)
         setReadAhead(options)
-        handle.hasOnlyCommonOptions = hasOnlyCommonOptions(options)
         set(CURLOPT_URL, to: request.url)
         set(CURLOPT_PIPEWAIT, to: isSecure ? 1 : 0)
         if request.fetchRequest.allowsInvalidCertificates {
@@ -27,11 +18,8 @@ extension Exchange {
         setCredentials()
         setMethod()
         setHeaders(reusing: &lastHeaderList)
-        if request.fetchRequest.usesCookies {
-            // An empty file name enables cookies without reading any.
-            set(CURLOPT_COOKIEFILE, to: "")
-            eidetic_curl_set_pointer(easy, CURLOPT_SHARE, cookieJar.handle)
-        }
+        // An empty file name enables cookies without reading any.
+        if request.fetchRequest.usesCookies { set(CURLOPT_COOKIEFILE, to: "") }
         handle.setReceiver(self, refusesPrivateNetworks: options.refusesPrivateNetworks)
     }
 

@@ -9,10 +9,13 @@ extension Exchange {
         var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
         outcome.wasStopped = clock.stopCount != stopCountAtStart
         outcome.error = failure ?? (code == CURLE_OK || isCompleteWithoutBody ? nil : error(for: code))
-        if code == CURLE_OK, outcome.error == nil, head == nil { outcome.error = lostHeadError }
+        if code == CURLE_OK, outcome.error == nil, head == nil {
+            outcome.error = headLines.incompleteHeadError(url: request.url)
+        }
         let isConnected = handle.offset(for: CURLINFO_PRETRANSFER_TIME_T) > 0
         outcome.isUnreachable =
             outcome.error != nil && headLines.byteCount == 0 && (!isConnected || code == CURLE_OPERATION_TIMEDOUT)
+        outcome.startTime = startTime
         outcome.redirectTarget = redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? body.consume() : []

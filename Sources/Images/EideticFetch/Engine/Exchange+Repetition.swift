@@ -23,7 +23,7 @@ extension Exchange {
         switch code {
         // The end of a stream of HTTP/2, and of its connection, is that of a body, even before the head.
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_PARTIAL_FILE: return true
-        case CURLE_SSL_CONNECT_ERROR: return isConnectionLostInHandshake
+        case CURLE_SSL_CONNECT_ERROR: return handle.isConnectionLostInHandshake
         // The stream alone was refused, unless its connection was kept and is ending.
         case CURLE_HTTP2_STREAM:
             return handle.integer(for: CURLINFO_NUM_CONNECTS) == 0

@@ -18,8 +18,6 @@ final class Exchange: CurlReceiver {
         static let memory = PauseReason(rawValue: 16)
     }
 
-    /// The largest size of a status line and its header section, in bytes.
-    static let headLimit = 262_144
     /// The number of bytes of an ignored body, such as an error page, that are read so that the connection can be
     /// reused.
     static let ignoredBodyLimit = 65_536
@@ -46,6 +44,8 @@ final class Exchange: CurlReceiver {
     let repetitionCount: Int
     /// The time of day at which the exchange started.
     let requestTime: Timestamp
+    /// The uptime at which the exchange started.
+    let startTime: Duration
     let time: any TimeSource
     let stopCountAtStart: Int
     let clock: ActiveClock
@@ -78,6 +78,7 @@ final class Exchange: CurlReceiver {
         self.clock = clock
         self.time = time
         requestTime = time.now
+        startTime = time.uptime
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
         timer = ExchangeTimer(repeating: previous?.timer, at: clock.now)

@@ -10,6 +10,8 @@ struct ExchangeOutcome: Sendable {
     /// A Boolean value indicating whether the server could not be reached: no connection was made, or no byte of a
     /// response came within the time-out.
     var isUnreachable = false
+    /// The uptime at which the exchange started; `nil` if it was not sent.
+    var startTime: Duration?
     /// The share of the body in the limit of all bodies in memory.
     var share: BodyShare?
     var sharedMetrics = SharedMetrics(FetchMetrics())

@@ -1,3 +1,4 @@
+import EideticCore
 import EideticHTTP
 
 /// A parser of the lines of a response's head, as libcurl delivers them: those of further heads and of trailers follow.
@@ -8,6 +9,9 @@ struct HeadLineParser {
     var isComplete = false
     private(set) var byteCount = 0
 
+    /// The largest number of bytes of all heads of a response.
+    static let limit = 262_144
+
     /// Adds a line; returns `true` if the head ends with it.
     mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         byteCount += line.count
@@ -16,12 +20,20 @@ struct HeadLineParser {
             isComplete = false
         } else if isComplete {
             return false
-        } else if line.isBlank {
+        } else if line.isEndOfHead {
             return true
+        } else if line.isContinuation {
+            head.continueLastField(with: line.text(from: 0, to: line.count))
         } else if let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
-            head.headers.add(line.text(from: colon + 1, to: line.count), for: line.text(from: 0, to: colon))
+            head.add(line.text(from: colon + 1, to: line.count), for: line, nameLength: colon)
         }
         return false
+    }
+
+    /// Returns the error of an exchange of `url` that libcurl ended without a fault, but also without a response.
+    func incompleteHeadError(url: String) -> EideticError {
+        let fault = "the connection was closed within the head, after \(byteCount) bytes"
+        return EideticError(.connectionLost, message: "\(url): \(fault)")
     }
 }
 

@@ -15,6 +15,9 @@ struct ResponseHead: Sendable, Hashable {
     /// A Boolean value indicating whether a cache has the response, so that no request was sent.
     var isFromCache = false
 
+    /// A Boolean value indicating whether a field that says where the body ends is written so that libcurl ignores it.
+    private var hasIgnoredFraming = false
+
     var cached: ResponseFreshness.Response {
         .init(status: status, fields: headers.fields, requestTime: requestTime, responseTime: responseTime)
     }
@@ -37,22 +40,24 @@ struct ResponseHead: Sendable, Hashable {
         return Int(length)
     }
 
-    /// A Boolean value indicating whether the response announces several lengths, so that nobody knows where it ends.
+    /// The fault of a head that leaves open where the body begins or ends; otherwise, `nil`.
     ///
-    /// - SeeAlso: RFC 9112, section 6.3.
-    var hasConflictingLengths: Bool {
-        let announced = announcedLengths
-        guard announced.count > 1 else { return false }
-        let lengths = announced.map { $0.drop { $0 == "0" } }
-        return lengths.contains { $0 != lengths[0] }
+    /// - SeeAlso: RFC 9110, section 7.8; RFC 9112, sections 5.2 and 6.3.
+    var framingFault: String? {
+        if status == 101 { return "switches to a protocol that was not requested" }
+        let lengths = announcedLengths.map { $0.drop { $0 == "0" } }
+        if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
+        if hasIgnoredFraming { return "has a malformed Transfer-Encoding or Content-Length field" }
+        return hasUnrequestedTransferCoding ? "has a transfer coding that was not requested" : nil
     }
 
     /// The values of all `Content-Length` fields.
     private var announcedLengths: [String] {
         headers.values(for: "Content-Length").flatMap { value in
             guard value.httpInteger == nil else { return [value] }
-            return value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { item in
-                String(Substring(item)).filter { $0 != " " && $0 != "\t" }
+            return value.utf8.split(separator: UInt8(ascii: ",")).compactMap { item in
+                let text = String(Substring(item)).trimmingOptionalWhitespace
+                return text.isEmpty ? nil : text
             }
         }
     }
@@ -85,7 +90,7 @@ struct ResponseHead: Sendable, Hashable {
     /// A Boolean value indicating whether the body has a transfer coding other than `chunked`.
     ///
     /// No request asks for one (RFC 9112, section 7.4), and libcurl would decode any number of them.
-    var hasUnrequestedTransferCoding: Bool {
+    private var hasUnrequestedTransferCoding: Bool {
         codings(in: "Transfer-Encoding").contains { $0 != "chunked" && $0 != "identity" }
     }
 
@@ -108,6 +113,20 @@ extension ResponseHead {
         reasonPhrase = line.text(from: end, to: line.count)
         headers = HTTPHeaders(capacity: 16)
     }
+
+    /// Adds a field, whose name is at the beginning of a line.
+    mutating func add(_ value: String, for line: UnsafeRawBufferPointer, nameLength: Int) {
+        let name = line.text(from: 0, to: nameLength)
+        if name.utf8.count != nameLength, HTTPHeaders.isSameName(name, "Transfer-Encoding") { hasIgnoredFraming = true }
+        headers.add(value, for: name)
+    }
+
+    /// Appends a continuation line to the last field.
+    mutating func continueLastField(with text: String) {
+        guard let field = headers.fields.last else { return }
+        if ["content-length", "transfer-encoding"].contains(field.name.lowercased()) { hasIgnoredFraming = true }
+        headers.appendToLastField(text)
+    }
 }
 
 extension UnsafeRawBufferPointer {
@@ -127,11 +146,16 @@ extension UnsafeRawBufferPointer {
         return String(fieldBytes: part)
     }
 
-    /// A Boolean value indicating whether all bytes are white space.
-    var isBlank: Bool { first.map(Self.isWhitespace) ?? true && allSatisfy(Self.isWhitespace) }
+    /// A Boolean value indicating whether the line is empty.
+    var isEndOfHead: Bool { first.map { $0 == 0x0a || $0 == 0x0d } ?? true }
 
-    /// A Boolean value indicating whether the bytes begin with a status line.
-    var startsWithStatusLine: Bool { baseAddress.map { count >= 5 && memcmp($0, "HTTP/", 5) == 0 } ?? false }
+    /// A Boolean value indicating whether the line continues the field before it.
+    ///
+    /// - SeeAlso: RFC 9112, section 5.2.
+    var isContinuation: Bool { first.map { $0 == 0x20 || $0 == 0x09 } ?? false }
+
+    /// A Boolean value indicating whether the bytes begin with a status line, in any case, as for libcurl.
+    var startsWithStatusLine: Bool { baseAddress.map { count >= 5 && strncasecmp($0, "HTTP/", 5) == 0 } ?? false }
 
     private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 }

@@ -7,18 +7,14 @@ extension FileExchange {
     private var easy: UnsafeMutableRawPointer { handle.pointer }
 
     /// Sets all options of the handle.
-    func configure(with configuration: CurlConfiguration, cookies: CookieJar?) {
-        curl_easy_reset(easy)
+    func configure(with configuration: CurlConfiguration) {
         configuration.apply(to: handle, host: (try? TransferURL(request.url))?.origin.host ?? "")
         set(CURLOPT_UPLOAD_BUFFERSIZE, to: 65_536)
         set(CURLOPT_URL, to: request.url)
         set(CURLOPT_PIPEWAIT, to: request.url.hasPrefix("https:") ? 1 : 0)
         setMethod()
         setHeaders()
-        if let cookies {
-            set(CURLOPT_COOKIEFILE, to: "")
-            eidetic_curl_set_pointer(easy, CURLOPT_SHARE, cookies.handle)
-        }
+        if request.cookieJar != nil { set(CURLOPT_COOKIEFILE, to: "") }
         setCallbacks()
     }
 

@@ -17,9 +17,6 @@ package final class FileExchange: CurlReceiver {
     private(set) var lineParser = HeadLineParser()
     private let clock: () -> Duration
 
-    /// The largest size of the head of a response.
-    private static let headLimit = 131_072
-
     init(
         _ request: FileExchangeRequest,
         delegate: any FileExchangeDelegate,
@@ -47,14 +44,15 @@ package final class FileExchange: CurlReceiver {
 
     func receive(head lines: UnsafeRawBufferPointer) -> Bool {
         lastActivity = clock()
-        guard lineParser.byteCount + lines.count <= Self.headLimit else {
-            return refuseHead("is longer than \(Self.headLimit) bytes")
+        guard lineParser.byteCount + lines.count <= HeadLineParser.limit else {
+            return refuseHead("is longer than \(HeadLineParser.limit) bytes")
         }
         return lines.allLines { !lineParser.append($0) || finishHead() }
     }
 
     private func finishHead() -> Bool {
         let incomingHead = lineParser.head
+        if let fault = incomingHead.framingFault { return refuseHead(fault) }
         var response = FileResponse(incomingHead)
         response.isFromPublicAddress = isConnectedToPublicAddress
         guard incomingHead.status >= 200 else {
@@ -62,10 +60,6 @@ package final class FileExchange: CurlReceiver {
             return true
         }
         lineParser.isComplete = true
-        guard !incomingHead.hasConflictingLengths else { return refuseHead("announces several lengths") }
-        guard !incomingHead.hasUnrequestedTransferCoding else {
-            return refuseHead("has a transfer coding that was not requested")
-        }
         if response.isRedirect, let location = incomingHead.headers.values(for: "Location").first {
             response.redirectTarget = ParsedURL.resolve(location, against: request.url)
         }

@@ -15,6 +15,8 @@ package struct FileResponse: Sendable {
     package var status: Int { head.status }
     package var headers: HTTPHeaders { head.headers }
     package var isRedirect: Bool { head.isRedirect }
+    /// A Boolean value indicating whether the response is known to have a part of the body only.
+    package var isPart: Bool { head.isPart }
     /// The length of this body; `nil` if it is not announced.
     package var contentLength: Int? { head.headers["Transfer-Encoding"] == nil ? head.contentLength : nil }
     /// The validator with which the body can be continued; `nil` if the server has none that is strong.

@@ -9,8 +9,8 @@ package final class FileTransferLoop {
     private let multiHandle = MultiHandle()
     private var multi: UnsafeMutableRawPointer { multiHandle.pointer }
     private let configuration: CurlConfiguration
-    private var handles = EasyHandlePool()
-    private var cookieJars: [Int: CookieJar] = [:]
+    private let share = HandleShare(includingCookies: false)
+    private var cookieShares: [Int: HandleShare] = [:]
     private let clock: () -> Duration
     package private(set) var exchanges: [ObjectIdentifier: FileExchange] = [:]
     private var interests: [curl_waitfd] = []
@@ -34,9 +34,10 @@ package final class FileTransferLoop {
         _ request: FileExchangeRequest,
         delegate: any FileExchangeDelegate
     ) throws(EideticError) -> FileExchange {
-        guard let handle = handles.acquire() else { throw Self.outOfMemory(request) }
+        guard let handle = EasyHandle() else { throw Self.outOfMemory(request) }
         let exchange = FileExchange(request, delegate: delegate, handle: handle, clock: clock)
-        exchange.configure(with: configuration, cookies: request.cookieJar.map(cookieJar))
+        exchange.configure(with: configuration)
+        (request.cookieJar.map(cookieShare) ?? share).attach(to: handle.pointer)
         guard curl_multi_add_handle(multi, handle.pointer) == CURLM_OK else { throw Self.outOfMemory(request) }
         exchanges[ObjectIdentifier(exchange)] = exchange
         return exchange
@@ -48,7 +49,7 @@ package final class FileTransferLoop {
         curl_multi_remove_handle(multi, exchange.handle.pointer)
     }
 
-    package func removeCookies(of jar: Int) { cookieJars[jar] = nil }
+    package func removeCookies(of jar: Int) { cookieShares[jar] = nil }
 
     /// Waits for events of the exchanges and of other descriptors.
     ///
@@ -86,17 +87,16 @@ package final class FileTransferLoop {
 
     private func finish(_ exchange: FileExchange, code: CURLcode) {
         exchanges[ObjectIdentifier(exchange)] = nil
-        let failure = exchange.failure ?? (code == CURLE_OK ? nil : exchange.error(for: code))
+        let failure = exchange.failure ?? exchange.fault(after: code)
         curl_multi_remove_handle(multi, exchange.handle.pointer)
-        if code == CURLE_OK { handles.recycle(exchange.handle) }
         exchange.finish(failure: failure)
     }
 
-    private func cookieJar(_ number: Int) -> CookieJar {
-        if let jar = cookieJars[number] { return jar }
-        let jar = CookieJar()
-        cookieJars[number] = jar
-        return jar
+    private func cookieShare(_ number: Int) -> HandleShare {
+        if let share = cookieShares[number] { return share }
+        let share = HandleShare(includingCookies: true)
+        cookieShares[number] = share
+        return share
     }
 
     private static func outOfMemory(_ request: FileExchangeRequest) -> EideticError {

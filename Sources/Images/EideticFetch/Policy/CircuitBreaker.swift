@@ -5,12 +5,15 @@ import EideticCore
 /// After `failureThreshold` exchanges in a row that could not reach an origin its circuit opens: downloads fail at
 /// once, without a request. After `openInterval` it is half open: one download is sent as a probe, and another one
 /// after each further `openInterval`, until a response arrives and closes the circuit. An origin that answers is not
-/// down, whatever it answers.
+/// down, whatever it answers. Exchanges that were under way when another one failed, and fail sooner than by a
+/// time-out, are no failures of their own: many wait for one connection, or connect at the same moment.
 struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failureCount = 0
         var lastError: EideticError
         var openUntil: Duration = .zero
+        /// The time of the last failure that was counted.
+        var failureTime: Duration = .zero
         /// The time until which other downloads wait for the result of the probe.
         ///
         /// It is limited, because the probe itself may be suspended.
@@ -63,8 +66,15 @@ struct CircuitBreaker: Sendable {
     ///   - origin: The origin.
     ///   - error: The error; `nil` for a response.
     ///   - isUnreachable: A Boolean value indicating whether the origin could not be reached.
+    ///   - startTime: The time at which the attempt began.
     ///   - now: The current time.
-    mutating func recordResult(of origin: Origin, error: EideticError?, isUnreachable: Bool, now: Duration) {
+    mutating func recordResult(
+        of origin: Origin,
+        error: EideticError?,
+        isUnreachable: Bool,
+        startTime: Duration,
+        now: Duration
+    ) {
         // An attempt that was not sent or not completed proves nothing about the origin, but it is a probe no longer.
         if error?.code == .cancelled || error?.code == .offline {
             circuits[origin]?.halfOpenUntil = .zero
@@ -73,8 +83,10 @@ struct CircuitBreaker: Sendable {
         guard let error, FailureConsequences(of: error, isUnreachable: isUnreachable).countsAgainstOrigin else {
             return close(origin)
         }
+        if let circuit = circuits[origin], startTime < circuit.failureTime, error.code != .timedOut { return }
         if circuits.count >= Self.capacity, circuits[origin] == nil { removeOldest() }
         circuits[origin, default: Circuit(lastError: error)].failureCount += 1
+        circuits[origin]?.failureTime = now
         circuits[origin]?.lastError = error
         circuits[origin]?.openUntil = now + Self.openInterval
     }

@@ -70,6 +70,12 @@ public struct HTTPHeaders: Sendable {
         fields.append(Field(name: name, value: value))
     }
 
+    /// Appends text to the value of the last field, after a space.
+    package mutating func appendToLastField(_ text: String) {
+        guard let last = fields.indices.last, !text.isEmpty else { return }
+        fields[last].value += fields[last].value.isEmpty ? text : " \(text)"
+    }
+
     /// Returns these fields, in which the fields of `overrides` replace all fields of the same names.
     package func merging(_ overrides: HTTPHeaders) -> HTTPHeaders {
         if overrides.isEmpty { return self }

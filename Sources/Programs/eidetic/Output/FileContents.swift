@@ -23,6 +23,18 @@ enum FileContents {
         throw EideticError(.fileFailure, message: "not a regular file")
     }
 
+    /// Checks that a file exists, and that its reader does not wait for a writer.
+    ///
+    /// - Throws: `notFound`, `permissionDenied`, `fileFailure`.
+    static func check(_ path: String) throws(EideticError) {
+        do throws(SystemError) {
+            guard try FileSystem().status(of: path).kind != .regular, !isDevice(path) else { return }
+        } catch {
+            throw self.error(for: error)
+        }
+        throw EideticError(.fileFailure, message: "not a regular file")
+    }
+
     /// Returns whether a path is that of a device or of a file that is open already, which may be a pipe.
     private static func isDevice(_ path: String) -> Bool { path.hasPrefix("/dev/") || path.hasPrefix("/proc/self/fd/") }
 

@@ -35,13 +35,14 @@ final class BodyDecoding {
         to path: String,
         fileSystem: FileSystem
     ) throws(EideticError) {
-        let codings = BodyDecoder.codings(of: part.headers)
-        guard source.length > 0, !codings.isEmpty else { return nil }
+        let (codings, isUncertain) = BodyDecoder.codings(of: part.headers)
+        guard source.length > 0, let coding = codings.last else { return nil }
         guard let decoder = BodyDecoder(codings) else {
             throw EideticError(.outOfMemory, message: "\(part.effectiveURL): no memory to decode the body")
         }
         do throws(SystemError) {
             sourceFile = source.file == nil ? nil : BodySink.File(try fileSystem.open(source.path, flags: O_RDONLY))
+            if isUncertain, try !source.start(readingFrom: sourceFile).withUnsafeBytes(coding.isSigned) { return nil }
         } catch {
             throw EideticError(error)
         }

@@ -61,4 +61,12 @@ final class BodySink {
         file = File(descriptor)
         buffer = []
     }
+
+    /// Returns the first bytes; `file` is the part file, opened for reading.
+    func start(readingFrom file: File?) throws(SystemError) -> [UInt8] {
+        guard let file else { return Array(buffer.prefix(4)) }
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 1)
+        defer { start.deallocate() }
+        return try Array(start[..<fileSystem.read(file.descriptor, at: 0, into: start)])
+    }
 }

@@ -62,7 +62,13 @@ final class RunningDownload: RunningTransfer {
     }
 
     override func accept(_ response: FileResponse) throws(EideticError) {
-        guard requestedOffset > 0, let stored = storedPart else { return beginBody(of: response) }
+        guard requestedOffset > 0, let stored = storedPart else {
+            guard fields["Range"] != nil || !response.isPart else {
+                let fault = "the server sent a range that was not requested"
+                throw EideticError(.badResponse, message: "\(target.text): \(fault)")
+            }
+            return beginBody(of: response)
+        }
         switch response.status {
         case 206: try acceptRange(response, after: stored)
         case 416

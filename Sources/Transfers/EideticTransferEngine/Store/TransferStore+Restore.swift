@@ -101,7 +101,7 @@ extension TransferStore {
         let target = application.partPath(row.number)
         guard (try? fileSystem.status(of: target)) == nil, let size = try? fileSystem.status(of: source).size,
             let place = row.detail, case .response(_, var part) = try journal.record(at: place).record,
-            part.totalLength == nil || part.totalLength == size, BodyDecoder.codings(of: part.headers).isEmpty
+            part.totalLength == nil || part.totalLength == size, BodyDecoder.codings(of: part.headers).codings.isEmpty
         else { return }
         part.totalLength = size
         row.detail = try journal.append(.response(transfer: row.number, part))

@@ -46,15 +46,10 @@ extension FuzzTarget {
 
     /// Reads a head as the downloader does, and asks all rules of the cache.
     private static let readHead: @Sendable ([UInt8]) -> Void = { bytes in
-        var head = ResponseHead(statusLine: UnsafeRawBufferPointer(start: nil, count: 0))
-        bytes.withUnsafeBytes { bytes in
-            for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
-                let line = UnsafeRawBufferPointer(rebasing: line)
-                if index == 0 { head = ResponseHead(statusLine: line) }
-                guard index > 0, !line.isBlank, let colon = line.index(of: UInt8(ascii: ":"), from: 0) else { continue }
-                head.headers.add(line.text(from: colon + 1, to: line.count), for: line.text(from: 0, to: colon))
-            }
-        }
+        var parser = HeadLineParser()
+        _ = bytes.withUnsafeBytes { $0.allLines { !parser.append($0) } }
+        var head = parser.head
+        _ = (head.framingFault, head.contentLength, head.isPart)
         (head.requestTime, head.responseTime) = (now, now + .milliseconds(20))
         ask(head)
     }

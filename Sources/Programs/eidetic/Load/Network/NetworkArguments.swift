@@ -37,7 +37,11 @@ struct NetworkArguments: Sendable {
             }
         }
         if let count = arguments[NetworkOptions.maximumRedirects] { configuration.maximumRedirects = count }
-        configuration.certificateAuthorityFile = arguments[NetworkOptions.certificateAuthority]
+        if let path = arguments[NetworkOptions.certificateAuthority] {
+            // libcurl would wait for the writer of a FIFO, and all downloads for libcurl.
+            try ConvertCommand.named(path) { () throws(EideticError) in try FileContents.check(path) }
+            configuration.certificateAuthorityFile = path
+        }
         configuration.maximumBytesPerSecond = arguments[NetworkOptions.rateLimit]?.bytes
         if let proxy = arguments[NetworkOptions.proxy] { configuration.proxy = proxy }
         self.configuration = configuration
