@@ -48,8 +48,6 @@ package final class FileTransferLoop {
         curl_multi_remove_handle(multi, exchange.handle.pointer)
     }
 
-    package func removeCookies(of jar: Int) { cookieJars[jar] = nil }
-
     /// Waits for events of the exchanges and of other descriptors.
     ///
     /// - Parameters:
