@@ -199,19 +199,19 @@ package final class BusConnection {
 
     package func emit(_ member: String, from path: String, interface: String, with values: [BusValue]) {
         var message: OpaquePointer?
-        defer { sd_bus_message_unref(message) }
-        guard sd_bus_message_new_signal(bus, &message, path, interface, member) >= 0, let message,
-            BusMessage.append(values, to: message) >= 0
-        else { return }
-        sd_bus_send(bus, message, nil)
+        let result = sd_bus_message_new_signal(bus, &message, path, interface, member)
+        send(message, made: result, with: values)
     }
 
     package func answer(_ call: BusMessage, with values: [BusValue] = []) {
         var message: OpaquePointer?
+        let result = sd_bus_message_new_method_return(call.handle, &message)
+        send(message, made: result, with: values)
+    }
+
+    private func send(_ message: OpaquePointer?, made result: Int32, with values: [BusValue]) {
         defer { sd_bus_message_unref(message) }
-        guard sd_bus_message_new_method_return(call.handle, &message) >= 0, let message,
-            BusMessage.append(values, to: message) >= 0
-        else { return }
+        guard result >= 0, let message, BusMessage.append(values, to: message) >= 0 else { return }
         sd_bus_send(bus, message, nil)
     }
 

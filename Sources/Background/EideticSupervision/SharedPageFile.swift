@@ -85,11 +85,7 @@ package final class SharedPageFile: Sendable {
     }
 
     package func write(_ value: UInt64, to word: PageLayout.Word) throws(SystemError) {
-        var failure: SystemError?
-        withUnsafeBytes(of: value.littleEndian) { buffer in
-            do throws(SystemError) { try files.write(buffer, to: file, at: word.rawValue) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try files.write(withUnsafeBytes(of: value.littleEndian) { Array($0) }, to: file, at: word.rawValue)
     }
 
     /// Writes a token, of which 16 bytes count.

@@ -134,9 +134,7 @@ extension Stage {
             return expect(false, otherwise: "EIDETIC_SCREENSHOT is not set")
         }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
-        try image.encoded(as: .png).withUnsafeBytes {
-            try FileSystem().replaceContents(of: String(cString: path), with: $0)
-        }
+        try FileSystem().replaceContents(of: String(cString: path), with: image.encoded(as: .png))
     }
 }
 #endif

@@ -8,8 +8,7 @@ package enum InstalledProgram {
 
     /// Returns a Boolean value indicating whether a program is beside this one, or in `PATH`.
     static func exists(_ name: String) -> Bool {
-        let own = try? FileSystem().linkTarget(of: "/proc/self/exe")
-        let beside = own.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
+        let beside = (try? FileSystem().linkTarget(of: "/proc/self/exe"))?.parentPath
         let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         let directories = search.split(separator: ":").map(String.init) + (beside.map { [$0] } ?? [])
         return directories.contains { access("\($0)/\(name)", X_OK) == 0 }

@@ -1,4 +1,4 @@
-import EideticLifecycle
+@testable import EideticLifecycle
 import Testing
 
 /// One transition of the state table: initial steps, events, the state that they lead to, and the effects.
@@ -213,4 +213,17 @@ extension Transition {
             to: .background
         ) { now in [.deliver(.wake(sessionWake), deadline: now + .seconds(30))] },
     ]
+}
+
+extension ExitReport {
+    /// Creates the report of the first process.
+    init(status: Int32, killReason: KillReason?, wasLaunching: Bool, openTasks: Int) {
+        self.init(
+            process: .first,
+            status: status,
+            killReason: killReason,
+            wasLaunching: wasLaunching,
+            openTasks: openTasks
+        )
+    }
 }

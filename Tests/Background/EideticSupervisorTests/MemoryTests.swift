@@ -1,6 +1,6 @@
 import EideticCore
 import EideticSupervision
-import EideticSupervisor
+@testable import EideticSupervisor
 import EideticTestSupport
 import Glibc
 import EideticLifecycle

@@ -1,4 +1,4 @@
-import EideticSupervisor
+@testable import EideticSupervisor
 import Testing
 
 @Suite("States of applications for the transfer process")

@@ -1,4 +1,4 @@
-import EideticCodecs
+@testable import EideticCodecs
 import EideticCore
 import EideticTestSupport
 import Glibc

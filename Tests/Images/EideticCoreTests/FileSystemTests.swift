@@ -43,13 +43,7 @@ struct FileSystemTests {
         let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let path = try directory.write([1, 2, 3], to: "a")
         plan.fail(call, with: ENOSPC)
-        let bytes: [UInt8] = [4, 5]
-        var error: SystemError?
-        bytes.withUnsafeBytes { raw in
-            do throws(SystemError) { try files.replaceContents(of: path, with: raw) } catch let failure {
-                error = failure
-            }
-        }
+        let error = #expect(throws: SystemError.self) { try files.replaceContents(of: path, with: [4, 5]) }
         #expect(error?.errorNumber == ENOSPC)
         #expect(try directory.contents(of: "a") == [1, 2, 3])
         #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
@@ -76,9 +70,7 @@ struct FileSystemTests {
                 if let fault { plan.fail(fault.call, with: number) }
                 // What denies one form of a link denies the other.
                 if fault?.call == .linkat { plan.fail(.link, with: number) }
-                try bytes.withUnsafeBytes {
-                    try files.replaceContents(of: path, with: $0, keepsExisting: keepsExisting)
-                }
+                try files.replaceContents(of: path, with: bytes, keepsExisting: keepsExisting)
             }
             try replace(by: bytes)
             #expect(try directory.contents(of: "a") == bytes)
@@ -101,7 +93,7 @@ struct FileSystemTests {
         let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         plan.fail(.linkat, with: number)
         let error = #expect(throws: SystemError.self) {
-            try [4].withUnsafeBytes { try files.replaceContents(of: directory.path(of: "a"), with: $0) }
+            try files.replaceContents(of: directory.path(of: "a"), with: [4])
         }
         #expect(error?.call == .linkat && error?.errorNumber == number)
         #expect(try FileSystem().entryNames(in: directory.path).isEmpty)
@@ -112,9 +104,7 @@ struct FileSystemTests {
         let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let opened = try FileSystem().open(directory.path, flags: O_RDONLY | O_DIRECTORY), name = "\u{301}x.png"
         // The directory before it can have no file, neither without a name nor with one.
-        try [UInt8(4)].withUnsafeBytes {
-            try files.replaceContents(of: "/proc/self/fd/\(opened.rawValue)/\(name)", with: $0)
-        }
+        try files.replaceContents(of: "/proc/self/fd/\(opened.rawValue)/\(name)", with: [4])
         #expect(try FileSystem().entryNames(in: directory.path) == [name])
         #expect(plan.count(of: .open) == 1)
         let deep = directory.path(of: "one/\(name)/\(name)")

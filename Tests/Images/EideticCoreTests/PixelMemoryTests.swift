@@ -1,4 +1,4 @@
-import EideticCore
+@testable import EideticCore
 import Glibc
 import Testing
 

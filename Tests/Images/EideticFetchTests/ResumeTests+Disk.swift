@@ -107,7 +107,7 @@ extension ResumeTests {
         let lines = content.split(separator: 10, maxSplits: 3, omittingEmptySubsequences: false)
         let checksum = lines[3].withUnsafeBytes { Checksum.value(of: $0) }
         let changed = Array(lines.prefix(2).joined(separator: [10])) + Array("\n\(checksum)\n".utf8) + lines[3]
-        try changed.withUnsafeBytes { try FileSystem().replaceContents(of: file, with: $0) }
+        try FileSystem().replaceContents(of: file, with: changed)
         #expect(try await Downloader(configuration).fetch(url: origin.url).bytes == image)
         #expect(origin.requests.map { $0.headers["range"] } == [nil, nil])
     }

@@ -60,7 +60,7 @@ struct Golden {
     }
 
     private func write(_ bytes: [UInt8], to path: String) throws {
-        try bytes.withUnsafeBytes { try files.replaceContents(of: path, with: $0) }
+        try files.replaceContents(of: path, with: bytes)
     }
 
     private static func decode(_ bytes: [UInt8]) throws -> PixelBuffer { try ImageDecoder.decode(bytes).pixels }

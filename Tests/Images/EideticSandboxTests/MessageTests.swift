@@ -1,6 +1,6 @@
 import EideticCodecs
 import EideticCore
-import EideticSandbox
+@testable import EideticSandbox
 import Testing
 
 @Suite("messages of decoding processes")

@@ -34,7 +34,7 @@ struct PlaceholderStoringTests {
         let path = try #require(fixture.pipeline.cache.path(for: key))
         var file = try FileSystem().contents(of: path)
         for index in 0..<64 { file[index] ^= 0x55 }
-        try file.withUnsafeBytes { bytes throws in try FileSystem().replaceContents(of: path, with: bytes) }
+        try FileSystem().replaceContents(of: path, with: file)
         let placeholder = try await fixture.nextRun().cache.placeholder(for: key)
         #expect(try placeholder == ImagePlaceholder(of: image.pixels))
     }

@@ -298,7 +298,7 @@ struct ResumptionTests {
         case .damaged:
             var bytes = try FileSystem().contents(of: part.path)
             bytes[10_000] ^= 1
-            try bytes.withUnsafeBytes { try FileSystem().replaceContents(of: part.path, with: $0) }
+            try FileSystem().replaceContents(of: part.path, with: bytes)
         }
         #expect(try await next.image(for: request).size.width == 400)
         #expect(origin.requests.last?.headers["range"] == nil)

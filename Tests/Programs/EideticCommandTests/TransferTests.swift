@@ -122,7 +122,7 @@ struct TransferTests {
     func uploads() async throws {
         let origin = try ScriptedOrigin { _ in [.response(201)] }
         let path = directory.path(of: "files/upload")
-        try FileSystem().replaceContents(of: path, with: UnsafeRawBufferPointer(start: nil, count: 0))
+        try FileSystem().replaceContents(of: path, with: [])
         #expect(
             try await run("add", "--upload", "upload", "\(origin.url)/put", "--header", "X-A: 1").status == .exited(0)
         )

@@ -83,10 +83,6 @@ final class EngineService: Sendable {
         }
     }
 
-    func sessions() async throws(EideticError) -> [TransferSessionConfiguration] {
-        if case .sessions(let sessions) = try await perform(.sessions) { sessions } else { [] }
-    }
-
     func pause(_ transfers: [TransferIdentifier]) async throws(EideticError) {
         _ = try await perform(.pause(transfers))
     }
@@ -103,12 +99,6 @@ final class EngineService: Sendable {
         _ = try await perform(.acknowledge(events))
     }
 
-    func openFile(of transfer: TransferIdentifier) async throws(EideticError) -> FileDescriptor {
-        let box = Guarded<Int32>(-1)
-        _ = try await perform(.openFile(transfer)) { number in box.withLock { $0 = number } }
-        return FileDescriptor(adopting: box.withLock { $0 })
-    }
-
     func observe(
         _ session: String,
         handler: @escaping @Sendable (TransferNotification) -> Void
@@ -120,15 +110,11 @@ final class EngineService: Sendable {
 
     private func perform(
         _ command: TransferCommand,
-        files: [UploadFile] = [],
-        onFile: @escaping @Sendable (Int32) -> Void = { _ = Glibc.close($0) }
+        files: [UploadFile] = []
     ) async throws(EideticError) -> TransferReply {
         let reply = await withCheckedContinuation { (continuation: CheckedContinuation<TransferReply, Never>) in
             let isPosted = inbox.post { [application] engine in
-                engine.perform(command, of: application, files: files) { reply, file in
-                    if let file { onFile(file.relinquish()) }
-                    continuation.resume(returning: reply)
-                }
+                engine.perform(command, of: application, files: files) { continuation.resume(returning: $0) }
             }
             if !isPosted { continuation.resume(returning: .failed(code: "cancelled", message: "cancelled")) }
         }

@@ -82,9 +82,9 @@ struct FuzzTests {
             // A connection that has sent nonsense is closed; replies that nobody reads hold up this one alone.
             let isSent = (try? current.send(frame.isEmpty ? [0] : frame)) ?? false
             socket = isSent ? current : nil
-            if index % 500 == 0 { _ = try await client.sessions() }
+            if index % 500 == 0 { _ = try await client.transfers(in: nil) }
         }
-        _ = try await client.sessions()
+        _ = try await client.transfers(in: nil)
         #expect(process.isRunning)
     }
 }

@@ -147,7 +147,7 @@ struct HoldUpTests {
         let isListed = Guarded(false)
         let list = TransferCommand.list(session: nil, after: TransferIdentifier(0))
         await engine.call { engine in
-            engine.perform(list, of: "a") { reply, _ in
+            engine.perform(list, of: "a") { reply in
                 if case .transfers(let transfers, _) = reply, transfers.count == 1 { isListed.withLock { $0 = true } }
             }
         }

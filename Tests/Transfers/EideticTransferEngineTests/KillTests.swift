@@ -174,7 +174,7 @@ struct KillTests {
             try await client.acknowledge([event.number])
             inbox.log.remove(event.number)
         }
-        if inbox.log.events.isEmpty { _ = try await client.sessions() }
+        if inbox.log.events.isEmpty { _ = try await client.transfers(in: nil) }
     }
 
     private func check(_ inbox: Inbox, origin: UnreliableOrigin, client: TransferClient) async throws {

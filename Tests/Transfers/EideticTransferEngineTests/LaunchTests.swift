@@ -46,7 +46,7 @@ private final class EngineThread: Sendable {
     func perform(_ command: TransferCommand, files: [UploadFile] = []) async -> TransferReply {
         await withCheckedContinuation { continuation in
             inbox.post { engine in
-                engine.perform(command, of: Self.application, files: files) { reply, _ in
+                engine.perform(command, of: Self.application, files: files) { reply in
                     continuation.resume(returning: reply)
                 }
             }
@@ -109,7 +109,7 @@ struct LaunchTests {
         let engine = await EngineThread(directory)
         _ = await engine.perform(.openSession(session))
         let add = TransferCommand.add([TransferRequest(upload: path, to: "http://127.0.0.1:1/a")], session: "s")
-        for (command, count) in [(TransferCommand.sessions, 1), (add, 2)] {
+        for (command, count) in [(TransferCommand.list(session: nil, after: TransferIdentifier(0)), 1), (add, 2)] {
             let files = try (0..<count).map { _ in try UploadFile(path: path) }
             let reply = await engine.perform(command, files: files)
             guard case .failed("invalidArgument", _) = reply else {

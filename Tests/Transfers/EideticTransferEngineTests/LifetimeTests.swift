@@ -284,8 +284,6 @@ struct LifetimeTests {
         #expect(event.outcome.isFinished)
         try await other.acknowledge([event.number])
         #expect(try await one.transfers(in: nil).count == 1)
-        await #expect(throws: EideticError.self) { _ = try await other.openFile(of: transfers[0]) }
-        #expect(try await one.openFile(of: transfers[0]).rawValue > 2)
     }
 }
 

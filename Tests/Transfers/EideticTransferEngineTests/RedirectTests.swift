@@ -50,29 +50,4 @@ struct RedirectTests {
         let none = try await download(.none, restarts: true)
         #expect(none.status == 302 && none.path == "a" && none.location == "/b")
     }
-
-    @Test("B14 a transfer in the journal of an earlier build follows all redirects")
-    func formerJournal() throws {
-        var request = TransferRequest(download: "https://a.test/b")
-        request.redirects = .none
-        let added = AddedTransfer(
-            number: 7,
-            session: 1,
-            created: Timestamp(nanoseconds: 5),
-            createdUptime: .seconds(1),
-            boot: 2,
-            request: request,
-            uploadLength: 0,
-            hasSecret: false
-        )
-        var writer = WireWriter()
-        writer.append(5 as UInt8)
-        AddedTransfer.formerLayout.write(added, to: &writer)
-        let former = try WireReader.decode(JournalRecord.self, from: writer.bytes)
-        guard case .added(let read) = former else { throw EideticError(.corrupt, message: "another record") }
-        #expect(read.number == 7 && read.request.url == request.url && read.request.redirects == .all)
-        let current = try WireReader.decode(JournalRecord.self, from: WireWriter.encode(JournalRecord.added(added)))
-        guard case .added(let read) = current else { throw EideticError(.corrupt, message: "another record") }
-        #expect(read.request.redirects == .none)
-    }
 }

@@ -88,7 +88,7 @@ struct ServiceLimitTests {
                 others.append(other)
             } else {
                 // With each reply the process has accepted more.
-                _ = try await client.sessions()
+                _ = try await client.transfers(in: nil)
             }
         }
         let log = EventLog()

@@ -1,7 +1,7 @@
 import EideticCore
 import EideticTestSupport
 import EideticTransfer
-import EideticTransferEngine
+@testable import EideticTransferEngine
 import Testing
 
 @Suite("connections that applications share", .timeLimit(.minutes(1)))

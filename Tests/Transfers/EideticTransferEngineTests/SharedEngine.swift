@@ -60,7 +60,7 @@ final class SharedEngine: Sendable {
     ) async -> TransferReply {
         await withCheckedContinuation { continuation in
             inbox.post { engine in
-                engine.perform(command, of: application, files: files) { reply, _ in
+                engine.perform(command, of: application, files: files) { reply in
                     continuation.resume(returning: reply)
                 }
             }

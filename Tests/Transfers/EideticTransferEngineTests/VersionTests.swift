@@ -42,7 +42,7 @@ struct VersionTests {
         #expect(code == "refused" && message.hasSuffix("\(old) is too old and must be updated"), "\(message)")
         // Others are served.
         let client = try process.connect()
-        #expect(try await client.sessions().isEmpty && process.isRunning)
+        #expect(try await client.transfers(in: nil).isEmpty && process.isRunning)
     }
 
     @Test("B14 an application beside a transfer process of another version receives its reason, for each command")
@@ -54,7 +54,7 @@ struct VersionTests {
         #expect(try other.send(WireWriter.encode(NumberedMessage(number: hello.number, message: refusal))))
         shutdown(other.rawValue, Int32(SHUT_RDWR))
         for _ in 0..<2 {
-            let error = await #expect(throws: EideticError.self) { try await client.sessions() }
+            let error = await #expect(throws: EideticError.self) { try await client.transfers(in: nil) }
             #expect(error?.code == .refused && error?.message == "the application is too old")
         }
     }
@@ -79,7 +79,7 @@ struct VersionTests {
         #expect(error?.code == .cacheUnavailable, "\(String(describing: error))")
         #expect(error?.message.contains("journal has version 2") == true, "\(String(describing: error))")
         let process = try startProcess(), client = try process.connect()
-        let told = await #expect(throws: EideticError.self) { _ = try await client.sessions() }
+        let told = await #expect(throws: EideticError.self) { _ = try await client.transfers(in: nil) }
         process.kill()
         #expect(told?.code == .cacheUnavailable && told?.message.contains("too old") == true)
         #expect(try files.contents(of: path) == before.0)

@@ -36,7 +36,7 @@ struct ProcessTests {
             return [.response(201, body: Array("stored".utf8))]
         }
         let path = place.directory.path(of: "upload")
-        try FileSystem().replaceContents(of: path, with: UnsafeRawBufferPointer(start: nil, count: 0))
+        try FileSystem().replaceContents(of: path, with: [])
         let file = try FileSystem().open(path, flags: O_WRONLY)
         try FileSystem().truncate(file, to: 5_000)
         let session = try BackgroundURLSession(configuration: place.configuration("upload"))
@@ -105,7 +105,7 @@ struct ProcessTests {
             services.append(connection)
         }
         #expect(place.processes.count == 1)
-        #expect(try await services[1].sessions().map(\.identifier) == ["0", "1", "2"])
+        for session in ["0", "1", "2"] { #expect(try await services[1].transfers(in: session).isEmpty) }
         for service in services { service.close() }
     }
 

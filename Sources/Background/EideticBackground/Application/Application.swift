@@ -222,15 +222,11 @@ public final class Application: Sendable {
     func saveSnapshot() {
         let snapshots = snapshots.withLock { $0 }
         guard let path = snapshots.path, let bytes = snapshots.draw?() else { return }
-        let error = bytes.withUnsafeBytes { buffer -> SystemError? in
-            do throws(SystemError) {
-                try FileSystem().replaceContents(of: path, with: buffer, mode: 0o600)
-                return nil
-            } catch {
-                return error
-            }
+        do throws(SystemError) {
+            try FileSystem().replaceContents(of: path, with: bytes, mode: 0o600)
+        } catch {
+            Log.write(.warning, category: .background, message: "no snapshot is kept: \(error)")
         }
-        if let error { Log.write(.warning, category: .background, message: "no snapshot is kept: \(error)") }
     }
 }
 

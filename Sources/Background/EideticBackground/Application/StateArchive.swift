@@ -35,9 +35,7 @@ final class StateArchive {
             let file = try files.open("\(directory)/launching", flags: O_RDWR | O_CREAT)
             try files.lock(file, operation: LOCK_EX | LOCK_NB)
             let crashed = try files.status(of: file).size > 0
-            if !crashed {
-                try withBytes(of: [1]) { (buffer) throws(SystemError) in try files.write(buffer, to: file, at: 0) }
-            }
+            if !crashed { try files.write([1], to: file, at: 0) }
             launchMarker = consume file
             if crashed { delete() }
             return crashed ? nil : try? files.contents(of: "\(directory)/state", limit: Self.maximumSize)
@@ -69,23 +67,9 @@ final class StateArchive {
     private func replace(_ name: String, with bytes: [UInt8]) {
         do throws(SystemError) {
             try files.makeDirectories(directory)
-            try withBytes(of: bytes) { (buffer) throws(SystemError) in
-                try files.replaceContents(of: "\(directory)/\(name)", with: buffer, mode: 0o600)
-            }
+            try files.replaceContents(of: "\(directory)/\(name)", with: bytes, mode: 0o600)
         } catch {
             Log.write(.error, category: .background, message: "cannot save \(name): \(error)")
         }
-    }
-
-    /// Calls `body` with the bytes; unlike `withUnsafeBytes`, it rethrows a typed error.
-    private func withBytes(
-        of bytes: [UInt8],
-        body: (UnsafeRawBufferPointer) throws(SystemError) -> Void
-    ) throws(SystemError) {
-        var failure: SystemError?
-        bytes.withUnsafeBytes { buffer in
-            do throws(SystemError) { try body(buffer) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 }

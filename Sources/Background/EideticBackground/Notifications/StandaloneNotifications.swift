@@ -65,7 +65,7 @@ final class StandaloneNotifications {
             center.answer(.notifications(identifiers, number: number, isLast: true))
         case .removeNotifications(let identifiers, let waiting, let shown):
             if waiting { table.removePending(identifiers.map(Set.init)) }
-            if shown { withdraw(identifiers.map(Set.init)) }
+            if shown { table.withdraw(identifiers.map(Set.init), of: identifier, from: interface, on: bus) }
         case .setBadge(let badge): setBadge(badge)
         case .setFetchInterval(.never), .cancel, .unregisterFromMessages, .releaseSocket, .setLocationUpdates(false),
             .reportContinued, .endContinued:
@@ -129,17 +129,6 @@ final class StandaloneNotifications {
         table.keep(due, for: Self.pause.components.seconds, at: now)
     }
 
-    private func withdraw(_ identifiers: Set<String>?) {
-        let isMeant = { (entry: NotificationTable.Delivered) in
-            identifiers?.contains(entry.request.identifier) ?? true
-        }
-        for entry in table.delivered where isMeant(entry) {
-            let (member, values) = interface.removal(of: entry, application: identifier)
-            bus?.call(member, on: interface.target, with: values)
-        }
-        table.delivered.removeAll(where: isMeant)
-    }
-
     private func setBadge(_ badge: UInt32) {
         table.badge = badge
         guard let bus = connection() else { return }
@@ -154,15 +143,8 @@ final class StandaloneNotifications {
                 with: BusError(name: "org.freedesktop.DBus.Error.UnknownMethod", message: "no such method")
             )
         }
-        guard let response = interface.response(in: message) else { return }
-        let entry = table.delivered.last { entry in
-            switch response.reference {
-            case .number(let number): entry.number == number && number != 0
-            case .name(let name):
-                NotificationInterface.portalName(of: entry.request.identifier, application: identifier) == name
-            }
-        }
-        guard let entry else { return }
+        guard let response = interface.response(in: message), let entry = table.delivered(response, of: identifier)
+        else { return }
         table.delivered.removeAll { $0 == entry }
         guard !response.isClosed else { return }
         let message = NotificationResponseMessage(

@@ -171,9 +171,6 @@ extension BackgroundTaskTable {
     /// The end of background time; `nil` if it does not end.
     package var deadline: Duration? { state.withLock { $0.page.map(\.deadline) ?? $0.deadline } }
 
-    /// The phase that governs new tasks.
-    package var phase: TaskPhase { state.withLock { $0.words?.phase ?? $0.phase } }
-
     /// Shares the count with a supervisor, which decides the phase from now on.
     package func attach(_ page: SharedPage) {
         let old = state.withLock { state in

@@ -118,6 +118,37 @@ package enum NotificationInterface: Sendable {
     }
 }
 
+extension NotificationTable {
+    /// Returns the notification that a user has responded to; `nil` for that of another application.
+    package func delivered(
+        _ response: NotificationInterface.Response,
+        of application: String
+    ) -> Delivered? {
+        delivered.last { entry in
+            switch response.reference {
+            case .number(let number): entry.number == number && number != 0
+            case .name(let name):
+                NotificationInterface.portalName(of: entry.request.identifier, application: application) == name
+            }
+        }
+    }
+
+    /// Removes notifications from the screen; all without identifiers.
+    package mutating func withdraw(
+        _ identifiers: Set<String>?,
+        of application: String,
+        from interface: NotificationInterface,
+        on bus: BusConnection?
+    ) {
+        let isMeant = { (entry: Delivered) in identifiers?.contains(entry.request.identifier) ?? true }
+        for entry in delivered where isMeant(entry) {
+            let (member, values) = interface.removal(of: entry, application: application)
+            bus?.call(member, on: interface.target, with: values)
+        }
+        delivered.removeAll(where: isMeant)
+    }
+}
+
 /// The number at the icon of an application.
 ///
 /// - SeeAlso: Unity Launcher API, which several docks and panels implement

@@ -8,18 +8,4 @@ package struct ExitReport: Sendable, Hashable {
     package let wasLaunching: Bool
     /// The number of open background tasks.
     package let openTasks: Int
-
-    package init(
-        process: ProcessIdentity = .first,
-        status: Int32,
-        killReason: KillReason?,
-        wasLaunching: Bool,
-        openTasks: Int
-    ) {
-        self.process = process
-        self.status = status
-        self.killReason = killReason
-        self.wasLaunching = wasLaunching
-        self.openTasks = openTasks
-    }
 }

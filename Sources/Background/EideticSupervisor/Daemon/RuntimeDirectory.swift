@@ -60,23 +60,9 @@ package struct RuntimeDirectory: Sendable {
         return generation
     }
 
-    /// Listens at a path, in place of a socket that an earlier supervisor has left.
-    func listen(at path: String) throws(SystemError) -> PacketSocket {
-        if unlink(path) != 0, errno != ENOENT { throw SystemError(.unlink, errorNumber: errno, path: path) }
-        return try PacketSocket.listen(at: path)
-    }
-
     /// Replaces a file in one step.
     func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
-        var failure: SystemError?
-        bytes.withUnsafeBytes { buffer in
-            do throws(SystemError) {
-                try files.replaceContents(of: path, with: buffer, mode: 0o600)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        try files.replaceContents(of: path, with: bytes, mode: 0o600)
     }
 
     /// The greatest size of a record, above that of one with 64 URLs of 32 KiB, 128 wakes and a program.
@@ -84,13 +70,9 @@ package struct RuntimeDirectory: Sendable {
 
     /// Reads a regular file; another kind, such as a FIFO, would block or has no end.
     package func contents(of path: String, limit: Int = recordLimit) -> [UInt8]? {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard number >= 0 else { return nil }
-        let file = FileDescriptor(adopting: number)
-        var status = stat()
-        guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else {
-            return nil
-        }
+        guard let file = try? files.open(path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+            let status = try? files.status(of: file), status.kind == .regular, status.size <= limit
+        else { return nil }
         return KernelFile.bytes(of: file.rawValue, limit: limit)
     }
 

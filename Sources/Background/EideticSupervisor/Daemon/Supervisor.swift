@@ -53,8 +53,8 @@ package final class Supervisor {
         signals = FileDescriptor(adopting: number)
         // What has left the group of its application alone is found among the children of this process.
         eidetic_become_subreaper()
-        supervisorSocket = try directory.listen(at: directory.supervisorSocket)
-        controlSocket = try directory.listen(at: directory.controlSocket)
+        supervisorSocket = try PacketSocket.listen(replacing: directory.supervisorSocket)
+        controlSocket = try PacketSocket.listen(replacing: directory.controlSocket)
         context.forget = { [unowned self] in self.forget($0) }
         // First, as a process that is taken over may be handling a wake.
         recoverSchedules()

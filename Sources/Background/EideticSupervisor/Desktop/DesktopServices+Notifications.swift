@@ -65,24 +65,18 @@ extension DesktopServices {
         case .showProgress(let work, let name): show(work, named: name, of: application)
         case .withdrawProgress(let number, let work):
             withdrawProgress(number, work: work, of: application.identifier)
-        case .withdrawNotifications(let identifiers): withdrawNotifications(identifiers, of: application)
+        case .withdrawNotifications(let identifiers):
+            application.components.wakes.record.notifications.withdraw(
+                identifiers,
+                of: application.identifier,
+                from: notificationsInterface,
+                on: session?.connection
+            )
         case .setBadge(let badge): setBadge(badge, of: application)
         case .registerForMessages: registerForMessages(of: application)
         case .unregisterFromMessages: unregisterFromMessages(of: application)
         case .updateLocation: updateLocation()
         }
-    }
-
-    /// Removes notifications from the screen; all without identifiers.
-    private func withdrawNotifications(_ identifiers: Set<String>?, of application: SupervisedApplication) {
-        let isMeant = { (entry: NotificationTable.Delivered) in
-            identifiers?.contains(entry.request.identifier) ?? true
-        }
-        for entry in application.components.wakes.record.notifications.delivered where isMeant(entry) {
-            let (member, values) = notificationsInterface.removal(of: entry, application: application.identifier)
-            session?.connection?.call(member, on: notificationsInterface.target, with: values)
-        }
-        application.components.wakes.record.notifications.delivered.removeAll(where: isMeant)
     }
 
     /// Sets the number at an application's icon.
@@ -105,17 +99,8 @@ extension DesktopServices {
             return application.perform(effects)
         }
         for application in applications {
-            let entry = application.components.wakes.record.notifications.delivered.last { entry in
-                switch response.reference {
-                case .number(let number): entry.number == number && number != 0
-                case .name(let name):
-                    NotificationInterface.portalName(
-                        of: entry.request.identifier,
-                        application: application.identifier
-                    ) == name
-                }
-            }
-            guard let entry else { continue }
+            let notifications = application.components.wakes.record.notifications
+            guard let entry = notifications.delivered(response, of: application.identifier) else { continue }
             if !response.isClosed { respond(to: entry, action: response.action, of: application) }
             application.components.wakes.record.notifications.delivered.removeAll { $0 == entry }
             return application.saveWakes()

@@ -126,11 +126,10 @@ package struct ManifestDirectories: Sendable, Hashable {
 
     /// Reads a regular file, which may be the target of a symbolic link; `nil` if there is none.
     private static func contents(of path: String) -> [UInt8]? {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard number >= 0 else { return nil }
-        let file = FileDescriptor(adopting: number)
-        var status = stat()
-        guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let files = FileSystem()
+        guard let file = try? files.open(path, flags: O_RDONLY | O_NONBLOCK),
+            (try? files.status(of: file).kind) == .regular
+        else { return nil }
         // One byte more than the limit, which is then refused.
         return KernelFile.bytes(of: file.rawValue, limit: DesktopEntry.sizeLimit + 1)
     }

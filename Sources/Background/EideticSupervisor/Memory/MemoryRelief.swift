@@ -9,12 +9,6 @@ package struct MemoryRelief: Sendable {
         package let isSuspended: Bool
         /// The resident memory of its processes, in bytes.
         package let residentMemory: UInt64
-
-        package init(identifier: String, isSuspended: Bool, residentMemory: UInt64) {
-            self.identifier = identifier
-            self.isSuspended = isSuspended
-            self.residentMemory = residentMemory
-        }
     }
 
     /// The time for which running applications can give memory back, before one ends at urgent pressure.

@@ -5,9 +5,7 @@ import Glibc
 package enum KernelFile {
     /// Returns the text of a file of at most `limit` bytes; `nil` if it cannot be read.
     package static func read(_ path: String, limit: Int = 1 << 20) -> String? {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard number >= 0 else { return nil }
-        let file = FileDescriptor(adopting: number)
+        guard let file = try? FileSystem().open(path, flags: O_RDONLY | O_NOFOLLOW) else { return nil }
         return bytes(of: file.rawValue, limit: limit).map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -28,9 +26,7 @@ package enum KernelFile {
 
     /// Writes a text in one call.
     package static func write(_ text: String, to path: String) throws(SystemError) {
-        let number = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: path) }
-        let file = FileDescriptor(adopting: number)
+        let file = try FileSystem().open(path, flags: O_WRONLY | O_NOFOLLOW)
         let count = text.withCString { Glibc.write(file.rawValue, $0, strlen($0)) }
         guard count == text.utf8.count else {
             throw SystemError(.write, errorNumber: count < 0 ? errno : EIO, path: path)
@@ -39,15 +35,6 @@ package enum KernelFile {
 
     /// Returns at most `limit` names in a directory; an empty list if it cannot be read.
     package static func names(in path: String, limit: Int = .max) -> [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while names.count < limit, let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        (try? FileSystem().entryNames(in: path, limit: limit)) ?? []
     }
 }

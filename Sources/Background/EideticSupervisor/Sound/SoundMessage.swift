@@ -24,11 +24,6 @@ package enum SoundMessage {
         package let process: Int32?
         /// A Boolean value indicating whether the client has stopped it for now.
         package let isPaused: Bool
-
-        package init(process: Int32?, isPaused: Bool) {
-            self.process = process
-            self.isPaused = isPaused
-        }
     }
 
     // MARK: Requests

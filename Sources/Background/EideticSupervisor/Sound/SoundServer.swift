@@ -73,23 +73,8 @@ final class SoundServer {
     }
 
     private static func open(_ path: String) -> Link? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let isWritten = withUnsafeMutableBytes(of: &address.sun_path) { place in
-            guard path.utf8.count < place.count else { return false }
-            place.copyBytes(from: path.utf8)
-            return true
-        }
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let number = isWritten ? socket(AF_UNIX, kind, 0) : -1
-        guard number >= 0 else { return nil }
-        let link = Link(FileDescriptor(adopting: number))
-        let status = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        return status == 0 ? link : nil
+        guard let number = LocalAddress(path: path)?.connect(), number >= 0 else { return nil }
+        return Link(FileDescriptor(adopting: number))
     }
 
     private func disconnect(retryAt time: Duration?) {

@@ -23,11 +23,6 @@ package struct TransferState: Sendable, Hashable {
     /// A Boolean value indicating whether the application cannot know why it gets events.
     package var isHeld = false
 
-    package init(isRunning: Bool = false, isHeld: Bool = false) {
-        self.isRunning = isRunning
-        self.isHeld = isHeld
-    }
-
     /// Returns a Boolean value indicating whether the events of a name that several applications share are held: one of
     /// them is held, and no other one runs that is not.
     package static func holdsEvents(ofAll states: [TransferState]) -> Bool {

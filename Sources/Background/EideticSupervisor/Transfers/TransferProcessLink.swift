@@ -184,11 +184,10 @@ final class TransferProcessLink {
     private func listen() throws(SystemError) -> PacketSocket {
         if let listener { return listener }
         let path = configuration.socketPath
-        try files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        try files.makeDirectories(path.parentPath ?? "")
         let lock = try files.open(TransferLocations.lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
         try files.lock(lock, operation: LOCK_EX | LOCK_NB)
-        do throws(SystemError) { try files.unlink(path) } catch  where error.errorNumber == ENOENT {}
-        let socket = try PacketSocket.listen(at: path)
+        let socket = try PacketSocket.listen(replacing: path)
         listener = socket
         return socket
     }

@@ -24,17 +24,11 @@ package struct WakeCrashes: Sendable, Hashable {
     /// The time after which they are forgiven, in seconds.
     private static let memory: Int64 = .day
 
-    package var counts: [WakeReason.Kind: UInt32]
+    package var counts: [WakeReason.Kind: UInt32] = [:]
     /// The time of the last one by the steady clock.
-    package var time: Int64
+    package var time: Int64 = 0
     /// The program that has ended; `nil` if it was not found.
     package var program: ProgramFile?
-
-    package init(counts: [WakeReason.Kind: UInt32] = [:], time: Int64 = 0, program: ProgramFile? = nil) {
-        self.counts = counts
-        self.time = time
-        self.program = program
-    }
 
     /// Returns the reason for which they are forgiven; `nil` if they are not.
     package func pardon(at now: ScheduleTime, program current: ProgramFile?) -> String? {

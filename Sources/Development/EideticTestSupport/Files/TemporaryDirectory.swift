@@ -23,9 +23,9 @@ package final class TemporaryDirectory: Sendable {
     @discardableResult
     package func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
         let target = path(of: name)
-        if let slash = target.lastIndex(of: "/") { try files.makeDirectories(String(target[..<slash])) }
+        if let parent = target.parentPath { try files.makeDirectories(parent) }
         let file = try files.open(target, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
-        try files.write(bytes.span, to: file)
+        try files.write(bytes, to: file)
         return target
     }
 
@@ -38,16 +38,5 @@ package final class TemporaryDirectory: Sendable {
         chmod(path, 0o700)
         for name in try files.entryNames(in: path) { try removeTree(at: "\(path)/\(name)", using: files) }
         try files.removeDirectory(path)
-    }
-}
-
-extension FileSystem {
-    /// Writes all bytes of a span.
-    fileprivate func write(_ bytes: Span<UInt8>, to file: borrowing FileDescriptor) throws(SystemError) {
-        var failure: SystemError?
-        bytes.withUnsafeBytes { buffer in
-            do throws(SystemError) { try write(buffer, to: file) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 }

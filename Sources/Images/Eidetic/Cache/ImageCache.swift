@@ -137,16 +137,14 @@ public final class ImageCache: Sendable {
         return try await disk.lookup.load { lookup throws(EideticError) in
             guard let entry = try lookup.read(text) else { return nil }
             let bytes = try serializer.decoded(entry).bytes
-            var path = "\(directory)/\(disk.path(for: text).split(separator: "/").last ?? "")"
+            var path = "\(directory)/\(disk.path(for: text).fileName)"
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) {
                 path += ".\(format.fileExtension)"
             }
             let files = FileSystem()
             do throws(SystemError) {
                 try files.makeDirectories(directory)
-                try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
-                    try files.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes))
-                }
+                try files.replaceContents(of: path, with: bytes)
                 return path
             } catch {
                 throw EideticError(error)

@@ -31,9 +31,6 @@ struct AnimationCanvas: ~Copyable {
         clear()
     }
 
-    /// The memory of the canvas, without a saved copy of it.
-    var byteCount: Int { buffer.bytes.count }
-
     /// Makes the canvas transparent, as before the first frame.
     mutating func clear() {
         memory.initializeMemory(as: UInt8.self, repeating: 0)

@@ -51,35 +51,6 @@ package final class DecodeMemoryBudget: Sendable {
         return try body()
     }
 
-    /// Reserves bytes until ``release(_:)``, and waits for them if necessary; without a context, at once.
-    ///
-    /// Blocks its thread, so only threads of a `WorkPool` may pass a context.
-    ///
-    /// - Parameters:
-    ///   - bytes: The number of bytes.
-    ///   - context: Cancels the wait.
-    ///   - onWait: Called before a wait, without the lock.
-    /// - Returns: The number of reserved bytes, at most the whole budget.
-    /// - Throws: `cancelled`.
-    package func reserve(
-        _ bytes: Int,
-        context: JobContext?,
-        onWait: () -> Void = {}
-    ) throws(EideticError) -> Int {
-        try context?.checkCancellation()
-        let needed = min(max(0, bytes), capacity)
-        let isGranted = monitor.withLock { state in
-            guard context == nil || (state.waitingTickets.isEmpty && state.available >= needed) else { return false }
-            state.available -= needed
-            return true
-        }
-        if !isGranted, let context {
-            onWait()
-            try wait(for: needed, context: context)
-        }
-        return needed
-    }
-
     /// Runs `body` with an immediate reservation; later reservations wait until it is released.
     package func withImmediateReservation<Result>(
         of bytes: Int,

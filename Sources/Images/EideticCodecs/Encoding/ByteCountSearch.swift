@@ -13,7 +13,7 @@ package struct ByteCountSearch {
     /// The growth of the logarithm of the size with the parameter, as long as only one size is known.
     let slope: Double
     /// The part of the limit that is aimed at.
-    let aim: Double
+    var aim = 0.99
 
     package static let maximumAttemptCount = 4
 
@@ -21,13 +21,6 @@ package struct ByteCountSearch {
     private struct Point {
         let parameter: Double
         let size: Double
-    }
-
-    package init(limit: Int, range: ClosedRange<Double>, slope: Double, aim: Double = 0.99) {
-        self.limit = limit
-        self.range = range
-        self.slope = slope
-        self.aim = aim
     }
 
     /// Returns the largest result within the limit; `nil` if no attempt had one.

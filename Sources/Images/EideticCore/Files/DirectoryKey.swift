@@ -73,9 +73,7 @@ package final class DirectoryKey: Sendable {
 
     private func writeRandomBytes(to path: String) throws(SystemError) {
         let file = try files.open(path, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-        try Self.randomBytes().withUnsafeBufferPointer { bytes throws(SystemError) in
-            try files.write(UnsafeRawBufferPointer(bytes), to: file)
-        }
+        try files.write(Self.randomBytes(), to: file)
         // After a power cut, the entries whose names depend on the key would be lost with it.
         try files.synchronizeData(file)
     }

@@ -35,15 +35,15 @@ extension FileSystem {
         return true
     }
 
-    /// Returns the names in a directory without "." and "..", in no particular order.
-    package func entryNames(in path: String) throws(SystemError) -> [String] {
+    /// Returns at most `limit` names in a directory without "." and "..", in no particular order.
+    package func entryNames(in path: String, limit: Int = .max) throws(SystemError) -> [String] {
         if let observer, let number = observer.willPerform(.readdir, path: path) {
             throw SystemError(.readdir, errorNumber: number, path: path)
         }
         guard let directory = opendir(path) else { throw SystemError(.readdir, errorNumber: errno, path: path) }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = Glibc.readdir(directory) {
+        while names.count < limit, let entry = Glibc.readdir(directory) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }

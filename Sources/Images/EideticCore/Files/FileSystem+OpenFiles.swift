@@ -83,6 +83,44 @@ extension FileSystem {
         }
     }
 
+    /// Writes all bytes of an array.
+    package func write(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(SystemError) {
+        try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
+            try write(UnsafeRawBufferPointer(buffer), to: file)
+        }
+    }
+
+    /// Writes all bytes of an array at an offset.
+    package func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: Int) throws(SystemError) {
+        try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
+            try write(UnsafeRawBufferPointer(buffer), to: file, at: offset)
+        }
+    }
+
+    /// Reads `count` bytes from an offset, or fewer at the end of the file.
+    package func bytes(
+        of file: borrowing FileDescriptor,
+        at offset: Int = 0,
+        count: Int
+    ) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(SystemError) {
+                while filled < count {
+                    let remaining = UnsafeMutableRawBufferPointer(buffer)[filled...]
+                    let place = UnsafeMutableRawBufferPointer(rebasing: remaining)
+                    let read = try self.read(file, at: offset + filled, into: place)
+                    if read == 0 { break }
+                    filled += read
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
     /// Returns the metadata of an open file, by `fstat(2)`.
     package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
         let number = file.rawValue

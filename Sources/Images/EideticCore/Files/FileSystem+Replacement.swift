@@ -21,7 +21,7 @@ extension FileSystem {
     /// Without a modification time the file has that of now.
     package func replaceContents(
         of path: String,
-        with bytes: UnsafeRawBufferPointer,
+        with bytes: [UInt8],
         mode: UInt32 = 0o644,
         keepsExisting: Bool = false,
         modificationTime: Timestamp? = nil

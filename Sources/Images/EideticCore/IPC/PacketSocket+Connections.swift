@@ -34,6 +34,12 @@ extension PacketSocket {
         return socket
     }
 
+    /// Listens at a path in place of a socket that an earlier process has left.
+    package static func listen(replacing path: String) throws(SystemError) -> PacketSocket {
+        do throws(SystemError) { try FileSystem().unlink(path) } catch  where error.errorNumber == ENOENT {}
+        return try listen(at: path)
+    }
+
     /// Connects to a listening socket; throws `SystemError` with `EAGAIN` if too many connections wait there.
     package static func connect(to path: String) throws(SystemError) -> PacketSocket {
         let socket = try make()
@@ -85,17 +91,9 @@ extension PacketSocket {
         of path: String,
         body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+        guard let address = LocalAddress(path: path) else {
             throw SystemError(.bind, errorNumber: ENAMETOOLONG, path: path)
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        return withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        return address.withPointer(body)
     }
 }

@@ -5,11 +5,6 @@ package struct MemoryRegion: Sendable, Equatable {
     package let address: UInt
     package let byteCount: Int
 
-    package init(address: UInt, byteCount: Int) {
-        self.address = address
-        self.byteCount = byteCount
-    }
-
     /// The size of a huge page: 2 MiB on x86-64 and arm64.
     private static let hugePageSize = 2 << 20
 

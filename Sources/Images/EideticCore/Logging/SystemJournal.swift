@@ -1,5 +1,3 @@
-import Glibc
-
 /// The native protocol of the systemd journal: one datagram per entry, one line per field.
 ///
 /// - SeeAlso: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/
@@ -11,25 +9,7 @@ package enum SystemJournal {
         message: String,
         to address: String = "/run/systemd/journal/socket"
     ) {
-        let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard number >= 0 else { return }
-        defer { close(number) }
-        var target = sockaddr_un()
-        target.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: address.utf8) }
-        let entry = self.encodeEntry(level: level, category: category, message: message)
-        withUnsafePointer(to: &target) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = sendto(
-                    number,
-                    entry,
-                    entry.count,
-                    Int32(MSG_NOSIGNAL),
-                    pointer,
-                    socklen_t(MemoryLayout<sockaddr_un>.size)
-                )
-            }
-        }
+        LocalAddress(path: address)?.send(encodeEntry(level: level, category: category, message: message))
     }
 
     /// The message may contain newlines, so it is sent in the binary form: name, newline, length, bytes.

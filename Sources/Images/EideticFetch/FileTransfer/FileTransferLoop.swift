@@ -49,8 +49,6 @@ package final class FileTransferLoop {
         curl_multi_remove_handle(multi, exchange.handle.pointer)
     }
 
-    package func removeCookies(of jar: Int) { cookieShares[jar] = nil }
-
     /// Waits for events of the exchanges and of other descriptors.
     ///
     /// - Parameters:

@@ -46,9 +46,7 @@ struct PartialBodyStore: Sendable {
         let content = Array(head.joined(separator: "\n").utf8) + partialBody.bytes
         let checksum = content.withUnsafeBytes { Checksum.value(of: $0) }
         let file = Array("\(Self.magic)\n\(request.url)\n\(checksum)\n".utf8) + content
-        try file.withUnsafeBufferPointer { bytes throws(SystemError) in
-            try fileSystem.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes), mode: 0o600)
-        }
+        try fileSystem.replaceContents(of: path, with: file, mode: 0o600)
     }
 
     func remove(for request: FetchRequest) -> PartialBody? {

@@ -26,10 +26,11 @@ public enum Signal {
         handler: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
     ) -> HandlerID {
         let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = { data, argument in
-            MainActor.runCallback(with: (data, argument)) { data, argument in Signal.box(data)?.handler(argument) }
+            MainActor.runCallback(with: (data, argument)) { data, argument in
+                Signal.handler(in: data, as: (@MainActor (UnsafeMutableRawPointer?) -> Void).self)?(argument)
+            }
         }
-        let box = PointerBox(handler)
-        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
+        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), handler: handler)
     }
 
     /// Connects a handler that is called with the signal's first argument, an integer.
@@ -41,11 +42,10 @@ public enum Signal {
     ) -> HandlerID {
         let callback: @convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void = { data, number in
             MainActor.runCallback(with: data) {
-                Signal.box($0)?.handler(UnsafeMutableRawPointer(bitPattern: UInt(number)))
+                Signal.handler(in: $0, as: (@MainActor (UInt32) -> Void).self)?(number)
             }
         }
-        let box = PointerBox { handler(UInt32(UInt(bitPattern: $0))) }
-        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
+        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), handler: handler)
     }
 
     /// Connects a handler that is called for each key press that a `GtkEventControllerKey` receives.
@@ -62,11 +62,12 @@ public enum Signal {
             _,
             modifiers in
             MainActor.runCallback(with: data) {
-                Signal.box($0, as: KeyBox.self)?.handler(key, modifiers) == true ? 1 : 0
+                let handler = Signal.handler(in: $0, as: (@MainActor (UInt32, UInt32) -> Bool).self)
+                return handler?(key, modifiers) == true ? 1 : 0
             }
         }
-        let box = KeyBox(handler)
-        return connect(object, signal: "key-pressed", callback: unsafeBitCast(callback, to: GCallback.self), box: box)
+        let address = unsafeBitCast(callback, to: GCallback.self)
+        return connect(object, signal: "key-pressed", callback: address, handler: handler)
     }
 
     /// Connects a handler that is called with the signal's two arguments, for example the velocity of a swipe.
@@ -77,10 +78,11 @@ public enum Signal {
         handler: @escaping @MainActor (Double, Double) -> Void
     ) -> HandlerID {
         let callback: @convention(c) (UnsafeMutableRawPointer?, Double, Double) -> Void = { data, first, second in
-            MainActor.runCallback(with: data) { Signal.box($0, as: PairBox.self)?.handler(first, second) }
+            MainActor.runCallback(with: data) {
+                Signal.handler(in: $0, as: (@MainActor (Double, Double) -> Void).self)?(first, second)
+            }
         }
-        let box = PairBox(handler)
-        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
+        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), handler: handler)
     }
 
     /// Connects a handler that is called for each event that a `GtkEventControllerLegacy` receives.
@@ -91,11 +93,14 @@ public enum Signal {
         handler: @escaping @MainActor (OpaquePointer) -> Void
     ) {
         let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Int32 = { data, event in
-            MainActor.runCallback(with: (data, event)) { data, event in Signal.box(data)?.handler(event) }
+            MainActor.runCallback(with: (data, event)) { data, event in
+                guard let event else { return }
+                Signal.handler(in: data, as: (@MainActor (OpaquePointer) -> Void).self)?(OpaquePointer(event))
+            }
             return 0
         }
-        let box = PointerBox { if let event = $0 { handler(OpaquePointer(event)) } }
-        _ = connect(controller, signal: "event", callback: unsafeBitCast(callback, to: GCallback.self), box: box)
+        let address = unsafeBitCast(callback, to: GCallback.self)
+        _ = connect(controller, signal: "event", callback: address, handler: handler)
     }
 
     /// Disconnects a handler; does nothing if it is not connected any more.
@@ -103,36 +108,23 @@ public enum Signal {
         eidetic_disconnect(object, handler)
     }
 
-    private final class PointerBox {
-        let handler: @MainActor (UnsafeMutableRawPointer?) -> Void
-        init(_ handler: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void) { self.handler = handler }
+    private final class Box<Handler> {
+        let handler: Handler
+        init(_ handler: Handler) { self.handler = handler }
     }
 
-    private final class KeyBox {
-        let handler: @MainActor (UInt32, UInt32) -> Bool
-        init(_ handler: @escaping @MainActor (UInt32, UInt32) -> Bool) { self.handler = handler }
+    private static func handler<Handler>(in data: UnsafeMutableRawPointer?, as type: Handler.Type) -> Handler? {
+        data.map { Unmanaged<Box<Handler>>.fromOpaque($0).takeUnretainedValue().handler }
     }
 
-    private final class PairBox {
-        let handler: @MainActor (Double, Double) -> Void
-        init(_ handler: @escaping @MainActor (Double, Double) -> Void) { self.handler = handler }
-    }
-
-    private static func box<BoxType: AnyObject>(
-        _ data: UnsafeMutableRawPointer?,
-        as type: BoxType.Type = PointerBox.self
-    ) -> BoxType? {
-        data.map { Unmanaged<BoxType>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    /// Connects a C callback, and releases `box` when it is disconnected, at the latest with the object.
-    private static func connect(
+    /// Connects a C callback, and releases `handler` when it is disconnected, at the latest with the object.
+    private static func connect<Handler>(
         _ object: UnsafeMutableRawPointer,
         signal: String,
         callback: GCallback,
-        box: AnyObject
+        handler: Handler
     ) -> HandlerID {
-        eidetic_connect(object, signal, callback, Unmanaged.passRetained(box).toOpaque()) { data, _ in
+        eidetic_connect(object, signal, callback, Unmanaged.passRetained(Box(handler)).toOpaque()) { data, _ in
             if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
         }
     }

@@ -15,22 +15,6 @@ package struct KeptDecoderOptions: Sendable, Equatable {
     package var maximumCopyBytes: Int
     package var options: DecodeOptions
     package var limits: DecodeLimits
-
-    package init(
-        kind: Kind,
-        number: UInt32,
-        capacity: Int,
-        maximumCopyBytes: Int,
-        options: DecodeOptions,
-        limits: DecodeLimits
-    ) {
-        self.kind = kind
-        self.number = number
-        self.capacity = capacity
-        self.maximumCopyBytes = maximumCopyBytes
-        self.options = options
-        self.limits = limits
-    }
 }
 
 extension KeptDecoderOptions: WireRecord {

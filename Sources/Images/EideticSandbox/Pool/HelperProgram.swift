@@ -57,8 +57,7 @@ package enum HelperLocation {
     /// because no user has typed the name.
     package static var programs: [HelperProgram] {
         if let configuredPath { return existing([configuredPath]) }
-        let own = try? FileSystem().linkTarget(of: "/proc/self/exe")
-        let directory = own.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
+        let directory = (try? FileSystem().linkTarget(of: "/proc/self/exe"))?.parentPath
         let beside = directory.map { ["\($0)/\(programName)", "\($0)/../libexec/\(programName)"] } ?? []
         let directories = ["/usr/local/libexec", "/usr/libexec", "/usr/local/bin", "/usr/bin"]
         let installed = directories.map { "\($0)/\(programName)" }
@@ -83,12 +82,8 @@ package enum HelperLocation {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         let program = String(cString: resolved)
-        let places = [directory(of: path), path, directory(of: program), program]
+        let places = [path, program].flatMap { ["\($0.parentPath ?? "")/", $0] }
         return places.allSatisfy(isTrusted) ? program : nil
-    }
-
-    private static func directory(of path: String) -> String {
-        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) + "/"
     }
 
     private static func isTrusted(_ path: String) -> Bool {

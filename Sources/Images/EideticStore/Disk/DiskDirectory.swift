@@ -94,9 +94,7 @@ struct DiskDirectory {
     private func writeTag() {
         if (try? files.linkStatus(of: layout.tagPath)) != nil { return }
         do throws(SystemError) {
-            try Array(Self.signature.utf8).withUnsafeBufferPointer { bytes throws(SystemError) in
-                try files.replaceContents(of: layout.tagPath, with: UnsafeRawBufferPointer(bytes))
-            }
+            try files.replaceContents(of: layout.tagPath, with: Array(Self.signature.utf8))
         } catch {
             Log.write(.warning, category: .store, message: "CACHEDIR.TAG could not be written: \(error)")
         }

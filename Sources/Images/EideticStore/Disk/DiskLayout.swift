@@ -91,3 +91,15 @@ extension CacheKey {
     /// The number of the shard that contains the entry.
     var shard: Int { Int(high >> 56) }
 }
+
+extension FileSystem {
+    /// Returns the names in a directory, or none if the directory does not exist.
+    func existingNames(in directory: String) throws(SystemError) -> [String] {
+        do throws(SystemError) {
+            return try entryNames(in: directory)
+        } catch {
+            guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw error }
+            return []
+        }
+    }
+}

@@ -79,7 +79,7 @@ struct EntryReader: Sendable {
         let status = try files.status(of: file)
         guard status.kind == .regular else { return false }
         let count = min(status.size, Self.repairSearchSize)
-        let tail = try files.bytes(of: file, count: count, from: status.size - count)
+        let tail = try files.bytes(of: file, at: status.size - count, count: count)
         guard let end = tail.withUnsafeBytes({ EntryFile.endOfLastFooter(in: $0, fileSize: status.size) }) else {
             return false
         }
@@ -109,7 +109,7 @@ struct EntryReader: Sendable {
         size: Int
     ) throws(SystemError) -> Result<EntryFile.Footer, EntryFile.FormatError> {
         guard size <= EntryFile.sizeLimit else { return .failure(.badLengths) }
-        var tail = try files.bytes(of: file, count: min(size, 512), from: max(0, size - 512))
+        var tail = try files.bytes(of: file, at: max(0, size - 512), count: min(size, 512))
         do throws(EntryFile.FormatError) {
             let count = try tail.withUnsafeBufferPointer { tail throws(EntryFile.FormatError) in
                 try EntryFile.footerSize(trailer: UnsafeRawBufferPointer(tail), fileSize: size)
@@ -127,7 +127,7 @@ struct EntryReader: Sendable {
         count: Int
     ) throws(EntryFile.FormatError) -> [UInt8] {
         do throws(SystemError) {
-            return try files.bytes(of: file, count: count, from: size - count)
+            return try files.bytes(of: file, at: size - count, count: count)
         } catch {
             throw .badFooterChecksum
         }

@@ -47,29 +47,32 @@ public struct ImageBundle: Sendable, Hashable {
     package func read(_ key: String) throws(EideticError) -> [UInt8]? { try read(key, using: FileSystem()) }
 
     func read(_ key: String, using files: FileSystem) throws(EideticError) -> [UInt8]? {
-        for path in paths(for: key) {
-            do throws(SystemError) {
-                let file = try files.open(path, flags: O_RDONLY | O_NONBLOCK)
-                let status = try files.status(of: file)
-                guard status.kind == .regular, status.size <= Self.sizeLimit.bytes else { continue }
-                return try files.bytes(of: file, count: status.size)
-            } catch {
-                guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw EideticError(error) }
-            }
+        try first(for: key) { path throws(SystemError) in
+            let file = try files.open(path, flags: O_RDONLY | O_NONBLOCK)
+            let status = try files.status(of: file)
+            return Self.isImage(status) ? try files.bytes(of: file, count: status.size) : nil
         }
-        return nil
     }
 
     /// Returns the path of a key's image, or `nil` if there is none.
-    ///
-    /// Blocks on file access.
-    package func path(for key: String) throws(EideticError) -> String? { try path(for: key, using: FileSystem()) }
-
     func path(for key: String, using files: FileSystem) throws(EideticError) -> String? {
+        try first(for: key) { path throws(SystemError) in
+            Self.isImage(try files.status(of: path)) ? path : nil
+        }
+    }
+
+    private static func isImage(_ status: FileStatus) -> Bool {
+        status.kind == .regular && status.size <= sizeLimit.bytes
+    }
+
+    /// Returns the first result for the paths of a key; a path without a file has none.
+    private func first<Result>(
+        for key: String,
+        body: (String) throws(SystemError) -> Result?
+    ) throws(EideticError) -> Result? {
         for path in paths(for: key) {
             do throws(SystemError) {
-                let status = try files.status(of: path)
-                if status.kind == .regular, status.size <= Self.sizeLimit.bytes { return path }
+                if let result = try body(path) { return result }
             } catch {
                 guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw EideticError(error) }
             }

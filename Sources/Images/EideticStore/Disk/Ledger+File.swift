@@ -77,7 +77,7 @@ extension Ledger {
         guard let file else { return false }
         let end = size / LedgerRecord.size * LedgerRecord.size
         while offset < end {
-            let bytes = try files.bytes(of: file.descriptor, count: min(Self.chunkSize, end - offset), from: offset)
+            let bytes = try files.bytes(of: file.descriptor, at: offset, count: min(Self.chunkSize, end - offset))
             guard !bytes.isEmpty, bytes.count % LedgerRecord.size == 0, apply(bytes) else { return false }
             offset += bytes.count
         }

@@ -33,9 +33,6 @@ package enum SecretKeyPart {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns `true` if a key that is not stored yet has a part that stands for a secret.
-    package static func isPart(of key: String) -> Bool { !ends(of: marker, in: Array(key.utf8)).isEmpty }
-
     /// Returns `true` if a stored key has a part that stands for a secret.
     static func isPart(ofStored key: String) -> Bool { !ends(of: storedMarker, in: Array(key.utf8)).isEmpty }
 

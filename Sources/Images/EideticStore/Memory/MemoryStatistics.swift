@@ -19,9 +19,6 @@ package struct MemoryStatistics: Sendable, Hashable {
     /// Creates statistics with zero counts.
     package init() {}
 
-    /// The fraction of all look-ups that found a value; 0 if there were none.
-    package var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
-
     /// Returns the number of values that were removed for `reason`.
     package func removals(for reason: MemoryRemovalReason) -> Int { removals[reason.rawValue] }
 

@@ -19,4 +19,23 @@ struct ByteReader {
         let part = bytes[(bytes.startIndex + offset)...].prefix(count).prefix { $0 != 0 }
         return String(decoding: part, as: UTF8.self)
     }
+
+    /// The markers of a JPEG file, with the ranges of their segments, up to the first scan, which has none.
+    var jpegMarkers: [(number: Int, range: Range<Int>)] {
+        var markers: [(number: Int, range: Range<Int>)] = []
+        var offset = 2
+        for _ in 0..<Self.maximumStepCount {
+            guard let start = number(at: offset, count: 1), let marker = number(at: offset + 1, count: 1) else { break }
+            guard start == 0xff, marker != 0xff, marker != 0 else {
+                offset += 1
+                continue
+            }
+            let isAlone = marker == 1 || (0xd0...0xda).contains(marker)
+            let end = offset + 2 + (isAlone ? 0 : max(2, number(at: offset + 2, count: 2) ?? 2))
+            markers.append((marker, offset..<end))
+            if marker == 0xda { break }
+            offset = end
+        }
+        return markers
+    }
 }

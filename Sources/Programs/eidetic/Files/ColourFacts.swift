@@ -65,20 +65,9 @@ struct ColourFacts {
     // MARK: JPEG
 
     private mutating func readJPEG() {
-        var offset = 2
-        for _ in 0..<ByteReader.maximumStepCount {
-            guard let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1)
-            else { return }
-            guard start == 0xff, marker != 0xff, marker != 0 else {
-                offset += 1
-                continue
-            }
-            if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) { readFrame(at: offset) }
-            if marker == 0xda { break }
-            let isAlone = marker == 1 || (0xd0...0xd9).contains(marker)
-            let length = isAlone ? 0 : max(2, reader.number(at: offset + 2, count: 2) ?? 2)
-            if marker == 0xe1 || marker == 0xe2 { readSegment(offset + 4..<offset + 2 + length) }
-            offset += 2 + length
+        for (marker, range) in reader.jpegMarkers {
+            if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) { readFrame(at: range.lowerBound) }
+            if marker == 0xe1 || marker == 0xe2 { readSegment(range.dropFirst(4)) }
         }
     }
 

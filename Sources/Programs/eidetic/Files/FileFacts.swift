@@ -35,20 +35,8 @@ struct FileFacts {
     /// Reads the segments up to the first scan, behind which the end must follow.
     private mutating func readJPEG() {
         truncation = "the file ends after \(count) bytes, without the end of the image"
-        var offset = 2
-        for _ in 0..<ByteReader.maximumStepCount {
-            guard let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1)
-            else { break }
-            guard start == 0xff, marker != 0xff, marker != 0 else {
-                offset += 1
-                continue
-            }
-            if marker == 0xda { break }
-            let isAlone = marker == 1 || (0xd0...0xd9).contains(marker)
-            offset += 2 + (isAlone ? 0 : max(2, reader.number(at: offset + 2, count: 2) ?? 2))
-        }
         // Within a scan, FF is followed by 0, FF or the number of a restart.
-        let scan = reader.bytes.dropFirst(offset)
+        let scan = reader.bytes.dropFirst(reader.jpegMarkers.last?.range.upperBound ?? 2)
         let end = scan.indices.dropLast().last { scan[$0] == 0xff && scan[$0 + 1] == 0xd9 }
         if end != nil { truncation = nil }
     }

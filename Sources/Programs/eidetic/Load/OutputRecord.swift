@@ -108,8 +108,6 @@ final class OutputRecord: Sendable {
 
     /// Appends in one call, so that lines of several threads do not mix.
     private static func append(_ text: String, to file: borrowing FileDescriptor) throws(SystemError) {
-        try Array(text.utf8).withUnsafeBufferPointer { buffer throws(SystemError) in
-            try FileSystem().write(UnsafeRawBufferPointer(buffer), to: file)
-        }
+        try FileSystem().write(Array(text.utf8), to: file)
     }
 }

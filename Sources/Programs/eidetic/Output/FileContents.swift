@@ -72,9 +72,7 @@ enum FileContents {
             }
             if isDevice(path) {
                 let file = try files.open(path, flags: O_WRONLY)
-                return try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-                    try files.write(UnsafeRawBufferPointer(buffer), to: file)
-                }
+                return try files.write(bytes, to: file)
             }
         } catch {
             throw self.error(for: error)
@@ -93,15 +91,13 @@ enum FileContents {
         modificationTime: Timestamp? = nil
     ) throws(EideticError) {
         do throws(SystemError) {
-            try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-                try FileSystem().replaceContents(
-                    of: path,
-                    with: UnsafeRawBufferPointer(buffer),
-                    mode: mode,
-                    keepsExisting: !overwrites,
-                    modificationTime: modificationTime
-                )
-            }
+            try FileSystem().replaceContents(
+                of: path,
+                with: bytes,
+                mode: mode,
+                keepsExisting: !overwrites,
+                modificationTime: modificationTime
+            )
         } catch {
             throw self.error(for: error)
         }

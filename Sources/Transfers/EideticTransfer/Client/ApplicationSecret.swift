@@ -13,8 +13,8 @@ package struct ApplicationSecret: Sendable {
 
     /// Creates the secrets beside the directory of transfers; `nil` without one.
     package init?(at location: ServiceLocation) {
-        guard let transfers = location.directory, let slash = transfers.lastIndex(of: "/") else { return nil }
-        directory = "\(transfers[..<slash])/identities"
+        guard let parent = location.directory?.parentPath else { return nil }
+        directory = "\(parent)/identities"
     }
 
     /// Returns the path of the secret of an application, whose name may contain any character.

@@ -48,16 +48,11 @@ package struct ServiceLocation: Sendable, Hashable {
         return (own + directories + ["/usr/local/libexec", "/usr/libexec"]).map { "\($0)/\(programName)" }
     }
 
-    private static var ownDirectory: String? {
-        guard let path = try? FileSystem().linkTarget(of: "/proc/self/exe"), let slash = path.lastIndex(of: "/") else {
-            return nil
-        }
-        return String(path[..<slash])
-    }
+    private static var ownDirectory: String? { (try? FileSystem().linkTarget(of: "/proc/self/exe"))?.parentPath }
 
     /// The name of this process's application: that of its program, without characters that a name cannot have.
     package static var applicationName: String {
         let path = (try? FileSystem().linkTarget(of: "/proc/self/exe")) ?? "application"
-        return TransferLocations.applicationName(of: path.split(separator: "/").last ?? "application")
+        return TransferLocations.applicationName(of: path.fileName)
     }
 }

@@ -20,12 +20,11 @@ struct ServiceStarter: Sendable {
         guard let path = location.socketPath else { return nil }
         if let socket = try connectToListener(at: path) ?? connectToOwner() { return socket }
         guard let program = location.programPath else { return nil }
-        try files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        try files.makeDirectories(path.parentPath ?? "")
         let lock = try files.open(TransferLocations.lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
         try files.lock(lock, operation: LOCK_EX)
         if let socket = try connectToListener(at: path) ?? connectToOwner() { return socket }
-        do throws(SystemError) { try files.unlink(path) } catch  where error.errorNumber == ENOENT {}
-        let listener = try PacketSocket.listen(at: path)
+        let listener = try PacketSocket.listen(replacing: path)
         try start(program, with: listener)
         return try PacketSocket.connect(to: path)
     }

@@ -13,7 +13,7 @@ final class SessionLock: Sendable {
         do throws(SystemError) {
             // Beside the directory of transfers, which processes with different sockets may share.
             let place = location.directory ?? location.socketPath ?? "/tmp/transfers"
-            let directory = "\(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])/sessions/\(application)"
+            let directory = "\(place.parentPath ?? "")/sessions/\(application)"
             try files.makeDirectories(directory)
             let file = try files.open("\(directory)/\(identifier)", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
             try files.lockByte(at: 0, of: file)

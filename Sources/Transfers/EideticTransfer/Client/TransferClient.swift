@@ -6,13 +6,7 @@ import Glibc
 /// Sessions, transfers and events outlive both processes. All functions can be called on any thread; one thread sends
 /// and receives packets. When the connection ends, all commands that have no reply fail with `connectionLost`.
 package final class TransferClient: Sendable {
-    /// A reply with the descriptors that came with it.
-    struct Reply: Sendable {
-        let value: TransferReply
-        let packet: PacketSocket.Packet
-    }
-
-    typealias Completion = @Sendable (Result<Reply, EideticError>) -> Void
+    typealias Completion = @Sendable (Result<TransferReply, EideticError>) -> Void
 
     struct Outgoing: Sendable {
         let bytes: [UInt8]
@@ -59,7 +53,7 @@ package final class TransferClient: Sendable {
         Thread.start(name: "eidetic-transfr") { [self] in run() }
         let hello = TransferCommand.hello(version: TransferCommand.version, application: application, secret: secret)
         send(hello, files: nil) { [weak self] result in
-            guard case .success(let reply) = result, case .failed(let code, let message) = reply.value else { return }
+            guard case .success(.failed(let code, let message)) = result else { return }
             let error = EideticError(EideticError.Code(named: code) ?? .refused, message: message)
             self?.state.withLock { $0.refusal = error }
         }
@@ -83,12 +77,12 @@ package final class TransferClient: Sendable {
     }
 
     /// Sends a command, and waits for its reply.
-    func reply(to command: TransferCommand, files: UploadFiles? = nil) async throws(EideticError) -> Reply {
-        let result: Result<Reply, EideticError> = await withCheckedContinuation { continuation in
+    func reply(to command: TransferCommand, files: UploadFiles? = nil) async throws(EideticError) -> TransferReply {
+        let result: Result<TransferReply, EideticError> = await withCheckedContinuation { continuation in
             send(command, files: files) { continuation.resume(returning: $0) }
         }
         let reply = try result.get()
-        if case .failed(let code, let message) = reply.value {
+        if case .failed(let code, let message) = reply {
             throw EideticError(EideticError.Code(named: code) ?? .refused, message: message)
         }
         return reply
@@ -173,7 +167,7 @@ extension TransferClient {
                 state.withLock { $0.isClosed ? nil : $0.observers[session]?.handler }?(notification)
             } else {
                 let completion = state.withLock { $0.completions.removeValue(forKey: message.number) }
-                completion?(.success(Reply(value: message.message, packet: packet)))
+                completion?(.success(message.message))
             }
             return true
         } catch {
@@ -226,7 +220,7 @@ extension TransferClient {
         to session: String
     ) async throws(EideticError) -> [TransferIdentifier] {
         let files = try await UploadFiles.open(requests.compactMap(\.filePath))
-        guard case .added(let transfers) = try await reply(to: .add(requests, session: session), files: files).value,
+        guard case .added(let transfers) = try await reply(to: .add(requests, session: session), files: files),
             transfers.count == requests.count
         else { throw Self.unexpectedReply }
         return transfers
@@ -238,19 +232,12 @@ extension TransferClient {
         var all: [TransferStatus] = []
         var after = TransferIdentifier(0)
         while true {
-            guard
-                case .transfers(let page, let isLast) = try await reply(to: .list(session: session, after: after)).value
+            guard case .transfers(let page, let isLast) = try await reply(to: .list(session: session, after: after))
             else { throw Self.unexpectedReply }
             all += page
             guard !isLast, let last = page.map(\.identifier).max(), last > after else { return all }
             after = last
         }
-    }
-
-    /// Returns the settings of all sessions.
-    package func sessions() async throws(EideticError) -> [TransferSessionConfiguration] {
-        guard case .sessions(let sessions) = try await reply(to: .sessions).value else { throw Self.unexpectedReply }
-        return sessions
     }
 
     /// Pauses transfers that have not ended; they keep what they have received.
@@ -273,14 +260,6 @@ extension TransferClient {
     /// Acknowledges events: they are not delivered again, and the files of their transfers are removed.
     package func acknowledge(_ events: [UInt64]) async throws(EideticError) {
         _ = try await reply(to: .acknowledge(events))
-    }
-
-    /// Opens the file of a finished transfer for reading, until its event is acknowledged.
-    package func openFile(of transfer: TransferIdentifier) async throws(EideticError) -> FileDescriptor {
-        let numbers = try await reply(to: .openFile(transfer)).packet.takeDescriptors()
-        guard let first = numbers.first else { throw Self.unexpectedReply }
-        for extra in numbers.dropFirst() { _ = FileDescriptor(adopting: extra) }
-        return FileDescriptor(adopting: first)
     }
 
     /// Delivers the events of a session in order: first those that are not acknowledged, then new ones.

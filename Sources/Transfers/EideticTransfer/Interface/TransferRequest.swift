@@ -59,11 +59,6 @@ package struct TransferRequest: Sendable, Hashable {
 }
 
 extension TransferRequest {
-    init(_ request: TransferRequest, redirects: Redirects) {
-        self = request
-        self.redirects = redirects
-    }
-
     package init(download url: String) { self.init(kind: .download, url: url, method: "GET") }
 
     /// Creates an upload of the file at `path`.
@@ -73,11 +68,8 @@ extension TransferRequest {
 }
 
 extension TransferRequest: WireRecord {
-    package static let layout = Layout(Self.init, Field(\.self, formerLayout), Field(\.redirects))
-
-    /// The layout of journals of earlier builds, whose transfers follow all redirects.
-    package static let formerLayout = Layout(
-        Self.init(kind:url:method:headers:note:expectedLength:priority:resumeData:earliestBegin:filePath:),
+    package static let layout = Layout(
+        Self.init(kind:url:method:headers:note:expectedLength:priority:resumeData:earliestBegin:filePath:redirects:),
         Field(\.kind),
         Field(\.url, .text(limit: TransferLimits.urlLength)),
         Field(\.method, .text(limit: 32)),
@@ -88,27 +80,9 @@ extension TransferRequest: WireRecord {
         Field(\.resumeData, .optional(.bytes(limit: TransferLimits.resumeDataLength))),
         Field(\.earliestBegin),
         // The file of an upload comes as a descriptor.
-        Field(\.filePath, .constant(nil))
+        Field(\.filePath, .constant(nil)),
+        Field(\.redirects)
     )
-
-    private init(
-        kind: Kind,
-        url: String,
-        method: String,
-        headers: HTTPHeaders,
-        note: [UInt8],
-        expectedLength: Int?,
-        priority: Int8,
-        resumeData: [UInt8]?,
-        earliestBegin: Timestamp?,
-        filePath: String?
-    ) {
-        self.init(kind: kind, url: url, method: method, headers: headers, note: note, filePath: filePath)
-        self.expectedLength = expectedLength
-        self.priority = priority
-        self.resumeData = resumeData
-        self.earliestBegin = earliestBegin
-    }
 }
 
 extension TransferSessionConfiguration: WireRecord {

@@ -13,10 +13,6 @@ struct ResumableRequest: WireRecord {
 
     /// Creates resume data from the bytes that an application has kept.
     init(_ bytes: [UInt8]) throws(EideticError) {
-        // Those of earlier builds, which end before the redirects.
-        let isFormer = bytes.starts(with: Array("EDR1".utf8))
-        let redirects = TransferRequest.Redirects.all
-        let bytes = isFormer ? Array("EDR2".utf8) + bytes.dropFirst(4) + [redirects.rawValue] : bytes
         do throws(WireError) {
             self = try WireReader.decode(ResumableRequest.self, from: bytes)
         } catch {

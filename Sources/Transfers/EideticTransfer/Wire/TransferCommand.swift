@@ -16,12 +16,10 @@ package enum TransferCommand: Sendable, Hashable {
     case add([TransferRequest], session: String)
     /// Requests one page of transfers with larger identifiers than `after`.
     case list(session: String?, after: TransferIdentifier)
-    case sessions
     case pause([TransferIdentifier])
     case resume([TransferIdentifier])
     case cancel([TransferIdentifier], keepsResumeData: Bool)
     case acknowledge([UInt64])
-    case openFile(TransferIdentifier)
     case observe(session: String)
     case endObservation(session: String)
 
@@ -58,9 +56,6 @@ package enum TransferReply: Sendable, Hashable {
     case added([TransferIdentifier])
     /// One page of transfers; another one follows by request unless `isLast`.
     case transfers([TransferStatus], isLast: Bool)
-    case sessions([TransferSessionConfiguration])
-    /// The descriptor of the file comes with the packet.
-    case file
     /// A notification to an observer; the number of its packet is zero.
     case notification(TransferNotification, session: String)
 }
@@ -78,12 +73,10 @@ extension TransferCommand: WireRecord {
         Case(5, list, .optional(.name), .value) {
             if case .list(let session, let after) = $0 { (session, after) } else { nil }
         },
-        Case(6, sessions),
         Case(7, pause) { if case .pause(let transfers) = $0 { transfers } else { nil } },
         Case(8, resume) { if case .resume(let transfers) = $0 { transfers } else { nil } },
         Case(9, cancel) { if case .cancel(let transfers, let keeps) = $0 { (transfers, keeps) } else { nil } },
         Case(10, acknowledge) { if case .acknowledge(let events) = $0 { events } else { nil } },
-        Case(11, openFile) { if case .openFile(let transfer) = $0 { transfer } else { nil } },
         Case(12, observe, .name) { if case .observe(let session) = $0 { session } else { nil } },
         Case(13, endObservation, .name) { if case .endObservation(let session) = $0 { session } else { nil } }
     )
@@ -95,8 +88,6 @@ extension TransferReply: WireRecord {
         Case(2, failed) { if case .failed(let code, let message) = $0 { (code, message) } else { nil } },
         Case(3, added) { if case .added(let transfers) = $0 { transfers } else { nil } },
         Case(4, transfers) { if case .transfers(let page, let isLast) = $0 { (page, isLast) } else { nil } },
-        Case(5, sessions) { if case .sessions(let sessions) = $0 { sessions } else { nil } },
-        Case(6, file),
         Case(7, notification, .value, .name) {
             if case .notification(let notification, let session) = $0 { (notification, session) } else { nil }
         }

@@ -1,10 +1,9 @@
-package import EideticCore
+import EideticCore
 package import EideticTransfer
 import Glibc
 
 extension TransferEngine {
-    /// A function that receives the reply to a command, and the descriptor of ``TransferReply/file``.
-    package typealias ReplyHandler = (TransferReply, consuming FileDescriptor?) -> Void
+    package typealias ReplyHandler = (TransferReply) -> Void
 
     /// Performs a command of an application.
     ///
@@ -25,21 +24,18 @@ extension TransferEngine {
         let application = store.application(named: application)
         do throws(EideticError) {
             let result = try execute(command, of: application, uploads: uploads)
-            if case .openFile(let transfer) = command {
-                return reply(.file, try openFile(of: transfer, for: application))
-            }
             guard command.isChange else {
                 // A transfer that is not safe yet may be unknown after a kill; nobody must have been told of it.
-                guard commits.hasUnsafeChanges(at: time.uptime) else { return reply(result, nil) }
-                return commits.afterAttempt { reply(result, nil) }
+                guard commits.hasUnsafeChanges(at: time.uptime) else { return reply(result) }
+                return commits.afterAttempt { reply(result) }
             }
             commits.afterCommit { failure in
                 let failed = failure.map { TransferReply.failed(code: $0.code.description, message: $0.message) }
-                reply(failed ?? result, nil)
+                reply(failed ?? result)
             }
         } catch {
             for upload in uploads { fileSystem.removeIfPresent(upload.path) }
-            reply(.failed(code: error.code.description, message: error.message), nil)
+            reply(.failed(code: error.code.description, message: error.message))
         }
     }
 
@@ -51,11 +47,11 @@ extension TransferEngine {
     ) {
         guard files.count == command.uploadCount else {
             let message = "the command has \(files.count) files instead of \(command.uploadCount)"
-            return reply(.failed(code: EideticError.Code.invalidArgument.description, message: message), nil)
+            return reply(.failed(code: EideticError.Code.invalidArgument.description, message: message))
         }
         let owner = store.application(named: application)
         copies.copy(files, of: owner, limit: space.room(besides: owner.diskBytes)) { [unowned self] uploads, error in
-            if let error { return reply(.failed(code: error.code.description, message: error.message), nil) }
+            if let error { return reply(.failed(code: error.code.description, message: error.message)) }
             perform(command, of: application, uploads: uploads, reply: reply)
         }
     }
@@ -72,9 +68,6 @@ extension TransferEngine {
             return .added(try add(requests, to: session, of: application, uploads: uploads))
         case .list(let session, let after):
             return try TransferReport(of: self).page(of: application, session: session, after: after)
-        case .sessions:
-            let configurations = application.sessions.values.map(\.configuration)
-            return .sessions(configurations.sorted { $0.identifier < $1.identifier })
         case .pause(let transfers): for number in open(transfers, of: application) { try pause(number) }
         case .resume(let transfers): for number in open(transfers, of: application) { try resume(number) }
         case .cancel(let transfers, let keepsResumeData):
@@ -82,7 +75,6 @@ extension TransferEngine {
                 cancel(number, reason: .application, keepsResumeData: keepsResumeData)
             }
         case .acknowledge(let events): try acknowledge(events, by: application)
-        case .openFile: break
         case .hello, .observe, .endObservation:
             throw EideticError(.invalidArgument, message: "the command belongs to a connection")
         }
@@ -94,20 +86,6 @@ extension TransferEngine {
         transfers.map(\.rawValue).filter { number in
             guard let row = store.rows[number], !row.state.isTerminal, !finishing.contains(number) else { return false }
             return store.sessions[row.session]?.application === application
-        }
-    }
-
-    private func openFile(
-        of transfer: TransferIdentifier,
-        for application: TransferApplication
-    ) throws(EideticError) -> FileDescriptor {
-        guard let row = store.rows[transfer.rawValue], row.state == .finished,
-            store.sessions[row.session]?.application === application
-        else { throw EideticError(.notFound, message: "the transfer \(transfer) has no file") }
-        do throws(SystemError) {
-            return try fileSystem.open(application.outboxPath(row.number), flags: O_RDONLY)
-        } catch {
-            throw EideticError(error)
         }
     }
 }

@@ -82,8 +82,6 @@ extension JournalRecord: WireRecord {
         },
         Case(4, sessionRemoved) { if case .sessionRemoved(let number) = $0 { number } else { nil } },
         Case(13, added) { if case .added(let added) = $0 { added } else { nil } },
-        // As journals of earlier builds have it.
-        Case(5, added, AddedTransfer.formerLayout) { if case .added(let added) = $0 { added } else { nil } },
         Case(6, response) { if case .response(let transfer, let part) = $0 { (transfer, part) } else { nil } },
         Case(7, mark, .value, .number()) {
             if case .mark(let transfer, let offset) = $0 { (transfer, offset) } else { nil }
@@ -92,31 +90,23 @@ extension JournalRecord: WireRecord {
             if case .uploadLocation(let transfer, let url, let isPublic) = $0 { (transfer, url, isPublic) } else { nil }
         },
         Case(9, paused) { if case .paused(let transfer, let isPaused) = $0 { (transfer, isPaused) } else { nil } },
-        // A server does not know what its bytes become: a part of a record that is torn is taken for no record.
-        Case(12, ended, EndedTransfer.maskedLayout) { if case .ended(let ended) = $0 { ended } else { nil } },
-        // As journals of earlier builds have it.
-        Case(10, ended) { if case .ended(let ended) = $0 { ended } else { nil } },
+        Case(12, ended) { if case .ended(let ended) = $0 { ended } else { nil } },
         Case(11, acknowledged) { if case .acknowledged(let events) = $0 { events } else { nil } }
     )
 }
 
 extension AddedTransfer: WireRecord {
-    static let layout: Layout<Self> = makeLayout(request: TransferRequest.layout)
-    static let formerLayout: Layout<Self> = makeLayout(request: TransferRequest.formerLayout)
-
-    private static func makeLayout(request: Layout<TransferRequest>) -> Layout<Self> {
-        Layout(
-            Self.init,
-            Field(\.number),
-            Field(\.session),
-            Field(\.created),
-            Field(\.createdUptime),
-            Field(\.boot),
-            Field(\.requestWithoutHeaders, request),
-            Field(\.uploadLength, .number()),
-            Field(\.hasSecret)
-        )
-    }
+    static let layout = Layout(
+        Self.init,
+        Field(\.number),
+        Field(\.session),
+        Field(\.created),
+        Field(\.createdUptime),
+        Field(\.boot),
+        Field(\.requestWithoutHeaders),
+        Field(\.uploadLength, .number()),
+        Field(\.hasSecret)
+    )
 
     /// The request without its header fields, which are stored apart.
     private var requestWithoutHeaders: TransferRequest {
@@ -146,15 +136,7 @@ extension EndedTransfer: WireRecord {
         Field(\.transfer),
         Field(\.event),
         Field(\.outcome),
-        Field(\.body, .optional(.bytes(limit: bodyLimit)))
-    )
-
-    /// The layout with a body that is changed by a random mask.
-    static let maskedLayout = Layout(
-        Self.init,
-        Field(\.transfer),
-        Field(\.event),
-        Field(\.outcome),
+        // A server does not know what its bytes become: a part of a record that is torn is taken for no record.
         Field(\.body, .optional(.masked(limit: bodyLimit)))
     )
 }

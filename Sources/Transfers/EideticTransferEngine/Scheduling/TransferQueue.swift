@@ -175,13 +175,7 @@ extension TransferQueue {
     package struct Connection: Sendable, Hashable {
         package let application: Int
         package let host: UInt32
-        package let session: UInt32
-
-        package init(application: Int, host: UInt32, session: UInt32 = 0) {
-            self.application = application
-            self.host = host
-            self.session = session
-        }
+        package var session: UInt32 = 0
     }
 
     /// A lack of connections: an application waits and has fewer than its share.

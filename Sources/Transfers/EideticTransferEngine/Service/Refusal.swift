@@ -25,7 +25,7 @@ struct Refusal {
         self.error = EideticError(code, message: "the transfer process cannot work: \(error.message)")
         listeners = options.listeners.map { PacketSocket(adopting: $0) }
         supervisor = options.supervisor.map { PacketSocket(adopting: $0) }
-        for socket in listeners + (supervisor.map { [$0] } ?? []) { Self.makeNonblocking(socket) }
+        for socket in listeners + (supervisor.map { [$0] } ?? []) { socket.makeNonblocking() }
     }
 
     /// Replies to the clients that wait, and to those that come meanwhile.
@@ -74,8 +74,7 @@ struct Refusal {
         while let socket = supervisor {
             switch try? socket.receive() {
             case .packet(let packet):
-                let sockets = packet.takeDescriptors().map { PacketSocket(adopting: $0) }
-                sockets.forEach(Self.makeNonblocking)
+                let sockets = packet.takeSockets()
                 switch try? WireReader.decode(TransferSupervision.self, from: packet.bytes) {
                 case .listener: listeners += sockets
                 case .connection: connections += sockets
@@ -86,8 +85,17 @@ struct Refusal {
             }
         }
     }
+}
 
-    private static func makeNonblocking(_ socket: PacketSocket) {
-        _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
+extension PacketSocket {
+    func makeNonblocking() { _ = fcntl(rawValue, F_SETFL, fcntl(rawValue, F_GETFL) | O_NONBLOCK) }
+}
+
+extension PacketSocket.Packet {
+    /// Takes the sockets that came with the packet, none of which blocks.
+    func takeSockets() -> [PacketSocket] {
+        let sockets = takeDescriptors().map { PacketSocket(adopting: $0) }
+        for socket in sockets { socket.makeNonblocking() }
+        return sockets
     }
 }

@@ -9,7 +9,7 @@ final class ServiceConnection {
     /// The application; `nil` until it has introduced itself.
     private var application: String?
     private let isIdentityFixed: Bool
-    private var outgoing: [(bytes: [UInt8], file: Int32?)] = []
+    private var outgoing: [[UInt8]] = []
     private var observers: [String: (observer: EventDelivery.Observer, session: UInt32)] = [:]
     private(set) var isClosed = false
     private var hasGreeted = false
@@ -24,8 +24,6 @@ final class ServiceConnection {
         self.application = application
         isIdentityFixed = application != nil
     }
-
-    deinit { for packet in outgoing { if let file = packet.file { close(file) } } }
 
     var pollDescriptor: PollDescriptor {
         var events = outgoing.count < Self.outgoingLimit ? PollDescriptor.readable : 0
@@ -79,8 +77,8 @@ final class ServiceConnection {
             send(.done, number: number)
         default:
             let files = packet.takeDescriptors().map { UploadFile(adopting: $0) }
-            engine.perform(command, of: application, files: files) { [weak self] reply, file in
-                self?.send(reply, number: number, file: file)
+            engine.perform(command, of: application, files: files) { [weak self] reply in
+                self?.send(reply, number: number)
             }
         }
     }
@@ -132,21 +130,18 @@ final class ServiceConnection {
         }
     }
 
-    private func send(_ reply: TransferReply, number: UInt32, file: consuming FileDescriptor? = nil) {
-        let bytes = WireWriter.encode(NumberedMessage(number: number, message: reply))
-        outgoing.append((bytes, file?.relinquish()))
+    private func send(_ reply: TransferReply, number: UInt32) {
+        outgoing.append(WireWriter.encode(NumberedMessage(number: number, message: reply)))
         flush()
     }
 
     private func flush() {
         while let packet = outgoing.first, !isClosed {
             do throws(SystemError) {
-                let descriptors = packet.file.map { [$0] } ?? []
-                guard try socket.send(packet.bytes, descriptors: descriptors) else { return }
+                guard try socket.send(packet) else { return }
             } catch {
                 isClosed = true
             }
-            if let file = packet.file { close(file) }
             outgoing.removeFirst()
         }
     }

@@ -42,11 +42,7 @@ package final class TransferServer {
         self.idleLimit = idleLimit
         self.time = time
         self.releaseCode = releaseCode
-        for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) { Self.makeNonblocking(socket) }
-    }
-
-    private static func makeNonblocking(_ socket: PacketSocket) {
-        _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
+        for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) { socket.makeNonblocking() }
     }
 
     /// Serves until the engine is stopped.
@@ -142,11 +138,11 @@ extension TransferServer {
     private func receive(_ packet: PacketSocket.Packet, for engine: TransferEngine) {
         switch try? WireReader.decode(TransferSupervision.self, from: packet.bytes) {
         case .connection(let application):
-            for socket in sockets(of: packet) {
+            for socket in packet.takeSockets() {
                 connections.append(ServiceConnection(socket, application: application))
             }
         case .listener:
-            listeners += sockets(of: packet)
+            listeners += packet.takeSockets()
             publishSockets(engine)
         case .hold(let application, let isHeld): engine.delivery.setHeld(isHeld, application: application)
         case .forceQuit(let application): engine.forceQuit(application)
@@ -154,12 +150,6 @@ extension TransferServer {
         case .wakeFailed(let application, let session): engine.delivery.wakeFailed(session, of: application)
         case .wake, nil: break
         }
-    }
-
-    private func sockets(of packet: PacketSocket.Packet) -> [PacketSocket] {
-        let sockets = packet.takeDescriptors().map { PacketSocket(adopting: $0) }
-        sockets.forEach(Self.makeNonblocking)
-        return sockets
     }
 
     private func sendWakes() {

@@ -128,10 +128,7 @@ extension TransferStore {
         guard !isSameBoot, transfer.hasBody, let place = row.ended,
             case .ended(let ended) = try journal.record(at: place).record, let body = ended.body
         else { return }
-        try body.withUnsafeBufferPointer { bytes throws(SystemError) in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            try fileSystem.replaceContents(of: application.outboxPath(row.number), with: bytes, mode: 0o600)
-        }
+        try fileSystem.replaceContents(of: application.outboxPath(row.number), with: body, mode: 0o600)
     }
 
     /// Returns the uptime at which a transfer fails.

@@ -1,7 +1,7 @@
 import EideticCore
 import EideticLifecycle
 import EideticSupervision
-import EideticSupervisor
+@testable import EideticSupervisor
 import Testing
 
 @Suite("Ends of applications in the middle of wakes")

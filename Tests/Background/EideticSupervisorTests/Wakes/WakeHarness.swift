@@ -135,9 +135,6 @@ private final class CommandFile {
 
 extension FileSystem {
     fileprivate func write(_ text: String, to path: String) throws {
-        try text.withCString { bytes in
-            let buffer = UnsafeRawBufferPointer(start: bytes, count: strlen(bytes))
-            try replaceContents(of: path, with: buffer, mode: 0o600)
-        }
+        try replaceContents(of: path, with: Array(text.utf8), mode: 0o600)
     }
 }

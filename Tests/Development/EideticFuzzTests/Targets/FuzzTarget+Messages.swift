@@ -4,7 +4,7 @@ import EideticHTTP
 import EideticSandbox
 import EideticLifecycle
 import EideticSupervision
-import EideticSupervisor
+@testable import EideticSupervisor
 
 @testable import EideticTransfer
 @testable import EideticTransferEngine

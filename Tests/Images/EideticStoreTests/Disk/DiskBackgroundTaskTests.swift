@@ -78,7 +78,7 @@ struct DiskBackgroundTaskTests {
         ledger[20] ^= 0xff
         var sum = ledger.withUnsafeBytes { Checksum.value(of: UnsafeRawBufferPointer(rebasing: $0[..<56])) }
         for index in 56..<64 { ledger[index] = UInt8(truncatingIfNeeded: sum); sum >>= 8 }
-        try ledger.withUnsafeBytes { try FileSystem().replaceContents(of: path, with: $0) }
+        try FileSystem().replaceContents(of: path, with: ledger)
         let count = environment.log.count
         let cache = try DiskCache(
             fixture.cache.configuration,

@@ -13,7 +13,7 @@ struct MemoryLimitsTests {
             let fullPath = directory.path + path
             let parent = fullPath.split(separator: "/").dropLast().joined(separator: "/")
             try fileSystem.makeDirectories("/" + parent)
-            try Array(text.utf8).withUnsafeBytes { try fileSystem.replaceContents(of: fullPath, with: $0) }
+            try fileSystem.replaceContents(of: fullPath, with: Array(text.utf8))
         }
         return body(directory.path)
     }

@@ -50,10 +50,7 @@ struct StandardTableTests {
     func documentation() throws {
         let path = "docs/http-caching.md"
         if getenv("EIDETIC_UPDATE") != nil {
-            let bytes = Array(page.utf8)
-            try bytes.withUnsafeBytes {
-                try FileSystem().replaceContents(of: "\(Self.root)/\(path)", with: $0, mode: 0o644)
-            }
+            try FileSystem().replaceContents(of: "\(Self.root)/\(path)", with: Array(page.utf8), mode: 0o644)
         }
         #expect(try text(of: path) == page)
     }

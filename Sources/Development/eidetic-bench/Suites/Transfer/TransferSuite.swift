@@ -153,7 +153,7 @@ private enum TransferRun {
         while others.count < 300 {
             // With each reply the process has accepted more; those beyond its limit wait.
             guard let other = try? PacketSocket.connect(to: process.directory.path(of: "socket")) else {
-                _ = try await client.sessions()
+                _ = try await client.transfers(in: nil)
                 if others.count > 260 { break }
                 continue
             }

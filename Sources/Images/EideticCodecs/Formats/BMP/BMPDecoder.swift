@@ -9,12 +9,6 @@ struct BMPDecoder {
     /// A Boolean value indicating whether rows are missing, which the task accepts.
     private(set) var isPartial = false
 
-    init(header: BMPHeader, bytes: UnsafeRawBufferPointer, task: DecodeTask) {
-        self.header = header
-        self.bytes = bytes
-        self.task = task
-    }
-
     /// Decodes all rows, then calls `finish` with the canvas.
     mutating func decode(
         alpha: PixelBuffer.Alpha,
