@@ -46,6 +46,8 @@ final class CacheView {
         guard shownSizes != [usage.logicalSize, memory] else { return false }
         shownSizes = [usage.logicalSize, memory]
         gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logicalSize)")
+        // Where the button has a name, GTK 4.18 does not read its label.
+        eidetic_set_accessible_name(gallery.interface.widget("cache"), "Size of the cache: \(usage.logicalSize)")
         gallery.setText(
             of: "cache-facts",
             to: "\(usage.logicalSize) in \(usage.entryCount) entries on disk\n\(memory) decoded in memory"

@@ -118,6 +118,7 @@ struct Interface {
             <property name="transition-type">crossfade</property><property name="transition-duration">160</property>
             <child><object class="GtkStackPage"><property name="name">grid</property><property name="child">
               <object class="GtkScrolledWindow" id="scrolled">
+                <property name="accessible-role">group</property>
                 <property name="hscrollbar-policy">never</property><property name="vexpand">1</property>
                 <accessibility><property name="label">Grid of images</property></accessibility>
                 <property name="child"><object class="GtkGridView" id="grid">

@@ -24,7 +24,10 @@ static void lay_out(GtkWidget *window) {
 
 /// Draws the window as it is now, which may be later than its last frame.
 static void draw_window(GtkWidget *window, GtkSnapshot *snapshot, double width, double height) {
+    // Deprecated since GTK 4.10, which has nothing else that draws a background.
+    G_GNUC_BEGIN_IGNORE_DEPRECATIONS
     gtk_snapshot_render_background(snapshot, gtk_widget_get_style_context(window), 0, 0, width, height);
+    G_GNUC_END_IGNORE_DEPRECATIONS
     for (GtkWidget *child = gtk_widget_get_first_child(window); child; child = gtk_widget_get_next_sibling(child)) {
         // Popovers have surfaces of their own.
         if (!GTK_IS_NATIVE(child)) gtk_widget_snapshot_child(window, child, snapshot);

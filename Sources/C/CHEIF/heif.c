@@ -59,7 +59,9 @@ static bool fail(struct heif_error error, eidetic_codec_outcome *outcome) {
     if (error.code == heif_error_Unsupported_filetype || error.code == heif_error_Unsupported_feature) {
         status = EIDETIC_CODEC_UNSUPPORTED;
     }
-    if (error.code == heif_error_Memory_allocation_error && status != EIDETIC_CODEC_LIMIT) {
+    // Version 1.23 fails to allocate an image without pixels.
+    if (error.code == heif_error_Memory_allocation_error && error.subcode != heif_suberror_Invalid_image_size &&
+        status != EIDETIC_CODEC_LIMIT) {
         status = EIDETIC_CODEC_NO_MEMORY;
     }
     return eidetic_codec_fail(outcome, status, "%s", error.message ? error.message : "unknown libheif error");
@@ -132,6 +134,8 @@ static struct heif_error decode(eidetic_heif *heif, bool is_deep, struct heif_im
         return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "not enough memory"};
     }
     options->convert_hdr_to_8bit = !is_deep;
+    // Otherwise version 1.20 and later leave out tiles of a grid that cannot be decoded.
+    options->strict_decoding = 1;
     static const uint16_t one = 1;
     enum heif_chroma deep = *(const uint8_t *)&one
         ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBBAA_BE;

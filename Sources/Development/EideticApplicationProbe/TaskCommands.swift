@@ -12,17 +12,22 @@ final class TaskCommands: Sendable {
     func start(readingFrom path: String) {
         Thread.start(name: "commands") {
             // Writing too keeps the FIFO open between commands.
-            guard let file = fdopen(open(path, O_RDWR | O_CLOEXEC), "r") else { exit(2) }
+            let file = open(path, O_RDWR | O_CLOEXEC)
             while let line = Self.line(of: file) { Thread.start(name: "command") { self.perform(line) } }
             exit(2)
         }
         printLine("reads commands")
     }
 
-    private static func line(of file: UnsafeMutablePointer<FILE>) -> String? {
-        var buffer = [CChar](repeating: 0, count: 64)
-        guard fgets(&buffer, 64, file) != nil else { return nil }
-        return String(decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    /// Reads without a stream: `exit` of glibc 2.41 waits until no other thread reads from one.
+    private static func line(of file: Int32) -> String? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(file, &byte, 1) == 1 {
+            if byte == 10 { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        return nil
     }
 
     private func perform(_ line: String) {

@@ -102,7 +102,10 @@ struct DamageTests {
                 let thrown = errorCode { () throws(EideticError) in
                     _ = try ImageDecoder.decode(bytes, options: options, limits: limits)
                 }
-                #expect(thrown.map { Self.expectedCodes.contains($0) || $0 == .limitExceeded } ?? true)
+                #expect(
+                    thrown.map { Self.expectedCodes.contains($0) || $0 == .limitExceeded } ?? true,
+                    "\(String(describing: thrown))"
+                )
             }
         }
     }

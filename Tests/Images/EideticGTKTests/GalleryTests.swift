@@ -11,11 +11,10 @@ struct GalleryTests {
         let gallery = try await RunningGallery(imageCount: 10)
         let reader = try await gallery.start()
         let items = try await reader.items()
-        let unnamed = items.filter { $0.isFocusable && ($0.name.isEmpty || $0.name.hasPrefix("Gtk")) }
-        #expect(unnamed.isEmpty, "\(unnamed)")
+        #expect(items.allSatisfy { $0.isNamed }, "\(items)")
         let names = Set(items.map(\.name))
-        let expected = ["Images", "Refresh", "Dark colours", "Size of the cache", "Next image", "10 images"]
-        #expect(names.isSuperset(of: expected), "\(names)")
+        #expect(names.isSuperset(of: ["Images", "Refresh", "Dark colours", "10 images"]), "\(names)")
+        #expect(names.contains { $0.hasPrefix("Size of the cache") }, "\(names)")
         try await gallery.waitForImages(10, among: items, reader: reader)
         // First light, then dark.
         let background = (x: 15, y: 700), light = try await gallery.capture()[background.x, background.y]
@@ -130,11 +129,12 @@ struct GalleryTests {
             return try await !reader.items(named: "\(usage.logicalSize)").isEmpty
         }
         #expect(usage.logicalSize.description.hasSuffix(" MB"), "\(usage)")
-        let figure = try #require(try await reader.items(named: "\(usage.logicalSize)").first(where: \.isFocusable))
-        try await reader.press("\(usage.logicalSize)")
+        let size = "\(usage.logicalSize)"
+        let figure = try #require(try await reader.items().first { $0.isFocusable && $0.name.hasSuffix(size) })
+        try await reader.press(figure)
         try await eventually("the button") { try await !reader.items(named: "Clear cache").isEmpty }
         try await reader.press("Clear cache")
-        try await eventually("an empty cache") { try await reader.name(of: figure) == "0 bytes" }
+        try await eventually("an empty cache") { try await reader.name(of: figure).hasSuffix("0 bytes") }
         #expect(try await gallery.usage().entryCount == 0)
         // Visible images stay; after a refresh they are loaded again, and counted.
         try await gallery.press("Escape")

@@ -13,6 +13,8 @@ final class ScreenReader {
         /// The first 32 of AT-SPI's states.
         let states: Int
 
+        /// A Boolean value indicating whether a user who meets the widget hears what it is.
+        var isNamed: Bool { !isFocusable || !name.isEmpty && !name.hasPrefix("Gtk") }
         var isFocusable: Bool { states >> 11 & 1 == 1 }
         var isFocused: Bool { states >> 12 & 1 == 1 }
         var isShowing: Bool { states >> 25 & 1 == 1 }
@@ -101,7 +103,11 @@ final class ScreenReader {
 
     /// Presses the button with a name.
     func press(_ name: String) async throws {
-        let item = try #require(try await items(named: name).first(where: \.isFocusable), "no button \(name)")
+        try await press(try #require(try await items(named: name).first(where: \.isFocusable), "no button \(name)"))
+    }
+
+    /// Presses a button.
+    func press(_ item: Item) async throws {
         _ = try await call(item.path, interface: "org.a11y.atspi.Action", method: "DoAction", arguments: "i", "0")
     }
 

@@ -14,7 +14,8 @@ struct CommandFile: Sendable {
         Task { @MainActor in for await line in lines { await body(Self.words(of: line)) } }
         Thread.start(name: "commands") {
             // Writing too keeps the FIFO open between commands.
-            guard let file = fdopen(Glibc.open(path, O_RDWR | O_CLOEXEC), "r") else { exit(2) }
+            let file = Glibc.open(path, O_RDWR | O_CLOEXEC)
+            guard file >= 0 else { exit(2) }
             while let line = Self.line(of: file) { continuation.yield(line) }
         }
     }
@@ -24,9 +25,14 @@ struct CommandFile: Sendable {
 
     static func words(of line: String) -> [String] { line.split(separator: " ").map(String.init) }
 
-    private static func line(of file: UnsafeMutablePointer<FILE>) -> String? {
-        var buffer = [CChar](repeating: 0, count: 1_024)
-        guard fgets(&buffer, 1_024, file) != nil else { return nil }
-        return String(decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    /// Reads without a stream: `exit` of glibc 2.41 waits until no other thread reads from one.
+    private static func line(of file: Int32) -> String? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while Glibc.read(file, &byte, 1) == 1 {
+            if byte == 10 { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        return nil
     }
 }

@@ -48,7 +48,7 @@ struct WebPDecoder {
             config.options.scaled_height = Int32(size.height)
         }
         let status = try decode(config: &config, for: task)
-        guard let damage = error(status: status) else { return nil }
+        guard let damage = error(status: status, size: storedSize) else { return nil }
         guard task.acceptsPartial, [.truncated, .corrupt].contains(damage.code) else { throw damage }
         return damage
     }
@@ -108,7 +108,7 @@ struct WebPDecoder {
         done = rows
     }
 
-    private func error(status: VP8StatusCode) -> EideticError? {
+    private func error(status: VP8StatusCode, size: PixelSize) -> EideticError? {
         switch status {
         case VP8_STATUS_OK: nil
         case VP8_STATUS_SUSPENDED, VP8_STATUS_NOT_ENOUGH_DATA:
@@ -116,10 +116,22 @@ struct WebPDecoder {
                 .truncated,
                 message: "WebP: the file ends after \(bytes.count) bytes, before the image is complete"
             )
-        case VP8_STATUS_OUT_OF_MEMORY: EideticError(.outOfMemory, message: "WebP: cannot allocate the image")
+        case VP8_STATUS_OUT_OF_MEMORY where lacksMemory(size: size):
+            EideticError(.outOfMemory, message: "WebP: cannot allocate the image")
         case VP8_STATUS_UNSUPPORTED_FEATURE:
             EideticError(.unsupportedFormat, message: "WebP: libwebp does not support a feature of the file")
         default: EideticError(.corrupt, message: "WebP: the compressed pixels are corrupt")
+        }
+    }
+
+    /// Returns whether memory is lacking indeed: so libwebp 1.5 calls an alpha that it cannot decode, too.
+    private func lacksMemory(size: PixelSize) -> Bool {
+        guard !isLossless else { return true }
+        do throws(EideticError) {
+            _ = try ScratchBuffer(byteCount: 8 * size.pixelCount)
+            return false
+        } catch {
+            return true
         }
     }
 }
