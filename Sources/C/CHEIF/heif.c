@@ -134,13 +134,19 @@ static struct heif_error decode(eidetic_heif *heif, bool is_deep, struct heif_im
         return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "not enough memory"};
     }
     options->convert_hdr_to_8bit = !is_deep;
-    // Otherwise version 1.20 and later leave out tiles of a grid that cannot be decoded.
-    options->strict_decoding = 1;
     static const uint16_t one = 1;
     enum heif_chroma deep = *(const uint8_t *)&one
         ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBBAA_BE;
-    struct heif_error error = lib.heif_decode_image(
-        heif->image, image, heif_colorspace_RGB, is_deep ? deep : heif_chroma_interleaved_RGBA, options);
+    enum heif_chroma chroma = is_deep ? deep : heif_chroma_interleaved_RGBA;
+    // Otherwise version 1.20 and later leave out tiles of a grid that cannot be decoded.
+    options->strict_decoding = 1;
+    struct heif_error error = lib.heif_decode_image(heif->image, image, heif_colorspace_RGB, chroma, options);
+    if (error.subcode >= heif_suberror_Unknown_NCLX_color_primaries
+        && error.subcode <= heif_suberror_Unknown_NCLX_matrix_coefficients) {
+        // Reserved code points are no damage: they state nothing.
+        options->strict_decoding = 0;
+        error = lib.heif_decode_image(heif->image, image, heif_colorspace_RGB, chroma, options);
+    }
     lib.heif_decoding_options_free(options);
     return error;
 }

@@ -91,6 +91,8 @@ struct BackgroundPlan: Sendable {
     var printsExitThread = false
     /// A Boolean value indicating whether the main thread blocks once the application is active.
     var blocksMainThread = false
+    /// A Boolean value indicating whether a thread reads standard input.
+    var readsInput = false
 
     init(arguments: ArraySlice<String>) throws(EideticError) {
         var arguments = arguments
@@ -129,6 +131,7 @@ struct BackgroundPlan: Sendable {
         case "--print-exit-thread": printsExitThread = true
         case "--print-multitasking": printsMultitasking = true
         case "--block-main-thread": blocksMainThread = true
+        case "--read-input": readsInput = true
         case "--shared-pipeline": usesSharedPipeline = true
         default: try parse(option, value: Self.value(from: &arguments))
         }

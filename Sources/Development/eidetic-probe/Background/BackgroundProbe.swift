@@ -18,6 +18,7 @@ struct BackgroundProbe: Sendable {
         if plan.skipsStart { return }
         if plan.unstartedWrites > 0 { try await endWithoutStart(application) }
         if plan.printsExitThread { Self.printExitThread() }
+        if plan.readsInput { Thread.start(name: "input") { Self.readEndlessly() } }
         if plan.usesSharedPipeline { _ = (ImagePipeline.shared, await DisplayGate.shared) }
         let storm = TaskStorm()
         // Before the start, so that it is handled before any callback has returned.
@@ -55,7 +56,15 @@ struct BackgroundProbe: Sendable {
 
     private static func blockMainThread() {
         printLine("blocked")
-        pause()
+        readEndlessly()
+    }
+
+    /// Waits for input that never comes, as the user of a terminal writes nothing; the stream is locked meanwhile.
+    private static func readEndlessly() {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        dup2(ends[0], STDIN_FILENO)
+        _ = readLine()
     }
 
     /// Prints at the exit whether its handlers run on the thread of the lifecycle.
