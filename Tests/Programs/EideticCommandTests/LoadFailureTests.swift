@@ -116,6 +116,17 @@ struct LoadFailureTests {
         #expect(result.errorText.contains("was not stored: "))
     }
 
+    @Test("a line of --json has the reason for which an image that was loaded is in no file")
+    func fileIsNotWritten() async throws {
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
+        try FileSystem().makeDirectories(directory.path(of: "out"))
+        try directory.write([1], to: "out/a.png")
+        let result = try await load(["--json", "--out", "out", url])
+        let line = try #require(try result.lines(LoadLine.self).first)
+        #expect(line.source == "network" && line.file == nil)
+        #expect(line.error?.contains("a.png") == true, "\(result.outputText)")
+    }
+
     @Test("an invalid output directory is reported before anything is loaded")
     func outIsFile() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")

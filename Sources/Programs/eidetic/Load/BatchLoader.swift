@@ -99,17 +99,17 @@ final class BatchLoader: Sendable {
         }
         display.adjustRunningCount(by: 1)
         defer { display.adjustRunningCount(by: -1) }
-        var failure: EideticError?, file: String?
+        var failure: EideticError?
+        var delivery = Delivery()
         for repetition in 0..<item.count {
             let start = time.uptime
-            var graphics: [UInt8] = []
             let result: Result<LoadOutcome.LoadedImage, EideticError>
             var trace: LoadTrace?
             do throws(EideticError) {
                 if let failure { throw failure }
                 let response = try await response(for: item, isFirst: repetition == 0)
-                if repetition == 0 { (file, graphics) = await deliver(response, at: index) }
-                result = .success(loadedImage(from: response, file: file))
+                if repetition == 0 { delivery = await deliver(response, at: index) }
+                result = .success(loadedImage(from: response, delivery))
                 if arguments.explainsLoads { trace = response.trace }
             } catch {
                 if error.code == .cancelled { return }
@@ -122,6 +122,7 @@ final class BatchLoader: Sendable {
                 duration: time.uptime - start,
                 trace: trace
             )
+            let graphics = repetition == 0 ? delivery.graphics : []
             display.report(outcome, graphics: graphics, asJSON: arguments.writesJSON)
         }
         if let failure { sheet?.markMissing(at: index, caption: item.caption, reason: failure.shortReason) }
@@ -203,21 +204,29 @@ final class BatchLoader: Sendable {
         return PixelSize(width: width, height: height)
     }
 
-    private func loadedImage(from response: ImageResponse, file: String?) -> LoadOutcome.LoadedImage {
+    private func loadedImage(from response: ImageResponse, _ delivery: Delivery) -> LoadOutcome.LoadedImage {
         LoadOutcome.LoadedImage(
             source: response.source,
             format: response.image.format,
             size: arguments.isChanged ? response.image.size : response.image.sourceSize,
             bytes: response.byteCount,
             isPartial: response.image.isPartial,
-            file: file
+            file: delivery.file,
+            fileError: delivery.error
         )
     }
 
+    /// The places to which an image was written.
+    private struct Delivery {
+        var file: String?
+        /// The bytes that display the image on the terminal.
+        var graphics: [UInt8] = []
+        /// The reason for which it was not written.
+        var error: EideticError?
+    }
+
     /// Writes an image to its file and to the contact sheet.
-    ///
-    /// - Returns: The file, and the bytes that display the image on the terminal.
-    private func deliver(_ response: ImageResponse, at index: Int) async -> (file: String?, graphics: [UInt8]) {
+    private func deliver(_ response: ImageResponse, at index: Int) async -> Delivery {
         let item = arguments.items[index]
         let name = TerminalText.abbreviated(item.url)
         // A cache that is only read stores nothing, which is no failure.
@@ -230,15 +239,15 @@ final class BatchLoader: Sendable {
         do throws(EideticError) {
             return try await pool.run { [self] _ throws(EideticError) in
                 let file = try writer?.write(response, url: item.url)
-                guard sheet != nil || viewer != nil else { return (file, []) }
+                guard sheet != nil || viewer != nil else { return Delivery(file: file) }
                 let pixels = try response.image.decodedSynchronously().pixels
                 try sheet?.draw(pixels, at: index, caption: item.caption)
-                return (file, try viewer?.bytes(for: pixels) ?? [])
+                return Delivery(file: file, graphics: try viewer?.bytes(for: pixels) ?? [])
             }
         } catch {
             if error.isExistingFile { display.addLeftFile() }
             if error.code != .cancelled { reportPartialFailure(error.message) }
-            return (nil, [])
+            return Delivery(error: error)
         }
     }
 

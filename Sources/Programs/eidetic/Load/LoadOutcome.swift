@@ -16,6 +16,8 @@ struct LoadOutcome: Sendable {
         var isPartial = false
         /// The file that was written, with `--out`.
         var file: String?
+        /// The reason for which no file was written.
+        var fileError: EideticError?
     }
 
     /// The URL as given in the list.
@@ -29,7 +31,7 @@ struct LoadOutcome: Sendable {
     /// The output with `--json`.
     var json: JSON {
         let image = try? result.get()
-        let error: EideticError? = if case .failure(let error) = result { error } else { nil }
+        let error: EideticError? = if case .failure(let error) = result { error } else { image?.fileError }
         var members: [(name: String, value: JSON)] = [
             ("url", .string(url)),
             ("source", .string(image.map { "\($0.source)" } ?? "error")),
