@@ -74,6 +74,26 @@ struct GIFDataTests {
         }
     }
 
+    @Test(
+        "F07 rows of a frame below the screen are left out, of an interlaced one too",
+        arguments: [UInt8(3), 4],
+        [UInt8(0), 0x40]
+    )
+    func leavesScreen(y: UInt8, flags: UInt8) throws {
+        let codes = Array(repeating: [4, 1, 1] as [UInt64], count: 6).flatMap(\.self) + [5]
+        var file = Self.gif(codes: [4, 2, 5]).dropLast() + Self.gif(codes: codes).dropFirst(25)
+        let frame = try #require(file.lastIndex(of: 0x2c))
+        file[frame + 3] = y
+        file[frame + 9] = flags
+        let image = try ImageDecoder.decode(Array(file), options: .with { $0.frames = .all })
+        let decoder = try #require(
+            try AnimationDecoder(Array(file), isComplete: true, options: DecodeOptions(), limits: DecodeLimits())
+        )
+        for pixels in [image.frames[1].pixels, try decoder.frame(at: 1, context: JobContext())] {
+            #expect(pixels[3, 2] == [0, 0, 0, 0] && pixels[3, 3] == (y == 3 ? [0, 255, 0, 255] : [0, 0, 0, 0]))
+        }
+    }
+
     @Test("F02 an index without a colour is black, in a file with a palette and without one", arguments: [true, false])
     func noColour(hasPalette: Bool) throws {
         var file = Self.gif(codes: [4, 3, 1, 5])

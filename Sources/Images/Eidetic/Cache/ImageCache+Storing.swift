@@ -18,8 +18,9 @@ extension ImageCache {
     ///   - tiers: The tiers to fill; both by default.
     ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
     /// - Throws: `encodingFailed`, `invalidArgument` for a partial image, an impossible key, or a cropped image under a
-    ///   key without a size, the errors of writing, and those of decoding if the image is not decoded yet;
-    ///   `limitExceeded` for an animation without bytes whose frames exceed the limit of `decodeLimits`.
+    ///   key without a size, the errors of writing, and those of decoding if the image is not decoded yet. For an
+    ///   animation without bytes also `limitExceeded` if its frames exceed the limit of `decodeLimits`, the error of a
+    ///   frame, and `invalidArgument` while frames are arriving; it is then in memory only.
     nonisolated(nonsending) public func insert(
         _ image: Image,
         bytes: (any ContiguousBytes)? = nil,

@@ -17,8 +17,8 @@ final class TransferredImages: Sendable {
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
     private let decodePolicy: DecodePolicy
     private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
-    /// The keys of the images that have come to this process, and that no load has asked for since.
-    private let arrivals = Guarded<Set<String>>([])
+    /// The keys of the images that have come last, for loads that were between the disk and their question.
+    private let arrivals = Guarded<[String]>([])
     /// A Boolean value indicating whether the provider once did not answer in time, so that no load waits for it again.
     private let isUnresponsive = Guarded(false)
     /// The longest time for which a load waits for an image that has come.
@@ -80,7 +80,7 @@ final class TransferredImages: Sendable {
             return hasArrived ?? false
         }
         // One that came after the look at the disk is no longer with the provider.
-        return arrivals.withLock { $0.remove(key) != nil } || hasWaited
+        return arrivals.withLock { $0.contains(key) } || hasWaited
     }
 
     private func finish(_ key: String, with result: Result<Void, EideticError>) {
@@ -117,7 +117,7 @@ extension TransferredImages {
     private func receive(_ download: BackgroundDownload) async -> Bool {
         do throws(EideticError) {
             try await store(try download.result.get(), for: download.key)
-            arrivals.withLock { _ = $0.insert(download.key) }
+            arrivals.withLock { $0 = $0.suffix(63) + [download.key] }
             finish(download.key, with: .success(()))
         } catch {
             Log.write(.warning, category: .pipeline, message: "\(download.key): transferred image not stored: \(error)")

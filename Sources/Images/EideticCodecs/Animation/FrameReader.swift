@@ -56,7 +56,7 @@ final class ComposedFrameReader<Structure: AnimationStructure>: FrameReader {
     private var copies: [Int: CanvasCopy] = [:]
     private var keepsCopies = false
     private var savesCanvas = false
-    /// A Boolean value indicating whether the data of the first frame ends early, which only decoding shows.
+    /// A Boolean value indicating whether the first frame has transparent pixels, or gaps, which only decoding shows.
     private var hasGapInFirstFrame = false
     private let maximumCopyBytes: Int
 

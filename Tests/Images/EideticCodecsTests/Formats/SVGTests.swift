@@ -39,6 +39,7 @@ struct SVGTests {
         let root = "xmlns='http://www.w3.org/2000/svg' width='2' height='2'"
         let green = "<rect width='2' height='2' fill='#0f0'/>"
         let plain = "<svg \(root)>\(green)</svg>"
+        let black = "<svg \(root)><rect width='2' height='2'/></svg>"
         func styled(_ sheet: String) -> String {
             "<svg \(root)><style>\(sheet) rect{fill:#0f0}</style><rect width='2' height='2' fill='#f00'/></svg>"
         }
@@ -97,6 +98,12 @@ struct SVGTests {
             ("background", "<svg \(root) style='color:red; background : #0f0'/>"),
             ("colour of the background", "<?a?><!--a--><svg \(root) style=\"background:none;background-color:#0f0\"/>"),
             ("a background of no colour", "<svg \(root) style='background:inherit'>\(green)</svg>"),
+            ("a longer background", "<svg \(root) style='Background: #0f0 none repeat scroll 0 0 !important'/>"),
+            ("a function", "<svg \(root) style='background:rgb(0, 255, 0) url(#a)'/>"),
+            ("an own style sheet", "<?xml-stylesheet type='text/css' href='data:text/css,rect{fill:lime}'?>\(black)"),
+            ("a comment like a document type", "<!-- <!DOCTYPE svg [ -->\(plain)<!-- 100% ; ]> -->"),
+            ("a quote in a comment", "<!-- it's <!DOCTYPE a> --><!DOCTYPE svg [<!ENTITY a SYSTEM 'a.txt'>]>\(plain)"),
+            ("UTF-8 that is said to be UTF-16", "\u{feff}<?xml version='1.0' encoding='UTF-16'?>\(plain)"),
             (
                 "image of another type",
                 "<svg \(root)><image width='2' height='2' href='data:image/gif;base64,\(pixel)'/></svg>"
@@ -122,6 +129,18 @@ struct SVGTests {
         let image = try ImageDecoder.decode(bytes)
         #expect(image.format == .svg && image.size == PixelSize(width: 2, height: 2), "\(name)")
         #expect(image.pixels[1, 1] == [0, 255, 0, 255], "\(name): \(image.pixels[1, 1])")
+    }
+
+    /// Styles of a root whose background no browser paints.
+    private static let unpainted = [
+        "style='color:#f00;background:currentColor'", "aria-label=\"my style='background:#f00'\"",
+        "style='/* x; background:#f00; */'", "style='background-color:#f00;background:url(x.png)'",
+    ]
+
+    @Test("F02 the root of an SVG without a background of its own is transparent", arguments: unpainted)
+    func noBackground(attribute: String) throws {
+        let image = try ImageDecoder.decode(document(attributes: "width='2' height='2' \(attribute)", content: ""))
+        #expect(image.pixels[1, 1] == [0, 0, 0, 0])
     }
 
     @Test("F07 custom properties that name each other more often than can be replaced are left as they are")

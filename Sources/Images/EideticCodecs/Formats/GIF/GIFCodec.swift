@@ -163,10 +163,10 @@ enum GIFCodec: ImageCodec {
             for (order, (y, height)) in rows.enumerated() {
                 let start = order * area.size.width + left - area.x
                 let count = min(right - left, indices.count - start)
-                guard count > 0 else { continue }
-                // As in browsers, a whole row of a coarse pass stands for those below it that are missing.
-                let isWhole = start + count == (order + 1) * area.size.width + right - area.x - area.size.width
                 let top = area.y + y - region.y
+                guard count > 0, top < region.size.height else { continue }
+                // As in browsers, a whole row of a coarse pass stands for those below it that are missing.
+                let isWhole = start + count == order * area.size.width + right - area.x
                 for row in max(0, top)..<max(0, min(top + (isWhole && !isCovered ? height : 1), region.size.height)) {
                     let target = base + row * stride + 4 * (left - region.x)
                     eidetic_pixels_map_indices(indices.bytePointer.map { $0 + start }, count, palette, target)

@@ -3,7 +3,7 @@
 ///
 /// - The declaration of another version of XML than 1.0, or of UTF-16 in a document of bytes, is left out.
 /// - Entities of other files are empty, since nothing external is read; those of parameters are replaced.
-/// - The background of the root is told.
+/// - The colour of the root's background is told.
 /// - PNG and JPEG in `data:` URLs have the type of their content, by which librsvg chooses the decoder.
 ///
 /// - SeeAlso: XML 1.0, sections 2.8 and 4.2 to 4.4.
@@ -21,32 +21,38 @@ struct SVGRepair {
 
     /// Repairs a document.
     init(_ document: UnsafeRawBufferPointer) {
+        guard document.count <= 16 << 20 else { text = []; return }
         text = [UInt8](document)
-        if text.count <= 16 << 20 { run() } else { result = text }
+        run()
     }
 
     /// The repaired document; `nil` if nothing is to be repaired.
     var repaired: [UInt8]? { result == text ? nil : result }
 
-    /// The number of bytes in which a document type is searched.
-    private static let maximumHeadLength = 65_536
-
     private mutating func run() {
         var rest = text[...]
-        if rest.starts(with: "<?xml".utf8), let end = Self.firstIndex(of: "?>", in: rest.prefix(256)) {
-            let declaration = rest[..<(end + 2)]
-            if !isWrong(declaration) { result += declaration }
+        // A mark of UTF-8, which says more than the declaration behind it.
+        if rest.starts(with: [0xef, 0xbb, 0xbf]) { take(&rest, to: rest.startIndex + 3) }
+        if rest.starts(with: "<?xml".utf8), rest.dropFirst(5).first.map(Self.isSpace) == true,
+            let end = Self.firstIndex(of: "?>", in: rest.prefix(256)), isWrong(rest[..<end])
+        {
             rest = rest[(end + 2)...]
         }
-        if let start = Self.firstIndex(of: "<!DOCTYPE", in: rest.prefix(Self.maximumHeadLength)) {
-            let subset = Self.end(of: rest[start...], at: "[>").map { rest[$0...] }
-            if let subset, subset.first == UInt8(ascii: "["), let end = endOfSubset(subset.dropFirst()) {
-                result += rest[...subset.startIndex]
-                appendDeclarations(rest[(subset.startIndex + 1)..<end])
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")), let end = endOfMarkup(rest[start...]) {
+            let markup = rest[start..<end]
+            guard markup.starts(with: "<!".utf8) || markup.starts(with: "<?".utf8) else {
+                background = Self.background(in: Self.value(of: "style", in: markup))
+                break
+            }
+            let subset = markup.starts(with: "<!DOCTYPE".utf8) ? Self.end(of: rest[start...], at: "[>") : nil
+            if let subset, rest[subset] == UInt8(ascii: "["), let end = endOfSubset(rest[(subset + 1)...]) {
+                take(&rest, to: subset + 1)
+                appendDeclarations(rest[..<end])
                 rest = rest[end...]
+            } else {
+                take(&rest, to: end)
             }
         }
-        readBackground(of: rest)
         while let start = Self.firstIndex(of: ";base64,", in: rest) {
             let content = start + 8
             if let url = rest[..<start].suffix(100).lastIndex(of: UInt8(ascii: ":")),
@@ -60,6 +66,12 @@ struct SVGRepair {
             rest = rest[content...]
         }
         result += rest
+    }
+
+    /// Takes the bytes before an index over as they are.
+    private mutating func take(_ rest: inout Bytes, to end: Int) {
+        result += rest[..<end]
+        rest = rest[end...]
     }
 
     /// Returns `true` if a declaration states what librsvg refuses, and browsers ignore; otherwise, `false`.
@@ -79,39 +91,40 @@ struct SVGRepair {
 
 // MARK: The root
 extension SVGRepair {
-    /// Reads the background in the style of the root element, which follows the document type.
-    private mutating func readBackground(of text: Bytes) {
-        var rest = text
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")), let end = endOfMarkup(rest[start...]) {
-            let tag = rest[start..<end]
-            rest = rest[end...]
-            guard tag.dropFirst().first != UInt8(ascii: "!"), tag.dropFirst().first != UInt8(ascii: "?") else {
-                continue
+    /// Returns the colour of the background that a style declares; `nil` without one, or for a style with comments.
+    private static func background(in style: String) -> String? {
+        guard !style.contains("/*") else { return nil }
+        var colour: String?
+        for declaration in style.lowercased().split(separator: ";") {
+            let parts = declaration.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2,
+                ["background", "background-color"].contains(parts[0].filter { !$0.isWhitespace })
+            else { continue }
+            // A shorthand begins with the colour, or, as read here, has none.
+            var depth = 0
+            let value = parts[1].drop(while: \.isWhitespace).prefix { character in
+                depth += character == "(" ? 1 : character == ")" ? -1 : 0
+                return depth > 0 || !character.isWhitespace && character != "!"
             }
-            for declaration in Self.style(of: tag).split(separator: ";") {
-                let parts = declaration.split(separator: ":", maxSplits: 1)
-                let words = parts.map { String($0.drop(while: \.isWhitespace)) }
-                guard words.count == 2, ["background", "background-color"].contains(words[0].filter { $0 != " " }),
-                    !words[1].contains("url"), words[1].unicodeScalars.allSatisfy(Self.colourScalars.contains)
-                else { continue }
-                background = words[1]
-            }
-            return
+            let isPlain = value.unicodeScalars.allSatisfy(colourScalars.contains)
+            colour = isPlain && !value.contains("url") && value != "currentcolor" ? String(value) : nil
         }
+        return colour
     }
 
-    private static let colourScalars = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789#(),.%/ -".unicodeScalars
-    )
+    private static let colourScalars = Set("abcdefghijklmnopqrstuvwxyz0123456789#(),.%/ -".unicodeScalars)
 
-    private static func style(of tag: Bytes) -> String {
-        var rest = tag
-        while let start = firstIndex(of: "style", in: rest) {
-            let value = rest[(start + 5)...].drop(while: isSpace).dropFirst().drop(while: isSpace)
-            if start > tag.startIndex, isSpace(tag[start - 1]), let quote = value.first {
-                return String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self)
+    /// Returns the value of an attribute of a tag; empty without one.
+    private static func value(of attribute: String, in tag: Bytes) -> String {
+        var rest = tag.dropFirst()
+        while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
+            let name = rest[..<equals].split(whereSeparator: isSpace).last
+            let value = rest[(equals + 1)...].drop(while: isSpace)
+            guard let quote = value.first, let end = value.dropFirst().firstIndex(of: quote) else { break }
+            if let name, name.elementsEqual(attribute.utf8) {
+                return String(decoding: value[..<end].dropFirst(), as: UTF8.self)
             }
-            rest = rest[(start + 5)...]
+            rest = value[(end + 1)...]
         }
         return ""
     }
