@@ -93,8 +93,8 @@ eidetic_png_status eidetic_png_start(
     uint32_t *height, int *passes) {
     png_structp library = decoder->library;
     if (setjmp(png_jmpbuf(library))) return decoder->status;
-    // The library reads this many bytes of the pixels at a time, and fails if the last ones are missing.
-    if (accepts_partial) png_set_compression_buffer_size(library, 16);
+    // The library reads this many bytes of the pixels at a time, and fails without those that are there of the last.
+    if (accepts_partial) png_set_compression_buffer_size(library, 1);
     decoder->fills_blocks = accepts_partial;
     if (ignores_chunk_checksums) {
         png_set_crc_action(library, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);

@@ -155,6 +155,17 @@ struct DamageTests {
         }
     }
 
+    @Test("F02 of a truncated PNG each row that is there is shown", arguments: 0..<7)
+    func truncatedRows(row: Int) throws {
+        var png = PNGWriter(width: 8, height: 8)
+        png.addPixels((0..<8).flatMap { _ in [0] + [UInt8](repeating: 90, count: 24) })
+        // The head, the head of the stored block, and the rows, each with its filter.
+        let part = Array(png.finished.prefix(8 + 25 + 8 + 7 + 25 * (row + 1)))
+        let image = try ImageDecoder.decode(part, options: .with { $0.acceptsPartial = true })
+        #expect(image.isPartial)
+        #expect((0..<8).map { image.pixels[7, $0].w } == (0..<8).map { $0 <= row ? 255 : 0 })
+    }
+
     /// Chromium 156 shows 14 of the first 16 rows.
     ///
     /// The last two rows of a block need the next block, as the colours are interpolated.
