@@ -104,6 +104,7 @@ extension EngineLoop {
     private func start(_ request: ExchangeRequest, queued: Duration, repeating previous: Exchange? = nil) {
         do throws(EideticError) {
             try request.validate()
+            try options.curl.check()
         } catch {
             return complete(request, with: ExchangeOutcome(error: error))
         }
