@@ -189,6 +189,69 @@ struct DeadConnectionTests {
             serve(connections[-1], 4 if len(connections) == 1 else 1)
         """
 
+    /// RFC 8446, section 4.2.11; each answer has the number of sessions that were refused before.
+    @Test("L24 a server that closes each connection which offers an earlier session is asked without one")
+    func refusesSessions() async throws {
+        let refusing = try await sessionRefusingServer()
+        let port = refusing.outputSoFar.filter(\.isNumber)
+        var request = try FetchRequest(url: "https://localhost:\(port)/")
+        request.requiresImage = false
+        for count in ["0", "1", "1"] {
+            #expect(String(decoding: try await downloader.fetch(request).bytes, as: UTF8.self) == count)
+        }
+    }
+
+    @Test("B14 an exchange after a failed handshake offers no session")
+    func transferWithoutSession() async throws {
+        let refusing = try await sessionRefusingServer()
+        let port = refusing.outputSoFar.filter(\.isNumber)
+        let request = FileExchangeRequest(method: "GET", url: "https://localhost:\(port)/")
+        let outcome = try await Outcome.performing(request, count: 4, authority: server.authorityFile)
+        #expect(outcome.ends == [nil, .connectionLost, nil, nil])
+    }
+
+    private func sessionRefusingServer() async throws -> Subprocess {
+        let folder = try #require(server.authorityFile?.parentPath)
+        let arguments = ["-c", Self.sessionRefusingServer, "\(folder)/server.pem", "\(folder)/server.key"]
+        let refusing = try Subprocess("python3", arguments: arguments)
+        try #require(await refusing.waitForOutput("\n"), "\(refusing.errorsSoFar)")
+        return refusing
+    }
+
+    /// A server that closes connections whose first message has the extension 41, `pre_shared_key`.
+    private static let sessionRefusingServer = """
+        import socket, ssl, sys
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1], sys.argv[2])
+        listener, refused = socket.create_server(("127.0.0.1", 0)), 0
+        print(listener.getsockname()[1], flush=True)
+
+        def number(message, at, count):
+            return int.from_bytes(message[at:at + count], "big")
+
+        def offers_session(hello):
+            at = 43
+            for size in 1, 2, 1:
+                at += size + number(hello, at, size)
+            at += 2
+            while at < len(hello):
+                if number(hello, at, 2) == 41:
+                    return True
+                at += 4 + number(hello, at + 2, 2)
+
+        while True:
+            connection = listener.accept()[0]
+            if offers_session(connection.recv(65536, socket.MSG_PEEK)):
+                refused += 1
+                connection.recv(65536)
+                connection.close()
+                continue
+            session = context.wrap_socket(connection, server_side=True)
+            session.recv(65536)
+            session.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: 1\\r\\n\\r\\n%d" % refused)
+            session.close()
+        """
+
     /// Firefox makes as many attempts of a safe request (`network.http.request.max-attempts`).
     @Test("L24 a lost request is sent again ten times if the origin answers others, and else once")
     func repetitions() async throws {

@@ -84,6 +84,16 @@ struct HeadLineTests {
         #expect(found.last?.headers.fields.map(\.value) == ["1", "2"])
     }
 
+    /// libcurl sends a request again after 401, and passes on the lines of the further head.
+    @Test("L04 a field of a head or trailer that looks like a status line begins no head, except after 401")
+    func statusLines() {
+        let found = heads(
+            of: "HTTP/1.1 401 No\r\n\r\nHTTP/1.1 200 OK\r\nhttp/x: y\r\nX: 1\r\n\r\nhttp/x: y\r\n\r\n"
+        )
+        #expect(found.map(\.status) == [401, 200])
+        #expect(found.last?.headers.fields.map(\.value) == ["y", "1"])
+    }
+
     /// RFC 9112, section 5.2: a continuation line is replaced with a space.
     @Test("L04 a continuation line continues its field, and a line of spaces does not end the head")
     func continuationLines() {
@@ -92,6 +102,7 @@ struct HeadLineTests {
         )
         #expect(found.map(\.status) == [200])
         #expect(found.last?.headers.fields.map(\.value) == ["gzip", "a b: c", "d"])
+        #expect(found.last?.framingFault == "begins with a continuation line")
     }
 
     @Test("L04 a body of another response begins with none of the earlier one's values, but that it is kept")

@@ -2,6 +2,7 @@ import EideticCore
 import EideticFetch
 import EideticHTTP
 import EideticTestSupport
+import Glibc
 import Testing
 
 /// The faults of docs/fetch-outcomes.md, each with its one outcome.
@@ -148,6 +149,63 @@ struct FaultTests {
             message: "malformed Transfer-Encoding"
         ),
         Fault(
+            name: "a head that begins with a continuation line after another head",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 103 Early\r\nLink: x\r\n\r\n".utf8)),
+                .send(Array("HTTP/1.1 200 OK\r\n Transfer-Encoding: chunked\r\n\r\n".utf8)), .close,
+            ],
+            message: "begins with a continuation line"
+        ),
+        Fault(
+            name: "a control character before a transfer coding",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding:\u{b}chunked\r\n\r\n".utf8)), .close,
+            ],
+            message: "transfer coding"
+        ),
+        Fault(
+            name: "a control character after the name Transfer-Encoding",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding\u{b}: chunked\r\n\r\n".utf8)), .close,
+            ],
+            message: "malformed Transfer-Encoding"
+        ),
+        Fault(
+            name: "a space within a transfer coding",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chun ked\r\n\r\n".utf8)), .close,
+            ],
+            message: "transfer coding"
+        ),
+        Fault(
+            name: "a length of two numbers",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 3 9\r\n\r\nabcdefghi".utf8)), .close,
+            ],
+            message: "Content-Length"
+        ),
+        Fault(
+            name: "a length with a parameter",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 5;x\r\n\r\nabcde".utf8)), .close,
+            ],
+            message: "Content-Length"
+        ),
+        Fault(
+            name: "a space before the colon of Content-Length",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\nContent-Length : 100\r\n\r\n".utf8)), .close,
+            ],
+            message: "Content-Length"
+        ),
+        Fault(
             name: "two lengths",
             code: .badResponse,
             steps: [
@@ -219,6 +277,19 @@ struct FaultTests {
         #expect(error?.code == fault.code)
         #expect(error?.message.contains(fault.message) == true)
         #expect(error?.message.contains("127.0.0.1:\(origin.port)") == true)
+    }
+
+    /// libcurl opens the file in the thread of all downloads, and would wait there for a writer.
+    @Test("L04 a FIFO as the file of certificates is an error of the download")
+    func fifoOfCertificates() async throws {
+        let directory = try TemporaryDirectory()
+        var configuration = Downloader.Configuration()
+        configuration.certificateAuthorityFile = directory.path(of: "fifo.pem")
+        #expect(mkfifo(directory.path(of: "fifo.pem"), 0o600) == 0)
+        let error = await failure { [configuration] () async throws(EideticError) in
+            try await Downloader(configuration).fetch(url: "https://127.0.0.1:1/a.png")
+        }
+        #expect(error?.code == .fileFailure)
     }
 
     @Test("L04 the error of a refused connection has host and port")

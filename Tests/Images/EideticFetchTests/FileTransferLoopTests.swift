@@ -36,6 +36,16 @@ struct FileTransferLoopTests {
             ],
             [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n".utf8)), .close],
             [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\tchunked\r\n\r\n0\r\n\r\n".utf8)), .close],
+            [
+                .send(Array("HTTP/1.1 103 Early\r\nLink: x\r\n\r\n".utf8)),
+                .send(Array("HTTP/1.1 200 OK\r\n Transfer-Encoding: chunked\r\n\r\n".utf8)), .close,
+            ],
+            [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding:\u{b}chunked\r\n\r\n".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding\u{b}: chunked\r\n\r\n".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chun ked\r\n\r\n".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 3 9\r\n\r\nabcdefghi".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 5;x\r\n\r\nabcde".utf8)), .close],
+            [.send(Array("HTTP/1.1 200 OK\r\nContent-Length : 100\r\n\r\n".utf8)), .close],
             [.send(Array("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n".utf8)), .close],
             [.head(101, headers: ["Upgrade": "x", "Connection": "upgrade"]), .close],
         ] as [[ScriptedOrigin.Step]]
@@ -70,27 +80,41 @@ struct FileTransferLoopTests {
 }
 
 /// What the receiver of an exchange got; `ends` has the code of each end, `nil` without a failure.
-private struct Outcome: Sendable {
+struct Outcome: Sendable {
     var status: Int?
     var body: [UInt8] = []
     var ends: [EideticError.Code?] = []
 
-    /// Performs an exchange on a thread of its own.
-    static func performing(_ request: FileExchangeRequest) async throws -> Outcome {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.start(name: "transfer") { continuation.resume(with: Result { try run(request) }) }
+    /// Performs exchanges, one after another, on a thread of their own.
+    static func performing(
+        _ request: FileExchangeRequest,
+        count: Int = 1,
+        authority: String? = nil
+    ) async throws -> Outcome {
+        var configuration = CurlConfiguration(userAgent: "Eidetic")
+        configuration.certificateAuthorityFile = authority
+        return try await withCheckedThrowingContinuation { [configuration] continuation in
+            Thread.start(name: "transfer") {
+                continuation.resume(with: Result { try run(request, count: count, configuration) })
+            }
         }
     }
 
-    private static func run(_ request: FileExchangeRequest) throws(EideticError) -> Outcome {
-        let loop = FileTransferLoop(configuration: CurlConfiguration(userAgent: "Eidetic")) { SystemTime().uptime },
+    private static func run(
+        _ request: FileExchangeRequest,
+        count: Int,
+        _ configuration: CurlConfiguration
+    ) throws(EideticError) -> Outcome {
+        let loop = FileTransferLoop(configuration: configuration) { SystemTime().uptime },
             receiver = Receiver()
-        _ = try loop.start(request, delegate: receiver)
-        loop.run()
         var descriptors: [PollDescriptor] = []
-        while !loop.exchanges.isEmpty {
-            loop.wait(for: &descriptors, timeout: .seconds(1))
+        for _ in 0..<count {
+            _ = try loop.start(request, delegate: receiver)
             loop.run()
+            while !loop.exchanges.isEmpty {
+                loop.wait(for: &descriptors, timeout: .seconds(1))
+                loop.run()
+            }
         }
         return receiver.outcome
     }

@@ -178,10 +178,12 @@ struct FileSafetyTests {
 
     @Test("C18 a FIFO that is read by name is refused at once, and a pipe of the shell is read")
     func fifos() async throws {
-        #expect(mkfifo(directory.path(of: "fifo.png"), 0o600) == 0)
+        let shared = "/dev/shm/eidetic-\(getpid())-fifo.png"
+        defer { unlink(shared) }
+        for path in [directory.path(of: "fifo.png"), shared] { #expect(mkfifo(path, 0o600) == 0) }
         for words in [
-            ["inspect", "fifo.png"], ["convert", "fifo.png", "out.png"], ["load", "@fifo.png"],
-            ["cache", "put", "http://a/", "fifo.png"], ["load", "--cacert", "fifo.png", "http://127.0.0.1:1/"],
+            ["inspect", "fifo.png"], ["convert", "fifo.png", "out.png"], ["load", "@fifo.png"], ["inspect", shared],
+            ["cache", "put", "http://a/", "fifo.png"], ["load", "--cacert", "fifo.png", "https://127.0.0.1:1/"],
         ] {
             let result = try await eidetic(words + (words[0] == "cache" ? ["--cache-dir", "cache"] : []))
             #expect(

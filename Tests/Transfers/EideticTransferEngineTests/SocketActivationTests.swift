@@ -1,4 +1,5 @@
 import EideticCore
+import EideticFetch
 import EideticTestSupport
 import EideticTransfer
 import EideticTransferEngine
@@ -141,6 +142,19 @@ struct SocketActivationTests {
         var options = ServiceOptions()
         options.addPassedListeners(environment: { variables[$0] }, process: 7)
         #expect(options.listeners == (isAccepted ? Array(3..<3 + Int32(count)) : []))
+    }
+
+    /// libcurl would wait for the writer, and all transfers for libcurl.
+    @Test("B14 a FIFO as the file of certificates is refused at the start")
+    func fifoOfCertificates() throws {
+        let directory = try TemporaryDirectory()
+        var options = ServiceOptions()
+        options.directory = directory.path
+        options.listeners = [3]
+        try options.check()
+        options.connections.certificateAuthorityFile = directory.path(of: "fifo.pem")
+        #expect(mkfifo(directory.path(of: "fifo.pem"), 0o600) == 0)
+        #expect(throws: EideticError.self) { try options.check() }
     }
 
     @Test(

@@ -35,7 +35,7 @@ package enum Corpus {
             case .regular:
                 let ending = name.split(separator: ".").last.map { String($0).lowercased() } ?? ""
                 if extensions?.contains(ending) ?? true { found.append(path) }
-            case .symbolicLink, .other: break
+            case .symbolicLink, .characterDevice, .other: break
             }
         }
     }

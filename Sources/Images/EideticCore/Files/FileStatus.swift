@@ -2,7 +2,7 @@ import Glibc
 
 /// The metadata of a file.
 package struct FileStatus: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable { case regular, directory, symbolicLink, other }
+    package enum Kind: Sendable, Hashable { case regular, directory, symbolicLink, characterDevice, other }
 
     package let kind: Kind
     /// The size of the contents, in bytes.
@@ -26,6 +26,7 @@ package struct FileStatus: Sendable, Hashable {
         case S_IFREG: kind = .regular
         case S_IFDIR: kind = .directory
         case S_IFLNK: kind = .symbolicLink
+        case S_IFCHR: kind = .characterDevice
         default: kind = .other
         }
         size = Int(status.st_size)
@@ -38,5 +39,14 @@ package struct FileStatus: Sendable, Hashable {
         owner = status.st_uid
         group = status.st_gid
         permissions = status.st_mode & 0o7777
+    }
+}
+
+extension FileSystem {
+    /// Returns whether a path is that of a character device or of a file that is open already, which may be a pipe.
+    package func isDeviceOrOpenFile(_ path: String) -> Bool {
+        if path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/") { return true }
+        if ["/dev/stdin", "/dev/stdout", "/dev/stderr"].contains(path) { return true }
+        return (try? status(of: path).kind) == .characterDevice
     }
 }

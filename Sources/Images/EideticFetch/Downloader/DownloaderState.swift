@@ -55,7 +55,7 @@ final class DownloaderState: Sendable {
     func recordResponse(from origin: Origin) { state.withLock { $0.breaker.close(origin) } }
 
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
-        let now = time.uptime
+        let now = outcome.endTime ?? time.uptime
         let error = outcome.wasStopped ? nil : outcome.error
         let (isUnreachable, startTime) = (outcome.isUnreachable, outcome.startTime ?? now)
         state.withLock { state in

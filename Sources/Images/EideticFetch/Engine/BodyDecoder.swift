@@ -92,15 +92,17 @@ package final class BodyDecoder {
     private let inflater: OpaquePointer
     private var input: [UInt8] = []
     private var position = 0
-    private let output = UnsafeMutablePointer<UInt8>.allocate(capacity: outputSize)
+    private let output: UnsafeMutablePointer<UInt8>
 
     /// Creates a decoder for codings in the order of their application; `nil` without one, or without memory.
     package init?(_ codings: [Coding]) {
-        guard let coding = codings.last, let inflater = eidetic_inflater_create(coding.value) else { return nil }
-        self.coding = coding
-        self.inflater = inflater
+        guard let coding = codings.last else { return nil }
         next = codings.count > 1 ? BodyDecoder(codings.dropLast()) : nil
         if next == nil, codings.count > 1 { return nil }
+        guard let inflater = eidetic_inflater_create(coding.value) else { return nil }
+        self.coding = coding
+        self.inflater = inflater
+        output = .allocate(capacity: Self.outputSize)
     }
 
     deinit {

@@ -20,6 +20,17 @@ package struct CurlConfiguration: Sendable {
 
     package init(userAgent: String) { self.userAgent = userAgent }
 
+    /// Checks that libcurl, which opens the file of certificates in the thread of all exchanges, does not wait for the
+    /// writer of a FIFO.
+    ///
+    /// - Throws: `fileFailure`.
+    package func check() throws(EideticError) {
+        guard let path = certificateAuthorityFile, !FileSystem().isDeviceOrOpenFile(path),
+            (try? FileSystem().status(of: path).kind) == .other
+        else { return }
+        throw EideticError(.fileFailure, message: "\(path): not a regular file")
+    }
+
     /// Pins the public keys of hosts, in any spelling.
     package mutating func pin(_ keys: [String: [String]]) {
         for (host, keys) in keys { pinnedPublicKeys[ParsedURL.normalisedHost(host), default: []] += keys }

@@ -8,7 +8,7 @@ import CCurl
 package final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     /// The buffer for libcurl's error message.
-    let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    let errorBuffer: UnsafeMutablePointer<CChar>
     /// The header fields; libcurl reads them while the exchange runs.
     var headerList: HeaderList?
     /// The exchange that libcurl calls, which owns the handle.
@@ -17,6 +17,7 @@ package final class EasyHandle {
     package init?() {
         guard let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
@@ -62,7 +63,6 @@ extension EasyHandle {
         switch code {
         case _ where !text.isEmpty: return text
         case CURLE_BAD_FUNCTION_ARGUMENT: return "the head of the response begins with a continuation line"
-        // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
         default: return String(cString: curl_easy_strerror(code))
         }
     }

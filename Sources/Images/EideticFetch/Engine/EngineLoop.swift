@@ -104,6 +104,7 @@ extension EngineLoop {
     private func start(_ request: ExchangeRequest, queued: Duration, repeating previous: Exchange? = nil) {
         do throws(EideticError) {
             try request.validate()
+            try options.curl.check()
         } catch {
             return complete(request, with: ExchangeOutcome(error: error))
         }
@@ -122,7 +123,7 @@ extension EngineLoop {
             repeating: previous
         )
         exchange.configure(with: options, lastHeaderList: &lastHeaderList)
-        (request.fetchRequest.usesCookies ? cookieShare : share).attach(to: exchange.easy)
+        share(for: request).attach(to: exchange.easy, for: request.origin)
         if !connectionHealth.isHealthy {
             exchange.apply(connectionHealth.reusePolicy(for: request.origin, now: clock.now))
         }
@@ -155,6 +156,7 @@ extension EngineLoop {
         activeExchanges[exchange.request.id] = nil
         decodingList.remove(exchange)
         let origin = exchange.request.origin
+        share(for: exchange.request).recordEnd(of: origin, code: code)
         if exchange.mayBeRepeated(after: code, originAnswers: connectionHealth.answers(origin)) {
             curl_multi_remove_handle(multi, exchange.easy)
             return start(exchange.request, queued: exchange.queued, repeating: exchange)
@@ -165,6 +167,10 @@ extension EngineLoop {
         if !connectionHealth.isHealthy { updateConnectionHealth(after: exchange, code: code) }
         curl_multi_remove_handle(multi, exchange.easy)
         complete(exchange.request, with: outcome)
+    }
+
+    private func share(for request: ExchangeRequest) -> HandleShare {
+        request.fetchRequest.usesCookies ? cookieShare : share
     }
 
     private func complete(_ request: ExchangeRequest, with outcome: ExchangeOutcome) {

@@ -16,6 +16,7 @@ extension Exchange {
         outcome.isUnreachable =
             outcome.error != nil && headLines.byteCount == 0 && (!isConnected || code == CURLE_OPERATION_TIMEDOUT)
         outcome.startTime = startTime
+        outcome.endTime = time.uptime
         outcome.redirectTarget = redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = code == CURLE_OK || !isCompleteWithoutBody ? body.consume() : []

@@ -12,6 +12,8 @@ struct ExchangeOutcome: Sendable {
     var isUnreachable = false
     /// The uptime at which the exchange started; `nil` if it was not sent.
     var startTime: Duration?
+    /// The uptime at which the exchange ended; `nil` if it was not sent.
+    var endTime: Duration?
     /// The share of the body in the limit of all bodies in memory.
     var share: BodyShare?
     var sharedMetrics = SharedMetrics(FetchMetrics())

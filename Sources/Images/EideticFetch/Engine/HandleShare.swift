@@ -6,6 +6,11 @@ import CCurl
 final class HandleShare {
     /// libcurl's share handle.
     private let pointer: UnsafeMutableRawPointer?
+    /// The origins with which a handshake has failed.
+    ///
+    /// A server may close each connection that offers a session of it, and libcurl, which keeps that, would offer it
+    /// again and again.
+    private var originsWithoutSessions: Set<Origin> = []
 
     init(includingCookies: Bool) {
         pointer = curl_share_init()
@@ -15,8 +20,19 @@ final class HandleShare {
 
     deinit { curl_share_cleanup(pointer) }
 
-    /// Makes a handle use the share.
-    func attach(to easy: UnsafeMutableRawPointer) { eidetic_curl_set_pointer(easy, CURLOPT_SHARE, pointer) }
+    /// Makes a handle use the share, and offer a session of TLS unless a handshake with the origin has failed.
+    func attach(to easy: UnsafeMutableRawPointer, for origin: Origin? = nil) {
+        eidetic_curl_set_pointer(easy, CURLOPT_SHARE, pointer)
+        guard let origin, originsWithoutSessions.contains(origin) else { return }
+        eidetic_curl_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
+    }
+
+    /// Records with which code of libcurl an exchange with an origin has ended.
+    func recordEnd(of origin: Origin, code: CURLcode) {
+        guard code == CURLE_SSL_CONNECT_ERROR else { return }
+        if originsWithoutSessions.count >= 1_024 { originsWithoutSessions = [] }
+        originsWithoutSessions.insert(origin)
+    }
 
     /// Removes all cookies.
     func removeCookies() {

@@ -8,14 +8,20 @@ struct HeadLineParser {
     /// A Boolean value indicating whether the head is that of the response, so that further lines are of its trailers.
     var isComplete = false
     private(set) var byteCount = 0
+    /// A Boolean value indicating whether a status line may follow, at the beginning and after the end of a head.
+    private var mayBegin = true
 
     /// The largest number of bytes of all heads of a response.
     static let limit = 262_144
 
+    /// The statuses of responses after which libcurl sends the request once more: with a digest, or without `Expect`.
+    private static let repeatedStatuses: Set = [401, 407, 417]
+
     /// Adds a line; returns `true` if the head ends with it.
     mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         byteCount += line.count
-        if line.startsWithStatusLine {
+        defer { mayBegin = line.isEndOfHead }
+        if line.startsWithStatusLine, isComplete ? Self.repeatedStatuses.contains(head.status) : mayBegin {
             head = ResponseHead(statusLine: line)
             isComplete = false
         } else if isComplete {

@@ -17,6 +17,7 @@ struct ResponseHead: Sendable, Hashable {
 
     /// A Boolean value indicating whether a field that says where the body ends is written so that libcurl ignores it.
     private var hasIgnoredFraming = false
+    private var beginsWithContinuation = false
 
     var cached: ResponseFreshness.Response {
         .init(status: status, fields: headers.fields, requestTime: requestTime, responseTime: responseTime)
@@ -36,8 +37,7 @@ struct ResponseHead: Sendable, Hashable {
     /// - SeeAlso: RFC 9112, section 6.3.
     var contentLength: Int? {
         guard status != 204, status != 304 else { return nil }
-        guard let length = announcedLengths.first, length.httpInteger != nil else { return nil }
-        return Int(length)
+        return announcedLengths.first.flatMap(Int.init)
     }
 
     /// The fault of a head that leaves open where the body begins or ends; otherwise, `nil`.
@@ -47,7 +47,10 @@ struct ResponseHead: Sendable, Hashable {
         if status == 101 { return "switches to a protocol that was not requested" }
         let lengths = announcedLengths.map { $0.drop { $0 == "0" } }
         if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
-        if hasIgnoredFraming { return "has a malformed Transfer-Encoding or Content-Length field" }
+        if beginsWithContinuation { return "begins with a continuation line" }
+        if hasIgnoredFraming || announcedLengths.contains(where: { $0.httpInteger == nil }) {
+            return "has a malformed Transfer-Encoding or Content-Length field"
+        }
         return hasUnrequestedTransferCoding ? "has a transfer coding that was not requested" : nil
     }
 
@@ -97,7 +100,7 @@ struct ResponseHead: Sendable, Hashable {
     private func codings(in name: String) -> [String] {
         guard let value = headers[name] else { return [] }
         return value.utf8.split(separator: UInt8(ascii: ",")).compactMap { item in
-            let text = Substring(item).filter { $0 != " " && $0 != "\t" }.lowercased()
+            let text = String(Substring(item)).trimmingOptionalWhitespace.lowercased()
             return text.isEmpty ? nil : text
         }
     }
@@ -116,16 +119,21 @@ extension ResponseHead {
 
     /// Adds a field, whose name is at the beginning of a line.
     mutating func add(_ value: String, for line: UnsafeRawBufferPointer, nameLength: Int) {
-        let name = line.text(from: 0, to: nameLength)
-        if name.utf8.count != nameLength, HTTPHeaders.isSameName(name, "Transfer-Encoding") { hasIgnoredFraming = true }
-        headers.add(value, for: name)
+        let wordLength = line[..<nameLength].firstIndex { $0 <= 0x20 } ?? nameLength
+        if wordLength < nameLength, Self.isFraming(line.text(from: 0, to: wordLength)) { hasIgnoredFraming = true }
+        headers.add(value, for: line.text(from: 0, to: nameLength))
     }
 
     /// Appends a continuation line to the last field.
     mutating func continueLastField(with text: String) {
-        guard let field = headers.fields.last else { return }
-        if ["content-length", "transfer-encoding"].contains(field.name.lowercased()) { hasIgnoredFraming = true }
+        guard let field = headers.fields.last else { return beginsWithContinuation = true }
+        if Self.isFraming(field.name) { hasIgnoredFraming = true }
         headers.appendToLastField(text)
+    }
+
+    /// Returns whether a field of this name says where the body ends.
+    private static func isFraming(_ name: String) -> Bool {
+        HTTPHeaders.isSameName(name, "Content-Length") || HTTPHeaders.isSameName(name, "Transfer-Encoding")
     }
 }
 
@@ -136,7 +144,7 @@ extension UnsafeRawBufferPointer {
         return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
     }
 
-    /// Returns the bytes of a range as text, without leading and trailing white space.
+    /// Returns the bytes of a range as text, without leading and trailing white space and ends of lines.
     func text(from first: Int, to last: Int) -> String {
         var (first, last) = (first, last)
         while first < last, Self.isWhitespace(self[first]) { first += 1 }
@@ -157,5 +165,7 @@ extension UnsafeRawBufferPointer {
     /// A Boolean value indicating whether the bytes begin with a status line, in any case, as for libcurl.
     var startsWithStatusLine: Bool { baseAddress.map { count >= 5 && strncasecmp($0, "HTTP/", 5) == 0 } ?? false }
 
-    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+    private static func isWhitespace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d
+    }
 }

@@ -8,7 +8,7 @@ extension FileExchange {
 
     /// Sets all options of the handle.
     func configure(with configuration: CurlConfiguration) {
-        configuration.apply(to: handle, host: (try? TransferURL(request.url))?.origin.host ?? "")
+        configuration.apply(to: handle, host: origin?.host ?? "")
         set(CURLOPT_UPLOAD_BUFFERSIZE, to: 65_536)
         set(CURLOPT_URL, to: request.url)
         set(CURLOPT_PIPEWAIT, to: request.url.hasPrefix("https:") ? 1 : 0)

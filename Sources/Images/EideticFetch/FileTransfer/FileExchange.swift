@@ -9,6 +9,8 @@ package final class FileExchange: CurlReceiver {
     /// The receiver, retained until the exchange has ended.
     private(set) var delegate: (any FileExchangeDelegate)?
     let handle: EasyHandle
+    /// The origin of the URL; `nil` if that is invalid.
+    let origin: Origin?
     /// The time of the last byte in either direction, by the loop's clock.
     package internal(set) var lastActivity: Duration
     var failure: EideticError?
@@ -26,6 +28,7 @@ package final class FileExchange: CurlReceiver {
         self.request = request
         self.delegate = delegate
         self.handle = handle
+        origin = (try? TransferURL(request.url))?.origin
         self.clock = clock
         lastActivity = clock()
     }
@@ -83,7 +86,7 @@ package final class FileExchange: CurlReceiver {
     }
 
     func refuseAddress(_ address: UnsafePointer<sockaddr>) {
-        let host = (try? TransferURL(request.url))?.origin.description ?? ""
+        let host = origin?.description ?? ""
         let message = "a redirect from a public address leads to \(host) in a private network, which is not allowed"
         _ = fail(EideticError(.badRedirect, message: message))
     }

@@ -37,7 +37,7 @@ package final class FileTransferLoop {
         guard let handle = EasyHandle() else { throw Self.outOfMemory(request) }
         let exchange = FileExchange(request, delegate: delegate, handle: handle, clock: clock)
         exchange.configure(with: configuration)
-        (request.cookieJar.map(cookieShare) ?? share).attach(to: handle.pointer)
+        share(for: request).attach(to: handle.pointer, for: exchange.origin)
         guard curl_multi_add_handle(multi, handle.pointer) == CURLM_OK else { throw Self.outOfMemory(request) }
         exchanges[ObjectIdentifier(exchange)] = exchange
         return exchange
@@ -86,11 +86,13 @@ package final class FileTransferLoop {
     private func finish(_ exchange: FileExchange, code: CURLcode) {
         exchanges[ObjectIdentifier(exchange)] = nil
         let failure = exchange.failure ?? exchange.fault(after: code)
+        if let origin = exchange.origin { share(for: exchange.request).recordEnd(of: origin, code: code) }
         curl_multi_remove_handle(multi, exchange.handle.pointer)
         exchange.finish(failure: failure)
     }
 
-    private func cookieShare(_ number: Int) -> HandleShare {
+    private func share(for request: FileExchangeRequest) -> HandleShare {
+        guard let number = request.cookieJar else { return share }
         if let share = cookieShares[number] { return share }
         let share = HandleShare(includingCookies: true)
         cookieShares[number] = share

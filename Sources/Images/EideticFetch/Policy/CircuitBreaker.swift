@@ -5,8 +5,8 @@ import EideticCore
 /// After `failureThreshold` exchanges in a row that could not reach an origin its circuit opens: downloads fail at
 /// once, without a request. After `openInterval` it is half open: one download is sent as a probe, and another one
 /// after each further `openInterval`, until a response arrives and closes the circuit. An origin that answers is not
-/// down, whatever it answers. Exchanges that were under way when another one failed, and fail sooner than by a
-/// time-out, are no failures of their own: many wait for one connection, or connect at the same moment.
+/// down, whatever it answers. Exchanges that were under way when another one failed, and whose connection is
+/// lost, are no failures of their own: many wait for one connection, or connect at the same moment.
 struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failureCount = 0
@@ -67,7 +67,7 @@ struct CircuitBreaker: Sendable {
     ///   - error: The error; `nil` for a response.
     ///   - isUnreachable: A Boolean value indicating whether the origin could not be reached.
     ///   - startTime: The time at which the attempt began.
-    ///   - now: The current time.
+    ///   - now: The time at which it ended.
     mutating func recordResult(
         of origin: Origin,
         error: EideticError?,
@@ -83,7 +83,7 @@ struct CircuitBreaker: Sendable {
         guard let error, FailureConsequences(of: error, isUnreachable: isUnreachable).countsAgainstOrigin else {
             return close(origin)
         }
-        if let circuit = circuits[origin], startTime < circuit.failureTime, error.code != .timedOut { return }
+        if let circuit = circuits[origin], startTime < circuit.failureTime, error.code == .connectionLost { return }
         if circuits.count >= Self.capacity, circuits[origin] == nil { removeOldest() }
         circuits[origin, default: Circuit(lastError: error)].failureCount += 1
         circuits[origin]?.failureTime = now

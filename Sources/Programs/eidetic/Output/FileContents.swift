@@ -23,28 +23,13 @@ enum FileContents {
         throw EideticError(.fileFailure, message: "not a regular file")
     }
 
-    /// Checks that a file exists, and that its reader does not wait for a writer.
-    ///
-    /// - Throws: `notFound`, `permissionDenied`, `fileFailure`.
-    static func check(_ path: String) throws(EideticError) {
-        do throws(SystemError) {
-            guard try FileSystem().status(of: path).kind != .regular, !isDevice(path) else { return }
-        } catch {
-            throw self.error(for: error)
-        }
-        throw EideticError(.fileFailure, message: "not a regular file")
-    }
-
-    /// Returns whether a path is that of a device or of a file that is open already, which may be a pipe.
-    private static func isDevice(_ path: String) -> Bool { path.hasPrefix("/dev/") || path.hasPrefix("/proc/self/fd/") }
-
     /// Returns the contents of a file; `nil` if it is neither regular nor open already.
     private static func regularContents(
         of path: String,
         using files: FileSystem,
         limit: ByteCount
     ) throws(SystemError) -> [UInt8]? {
-        let isOpen = isDevice(path)
+        let isOpen = FileSystem().isDeviceOrOpenFile(path)
         let file = try files.open(path, flags: isOpen ? O_RDONLY : O_RDONLY | O_NONBLOCK)
         let kind = try files.status(of: file).kind
         if kind == .directory { throw SystemError(.open, errorNumber: EISDIR, path: path) }
@@ -70,7 +55,7 @@ enum FileContents {
             if (try? files.status(of: path).kind) == .directory {
                 throw SystemError(.open, errorNumber: EISDIR, path: path)
             }
-            if isDevice(path) {
+            if FileSystem().isDeviceOrOpenFile(path) {
                 let file = try files.open(path, flags: O_WRONLY)
                 return try files.write(bytes, to: file)
             }
@@ -105,7 +90,8 @@ enum FileContents {
 
     /// Throws the error of `write(_:to:overwrites:)` for a file that exists, before there is anything to write.
     static func checkUnused(_ path: String?, overwrites: Bool) throws(EideticError) {
-        guard let path, path != "-", !overwrites, !isDevice(path), (try? FileSystem().linkStatus(of: path)) != nil
+        guard let path, path != "-", !overwrites, !FileSystem().isDeviceOrOpenFile(path),
+            (try? FileSystem().linkStatus(of: path)) != nil
         else { return }
         throw EideticError(.fileFailure, message: "\(path): \(existsMessage)", systemErrorNumber: EEXIST)
     }

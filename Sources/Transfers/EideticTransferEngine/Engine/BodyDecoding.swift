@@ -14,7 +14,7 @@ final class BodyDecoding {
     private let sourceFile: BodySink.File?
     private let url: String
     private let fileSystem: FileSystem
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: BodyDecoder.outputSize, alignment: 16)
+    private let buffer: UnsafeMutableRawBufferPointer
     private var position = 0
     private var isComplete = false
 
@@ -50,6 +50,8 @@ final class BodyDecoding {
         self.source = source
         self.fileSystem = fileSystem
         url = part.effectiveURL
+        // Not before: without an object there is no `deinit`.
+        buffer = .allocate(byteCount: BodyDecoder.outputSize, alignment: 16)
         result = BodySink(path: path, fileSystem: fileSystem) { () throws(SystemError) in }
     }
 

@@ -26,7 +26,8 @@ package struct ServiceOptions: Sendable {
         listeners += 3..<3 + count
     }
 
-    /// Throws `invalidArgument` with the reason if the process has no directory or no socket.
+    /// Throws `invalidArgument` with the reason if the process has no directory or no socket, and `fileFailure` if the
+    /// file of certificates is a FIFO.
     package func check() throws(EideticError) {
         guard directory.hasPrefix("/") else {
             throw EideticError(.invalidArgument, message: "the directory is not an absolute path")
@@ -37,5 +38,6 @@ package struct ServiceOptions: Sendable {
                 message: "no socket was passed: use systemd, --socket-descriptor or --supervisor-descriptor"
             )
         }
+        try connections.check()
     }
 }

@@ -37,11 +37,7 @@ struct NetworkArguments: Sendable {
             }
         }
         if let count = arguments[NetworkOptions.maximumRedirects] { configuration.maximumRedirects = count }
-        if let path = arguments[NetworkOptions.certificateAuthority] {
-            // libcurl would wait for the writer of a FIFO, and all downloads for libcurl.
-            try ConvertCommand.named(path) { () throws(EideticError) in try FileContents.check(path) }
-            configuration.certificateAuthorityFile = path
-        }
+        configuration.certificateAuthorityFile = arguments[NetworkOptions.certificateAuthority]
         configuration.maximumBytesPerSecond = arguments[NetworkOptions.rateLimit]?.bytes
         if let proxy = arguments[NetworkOptions.proxy] { configuration.proxy = proxy }
         self.configuration = configuration
