@@ -109,7 +109,7 @@ final class BatchLoader: Sendable {
                 if let failure { throw failure }
                 let response = try await response(for: item, isFirst: repetition == 0)
                 if repetition == 0 { delivery = await deliver(response, at: index) }
-                result = .success(loadedImage(from: response, delivery))
+                result = .success(loadedImage(from: response, delivery: delivery))
                 if arguments.explainsLoads { trace = response.trace }
             } catch {
                 if error.code == .cancelled { return }
@@ -204,7 +204,7 @@ final class BatchLoader: Sendable {
         return PixelSize(width: width, height: height)
     }
 
-    private func loadedImage(from response: ImageResponse, _ delivery: Delivery) -> LoadOutcome.LoadedImage {
+    private func loadedImage(from response: ImageResponse, delivery: Delivery) -> LoadOutcome.LoadedImage {
         LoadOutcome.LoadedImage(
             source: response.source,
             format: response.image.format,
