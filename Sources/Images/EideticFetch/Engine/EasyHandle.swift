@@ -61,6 +61,8 @@ extension EasyHandle {
     func message(for code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
         switch code {
+        // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
+        case CURLE_BAD_CONTENT_ENCODING: return "the response has a transfer coding that was not requested"
         case _ where !text.isEmpty: return text
         case CURLE_BAD_FUNCTION_ARGUMENT: return "the head of the response begins with a continuation line"
         default: return String(cString: curl_easy_strerror(code))
