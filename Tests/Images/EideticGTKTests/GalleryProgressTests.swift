@@ -49,8 +49,8 @@ struct GalleryProgressTests {
             let (tenth, half) = (jpeg.count / 10, jpeg.count / 2)
             return [
                 .head(200, headers: ["Content-Length": "\(jpeg.count)", "Content-Type": "image/jpeg"]),
-                .send(Array(jpeg[..<tenth])), .wait(gates[0]), .send(Array(jpeg[tenth..<half])), .wait(gates[1]),
-                .send(Array(jpeg[half...])),
+                .send(Array(jpeg[..<tenth])), .trickle(Array(jpeg[tenth..<half]), until: gates[0]),
+                .trickle(Array(jpeg[half...]), until: gates[1]),
             ]
         }
         let reader = try await gallery.start([server.url + "/lines.jpg"], awaiting: "state")

@@ -51,4 +51,7 @@ package final class Gate: Sendable {
     ///
     /// Only for threads outside Swift's cooperative pool.
     package func block() { monitor.wait { $0.isOpen ? () : nil } }
+
+    /// Blocks the thread until the gate is open, or for a time.
+    package func block(for duration: Duration) { _ = monitor.wait(for: duration) { $0.isOpen ? () : nil } }
 }

@@ -33,6 +33,15 @@ struct OriginConnection {
             for _ in 0..<times where !send(bytes) { return false }
             return true
         case .wait(let gate): registry.block(until: gate)
+        case .trickle(let bytes, let gate):
+            guard registry.opensWhenStopped(gate) else { return false }
+            var rest = bytes[...]
+            while !gate.isOpen, let byte = rest.popFirst() {
+                guard send([byte]) else { return false }
+                gate.block(for: .seconds(5))
+            }
+            gate.block()
+            return send(Array(rest))
         case .open(let gate): gate.open()
         case .close: return false
         case .reset:

@@ -68,11 +68,17 @@ final class OriginRegistry: Sendable {
 
     /// Blocks the connection's thread until the gate opens; `shutDown()` opens it too.
     func block(until gate: Gate) {
-        let isOpen = state.withLock { state in
+        if opensWhenStopped(gate) { gate.block() }
+    }
+
+    /// Registers a gate that `shutDown()` opens.
+    ///
+    /// - Returns: `false` if the server has stopped; otherwise, `true`.
+    func opensWhenStopped(_ gate: Gate) -> Bool {
+        state.withLock { state in
             if state.isOpen { state.gates.append(gate) }
             return state.isOpen
         }
-        if isOpen { gate.block() }
     }
 
     func shutDown() {
