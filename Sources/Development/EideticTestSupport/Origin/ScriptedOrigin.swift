@@ -20,7 +20,7 @@ package final class ScriptedOrigin: Sendable {
         case sendRepeatedly([UInt8], times: Int = .max)
         /// Waits until the test opens the gate.
         case wait(Gate)
-        /// Sends a byte every five seconds, so that no client gives up, and the other bytes when the test opens the gate.
+        /// Sends a byte every five seconds, so that no client gives up, and all others when the gate opens.
         case trickle([UInt8], until: Gate)
         /// Opens a gate that the test waits for.
         case open(Gate)
