@@ -92,7 +92,7 @@ let foreign: [Target] = [
     c("CAllocation"),
     .target(name: "CBuild", path: "Sources/C/CBuild", cSettings: [.define("EIDETIC_COMMIT", to: "\"\(commit)\"")]),
     c("CSystemd", libraries: ["systemd"]),
-    c("CSupervisor"),
+    c("CSupervisor", ["CNetwork"]),
     c("CGTK", [optional("CGTKLibrary", "GTK")]),
     library("CXXHash", package: "libxxhash-dev"),
     library("CWebP", package: "libwebp-dev"),
