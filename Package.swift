@@ -9,10 +9,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Pixel kernels are optimised also in debug builds of this package itself: its tests run 500 times faster.
-///
-/// A package that depends on Eidetic by version must not see unsafe flags, so they need `EIDETIC_DEVELOPMENT=1`, which
-/// the scripts set.
+// Pixel kernels are optimised also in debug builds of this package itself: its tests run 500 times faster. A package
+// that depends on Eidetic by version must not see unsafe flags, so they need EIDETIC_DEVELOPMENT=1 of the scripts.
 let isDevelopment = Context.environment["EIDETIC_DEVELOPMENT"] == "1"
 
 /// The path of libFuzzer without its entry point: the package is then the program of `script/fuzz`, all instrumented.
@@ -43,10 +41,11 @@ typealias Dependency = Target.Dependency
 /// The folders of targets, each with the names of its targets and their dependencies.
 typealias Folders = KeyValuePairs<String, KeyValuePairs<String, [Dependency]>>
 
-/// C code of `Sources/C`, linked to `libraries`.
+/// C code, linked to `libraries`.
 func c(
     _ name: String,
     _ dependencies: [Dependency] = [],
+    in folder: String = "Sources/C",
     optimised: Bool = false,
     trait: String? = nil,
     libraries: [String] = [],
@@ -58,7 +57,7 @@ func c(
     return .target(
         name: name,
         dependencies: dependencies,
-        path: "Sources/C/\(name)",
+        path: "\(folder)/\(name)",
         cSettings: settings,
         linkerSettings: libraries.map { .linkedLibrary($0) } + further
     )
@@ -93,7 +92,7 @@ let foreign: [Target] = [
     c("CAllocation"),
     .target(name: "CBuild", path: "Sources/C/CBuild", cSettings: [.define("EIDETIC_COMMIT", to: "\"\(commit)\"")]),
     c("CSystemd", libraries: ["systemd"]),
-    c("CSupervisor"),
+    c("CSupervisor", ["CNetwork"]),
     c("CGTK", [optional("CGTKLibrary", "GTK")]),
     library("CXXHash", package: "libxxhash-dev"),
     library("CWebP", package: "libwebp-dev"),
@@ -102,14 +101,14 @@ let foreign: [Target] = [
     library("CLCMS", package: "liblcms2-dev"),
     library("CHiredis", package: "libhiredis-dev"),
     library("CGTKLibrary", package: "libgtk-4-dev", pkgConfig: "gtk4"),
-    // The HTTP server of an example.
-    c("CMicroHTTP", libraries: ["microhttpd"]),
-    // For those who work on Eidetic: not shipped.
-    c("CTestSupport"),
-    c("CTunnel"),
-    c("CBareJPEG", libraries: ["jpeg"]),
+    // Not shipped: the HTTP server of an example, and what tests and benchmarks need.
+    c("CMicroHTTP", in: "Examples", libraries: ["microhttpd"]),
+    c("CTestSupport", in: "Sources/Development/C"),
+    c("CTunnel", in: "Sources/Development/C"),
+    c("CBareJPEG", in: "Sources/Development/C", libraries: ["jpeg"]),
     c(
         "CBareCodecs",
+        in: "Sources/Development/C",
         trait: "JPEGXL",
         libraries: ["png", "webp", "webpdemux", "gif", "tiff", "avif", "heif", "dl"],
         further: [.linkedLibrary("jxl", .when(traits: ["JPEGXL"]))]
@@ -299,7 +298,7 @@ let testTargets = targets(of: tests) { name, path, dependencies in
 }
 
 let fuzzTargets: [Target] = [
-    c("CFuzz"),
+    c("CFuzz", in: "Sources/Development/C"),
     .executableTarget(
         name: "EideticFuzz",
         dependencies: fuzzed + ["CFuzz", "EideticTestSupport"],

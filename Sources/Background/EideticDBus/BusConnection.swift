@@ -4,7 +4,8 @@ import Glibc
 
 /// A connection to a message bus, by libsystemd's sd-bus: the one place where it is called.
 ///
-/// Used by one thread only. No call waits: the owner polls ``descriptor`` for ``pollEvents`` and calls ``process()``.
+/// Used by one thread only. Only `waitForReply` waits; otherwise the owner polls ``descriptor`` for ``pollEvents``, and
+/// calls ``process()``.
 package final class BusConnection {
     /// Called with each signal that was subscribed to, and with each call of a method.
     package var receive: (BusMessage) -> Void = { _ in }
@@ -141,17 +142,8 @@ package final class BusConnection {
         timeout: Duration = .seconds(25),
         reply: ((Result<[BusValue], BusError>) -> Void)? = nil
     ) {
-        var message: OpaquePointer?
-        var result = sd_bus_message_new_method_call(
-            bus,
-            &message,
-            target.service,
-            target.path,
-            target.interface,
-            member
-        )
+        let (message, result) = makeCall(member, on: target, with: values)
         defer { sd_bus_message_unref(message) }
-        if result >= 0, let message { result = BusMessage.append(values, to: message) }
         guard result >= 0, let message else {
             reply?(.failure(BusError(result, doing: "cannot make a call of \(member)")))
             return
@@ -162,6 +154,42 @@ package final class BusConnection {
             return
         }
         send(message, timeout: timeout, member: member, reply: reply)
+    }
+
+    /// Calls a method, waits for its reply, and returns the result of `read`; a negative error number on failure.
+    func waitForReply(
+        to member: String,
+        on target: BusTarget,
+        with values: [BusValue],
+        timeout: Duration,
+        read: (BusMessage) -> Int32
+    ) -> Int32 {
+        let (message, result) = makeCall(member, on: target, with: values)
+        defer { sd_bus_message_unref(message) }
+        guard result >= 0, let message else { return result }
+        var reply: OpaquePointer?
+        defer { sd_bus_message_unref(reply) }
+        let called = sd_bus_call(bus, message, UInt64(max(0, timeout.inNanoseconds / 1_000)), nil, &reply)
+        guard called >= 0, let reply else { return called }
+        return read(BusMessage(reply))
+    }
+
+    private func makeCall(
+        _ member: String,
+        on target: BusTarget,
+        with values: [BusValue]
+    ) -> (message: OpaquePointer?, result: Int32) {
+        var message: OpaquePointer?
+        var result = sd_bus_message_new_method_call(
+            bus,
+            &message,
+            target.service,
+            target.path,
+            target.interface,
+            member
+        )
+        if result >= 0, let message { result = BusMessage.append(values, to: message) }
+        return (message, result)
     }
 
     private func send(

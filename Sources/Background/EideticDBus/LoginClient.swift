@@ -1,79 +1,128 @@
 import CSystemd
 import EideticCore
+import Glibc
 
 /// A client of logind: its delay inhibitor, and its signals for sleep, shutdown, lock and unlock.
 ///
-/// Used by one thread only.
+/// Used by one thread only. A call may have to start the service first, and waits for it.
 package final class LoginClient {
     /// A signal of logind.
     package enum Event: Sendable { case willSleep, didWake, locked, unlocked }
 
-    private let handle: OpaquePointer
-    private let receiver: Unmanaged<Receiver>
+    private let connection: BusConnection
+    private let callTimeout: Duration
+    private var inhibitor: Int32 = -1
 
-    private final class Receiver {
-        let receive: (Event) -> Void
-        init(receive: @escaping (Event) -> Void) { self.receive = receive }
-    }
+    private static let service = "org.freedesktop.login1"
+    private static let session = "\(service).Session"
+    private static let properties = "org.freedesktop.DBus.Properties"
+    private static let manager = BusTarget(
+        service: service,
+        path: "/org/freedesktop/login1",
+        interface: "\(service).Manager"
+    )
 
     /// Connects to logind; throws without a system bus or logind.
     ///
     /// `process()` calls `receive`.
     package init(callTimeout: Duration, receive: @escaping (Event) -> Void) throws(BusError) {
-        receiver = .passRetained(Receiver(receive: receive))
-        var error: Int32 = 0
-        let opened = eidetic_login_open(
-            { context, number in
-                guard let context, let event = LoginClient.event(number) else { return }
-                Unmanaged<Receiver>.fromOpaque(context).takeUnretainedValue().receive(event)
-            },
-            receiver.toOpaque(),
-            UInt64(callTimeout.inNanoseconds / 1_000),
-            &error
-        )
-        guard let opened else {
-            receiver.release()
-            throw BusError(error, doing: "logind is not available")
+        self.callTimeout = callTimeout
+        connection = try BusConnection(to: .system)
+        connection.receive = { if let event = Self.event(of: $0) { receive(event) } }
+        var session: String?
+        let found = call("GetSessionByPID", on: Self.manager, with: [.uint32(0)]) { reply in
+            session = reply.values.first?.text
+            return 0
         }
-        handle = opened
-    }
-
-    private static func event(_ number: Int32) -> Event? {
-        switch UInt32(number) {
-        case EIDETIC_LOGIN_PREPARES_FOR_SLEEP.rawValue: .willSleep
-        case EIDETIC_LOGIN_RESUMED.rawValue: .didWake
-        case EIDETIC_LOGIN_LOCKED.rawValue: .locked
-        case EIDETIC_LOGIN_UNLOCKED.rawValue: .unlocked
-        default: nil
+        // A service has no session. Without a reply to the first call no further call is made.
+        let result = found == -ETIMEDOUT ? found : subscribe(toSession: session)
+        if result < 0 { throw BusError(result, doing: "logind is not available") }
+        if let session, property("LockedHint", of: session, interface: Self.session) == .boolean(true) {
+            receive(.locked)
         }
     }
 
-    deinit {
-        eidetic_login_close(handle)
-        receiver.release()
+    deinit { allowSleep() }
+
+    private static func event(of message: BusMessage) -> Event? {
+        switch (message.interface, message.member) {
+        case (manager.interface, "PrepareForSleep"), (manager.interface, "PrepareForShutdown"):
+            return message.values.first == .boolean(true) ? .willSleep : .didWake
+        case (session, "Lock"): return .locked
+        case (session, "Unlock"): return .unlocked
+        case (properties, "PropertiesChanged"):
+            // Screen lockers set it however they were started.
+            guard case .boolean(let isLocked) = message.values.dropFirst().first?["LockedHint"] else { return nil }
+            return isLocked ? .locked : .unlocked
+        default: return nil
+        }
+    }
+
+    private func subscribe(toSession session: String?) -> Int32 {
+        var rules = ["PrepareForSleep", "PrepareForShutdown"].map {
+            "path='\(Self.manager.path)',interface='\(Self.manager.interface)',member='\($0)'"
+        }
+        if let session { rules += [Self.session, Self.properties].map { "path='\(session)',interface='\($0)'" } }
+        for rule in rules {
+            let result = call(
+                "AddMatch",
+                on: .bus,
+                with: [.string("type='signal',sender='\(Self.service)',\(rule)")]
+            )
+            if result < 0 { return result }
+        }
+        return 0
+    }
+
+    private func call(
+        _ member: String,
+        on target: BusTarget,
+        with values: [BusValue],
+        read: (BusMessage) -> Int32 = { _ in 0 }
+    ) -> Int32 {
+        connection.waitForReply(to: member, on: target, with: values, timeout: callTimeout, read: read)
+    }
+
+    private func property(_ name: String, of path: String, interface: String) -> BusValue? {
+        var value: BusValue?
+        let target = BusTarget(service: Self.service, path: path, interface: Self.properties)
+        _ = call("Get", on: target, with: [.string(interface), .string(name)]) { reply in
+            if case .variant(let inner) = reply.values.first { value = inner }
+            return 0
+        }
+        return value
     }
 
     /// The time that logind waits for inhibitors; zero if it is unknown.
-    package var maximumDelay: Duration { .microseconds(Int64(clamping: eidetic_login_max_delay(handle))) }
+    package var maximumDelay: Duration {
+        let value = property("InhibitDelayMaxUSec", of: Self.manager.path, interface: Self.manager.interface)
+        guard case .uint64(let microseconds) = value else { return .zero }
+        return .microseconds(Int64(clamping: microseconds))
+    }
 
-    /// Delays the next sleep.
+    /// Delays the next sleep and the next shutdown.
     package func inhibitSleep() throws(BusError) {
-        let error = eidetic_login_inhibit(handle, "eidetic", "finishing background tasks")
-        if error < 0 { throw BusError(error, doing: "cannot delay sleep") }
+        guard inhibitor < 0 else { return }
+        let values = ["sleep:shutdown", "eidetic", "finishing background tasks", "delay"].map { BusValue.string($0) }
+        let result = call("Inhibit", on: Self.manager, with: values) { reply in
+            inhibitor = reply.copyDescriptor()
+            return inhibitor < 0 ? -EBADMSG : 0
+        }
+        if result < 0 { throw BusError(result, doing: "cannot delay sleep") }
     }
 
     /// Releases the inhibitor, so that the machine can sleep.
-    package func allowSleep() { eidetic_login_uninhibit(handle) }
+    package func allowSleep() {
+        if inhibitor >= 0 { close(inhibitor) }
+        inhibitor = -1
+    }
 
     /// Handles the signals that have arrived; returns `false` if the bus is gone and no further signal can arrive.
-    package func process() -> Bool { eidetic_login_process(handle) >= 0 }
+    package func process() -> Bool { connection.process() }
 
-    package var descriptor: Int32 { eidetic_login_descriptor(handle) }
-    package var pollEvents: Int16 { Int16(truncatingIfNeeded: eidetic_login_poll_events(handle)) }
+    package var descriptor: Int32 { connection.descriptor }
+    package var pollEvents: Int16 { connection.pollEvents }
 
     /// The time of the next call of `process()` without a signal, by `CLOCK_MONOTONIC`.
-    package var deadline: Duration? {
-        let moment = eidetic_login_timeout(handle)
-        return moment == .max ? nil : .microseconds(Int64(clamping: moment))
-    }
+    package var deadline: Duration? { connection.deadline }
 }

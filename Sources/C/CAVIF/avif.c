@@ -256,20 +256,11 @@ static bool read_image(
     return is_converted;
 }
 
-static bool next(
-    eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, size_t size, eidetic_codec_outcome *outcome) {
+bool eidetic_avif_next(
+    eidetic_avif *avif, bool is_deep, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
     uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
     avifResult result = lib.avifDecoderNextImage(avif->decoder);
-    return read_image(avif, result, width, height, pixels, bytes_per_row, size, outcome);
-}
-
-bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
-    return next(avif, pixels, bytes_per_row, 4, outcome);
-}
-
-bool eidetic_avif_next_deep(
-    eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
-    return next(avif, pixels, bytes_per_row, 8, outcome);
+    return read_image(avif, result, width, height, pixels, bytes_per_row, is_deep ? 8 : 4, outcome);
 }
 
 bool eidetic_avif_frame_at(

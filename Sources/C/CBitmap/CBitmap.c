@@ -46,10 +46,6 @@ void eidetic_bitmap_apply_mask(uint8_t *pixels, const uint8_t *row, size_t width
     }
 }
 
-void eidetic_bitmap_make_opaque(uint8_t *pixels, size_t width) {
-    for (size_t x = 0; x < width; x++) pixels[4 * x + 3] = 255;
-}
-
 bool eidetic_bitmap_is_transparent(const uint8_t *pixels, size_t width) {
     for (size_t x = 0; x < width; x++) {
         if (pixels[4 * x + 3]) return false;

@@ -113,10 +113,6 @@ CURLcode eidetic_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
-CURLcode eidetic_curl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
 CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -8,14 +8,23 @@
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *);
 
+// Used on the main thread only.
+static void (*watch)(gboolean begins);
+
+void eidetic_set_watch(void (*function)(gboolean begins)) { watch = function; }
+
+void eidetic_watch(gboolean begins) {
+    if (watch) watch(begins);
+}
+
 static gboolean run_main_queue(gint fd, GIOCondition condition, gpointer data) {
     (void)condition, (void)data;
     eventfd_t count;
     // An unread event would keep the source ready for ever.
     eventfd_read(fd, &count);
-    eidetic_watch_begin();
+    eidetic_watch(TRUE);
     _dispatch_main_queue_callback_4CF(NULL);
-    eidetic_watch_end();
+    eidetic_watch(FALSE);
     return G_SOURCE_CONTINUE;
 }
 

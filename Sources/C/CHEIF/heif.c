@@ -190,7 +190,7 @@ static bool copy_pixels(
     return true;
 }
 
-static bool read_image(
+bool eidetic_heif_read(
     eidetic_heif *heif, uint32_t maximum_side, bool is_deep, uint8_t *pixels, size_t bytes_per_row,
     eidetic_codec_outcome *outcome) {
     lib.heif_context_set_maximum_image_size_limit(
@@ -203,15 +203,5 @@ static bool read_image(
         ? copy_pixels(heif, image, is_deep, pixels, bytes_per_row, outcome) : fail(error, outcome);
     if (image) lib.heif_image_release(image);
     return is_read;
-}
-
-bool eidetic_heif_read(
-    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
-    return read_image(heif, maximum_side, false, pixels, bytes_per_row, outcome);
-}
-
-bool eidetic_heif_read_deep(
-    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
-    return read_image(heif, maximum_side, true, pixels, bytes_per_row, outcome);
 }
 #endif

@@ -1,19 +1,9 @@
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
-// After jpeglib.h: its macros determine the numbers of the messages.
-#include <jerror.h>
-
-#include "CJPEG.h"
+#include "Reading.h"
 
 struct eidetic_jpeg_decoder {
-    struct jpeg_decompress_struct library;
-    struct jpeg_error_mgr errors;
-    struct jpeg_source_mgr source;
-    jmp_buf escape;
+    reader reader;
     size_t count;
     int is_past_end;         // the bytes ended before the end marker
     int ended_within_block;  // the entropy-coded data ended within a block
@@ -26,18 +16,18 @@ static eidetic_jpeg_decoder *decoder_of(j_common_ptr library) { return library->
 
 static void fail(j_common_ptr library) {
     eidetic_jpeg_decoder *decoder = decoder_of(library);
-    decoder->errors.format_message(library, decoder->message);
-    longjmp(decoder->escape, 1);
+    decoder->reader.errors.format_message(library, decoder->message);
+    longjmp(decoder->reader.escape, 1);
 }
 
 static void warn(j_common_ptr library, int level) {
     if (level >= 0) return;
     eidetic_jpeg_decoder *decoder = decoder_of(library);
-    switch (decoder->errors.msg_code) {
+    switch (decoder->reader.errors.msg_code) {
     case JWRN_HIT_MARKER:
         decoder->ended_within_block = 1;
         // A progressive scan that ends early only loses detail. A baseline scan loses all rows that follow.
-        if (!decoder->library.progressive_mode) decoder->is_damaged = 1;
+        if (!decoder->reader.library.progressive_mode) decoder->is_damaged = 1;
         break;
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
@@ -47,11 +37,8 @@ static void warn(j_common_ptr library, int level) {
     default:
         return;
     }
-    if (!decoder->message[0]) decoder->errors.format_message(library, decoder->message);
+    if (!decoder->message[0]) decoder->reader.errors.format_message(library, decoder->message);
 }
-
-static void ignore_message(j_common_ptr library) { (void)library; }
-static void do_nothing(j_decompress_ptr library) { (void)library; }
 
 static boolean append_end_marker(j_decompress_ptr library) {
     static const JOCTET end[2] = {0xff, JPEG_EOI};
@@ -78,36 +65,26 @@ unsigned eidetic_jpeg_version(void) {
 eidetic_jpeg_decoder *eidetic_jpeg_decoder_create(const uint8_t *bytes, size_t count) {
     eidetic_jpeg_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder) return NULL;
-    decoder->library.err = jpeg_std_error(&decoder->errors);
-    decoder->errors.error_exit = fail;
-    decoder->errors.emit_message = warn;
-    decoder->errors.output_message = ignore_message;
-    decoder->library.client_data = decoder;
-    if (setjmp(decoder->escape)) {
-        free(decoder);
-        return NULL;
-    }
-    jpeg_create_decompress(&decoder->library);
     decoder->count = count;
-    decoder->source.next_input_byte = bytes;
-    decoder->source.bytes_in_buffer = count;
-    decoder->source.init_source = do_nothing;
-    decoder->source.fill_input_buffer = append_end_marker;
-    decoder->source.skip_input_data = skip_input;
-    decoder->source.resync_to_restart = jpeg_resync_to_restart;
-    decoder->source.term_source = do_nothing;
-    decoder->library.src = &decoder->source;
-    return decoder;
+    decoder->reader.errors.error_exit = fail;
+    decoder->reader.errors.emit_message = warn;
+    decoder->reader.source.next_input_byte = bytes;
+    decoder->reader.source.bytes_in_buffer = count;
+    decoder->reader.source.fill_input_buffer = append_end_marker;
+    decoder->reader.source.skip_input_data = skip_input;
+    if (open_reader(&decoder->reader, decoder)) return decoder;
+    free(decoder);
+    return NULL;
 }
 
 void eidetic_jpeg_decoder_destroy(eidetic_jpeg_decoder *decoder) {
     if (!decoder) return;
-    if (!setjmp(decoder->escape)) jpeg_destroy_decompress(&decoder->library);
+    close_reader(&decoder->reader);
     free(decoder);
 }
 
 static eidetic_jpeg_status failure_status(const eidetic_jpeg_decoder *decoder) {
-    switch (decoder->errors.msg_code) {
+    switch (decoder->reader.errors.msg_code) {
     case JERR_OUT_OF_MEMORY:
         return EIDETIC_JPEG_OUT_OF_MEMORY;
     case JERR_BAD_PRECISION:
@@ -121,26 +98,21 @@ static eidetic_jpeg_status failure_status(const eidetic_jpeg_decoder *decoder) {
 }
 
 static void record_components(eidetic_jpeg_decoder *decoder) {
-    for (int i = 0; i < decoder->library.comps_in_scan; i++)
-        decoder->seen |= 1u << decoder->library.cur_comp_info[i]->component_index;
+    for (int i = 0; i < decoder->reader.library.comps_in_scan; i++)
+        decoder->seen |= 1u << decoder->reader.library.cur_comp_info[i]->component_index;
 }
 
 eidetic_jpeg_status eidetic_jpeg_read_header(eidetic_jpeg_decoder *decoder, unsigned scale) {
-    struct jpeg_decompress_struct *library = &decoder->library;
-    if (setjmp(decoder->escape)) return failure_status(decoder);
+    struct jpeg_decompress_struct *library = &decoder->reader.library;
+    if (setjmp(decoder->reader.escape)) return failure_status(decoder);
     jpeg_read_header(library, TRUE);
-    library->scale_num = scale;
-    library->scale_denom = 8;
-    int is_cmyk = library->jpeg_color_space == JCS_CMYK || library->jpeg_color_space == JCS_YCCK;
-    library->out_color_space = is_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
-    library->buffered_image = jpeg_has_multiple_scans(library);
-    jpeg_calc_output_dimensions(library);
+    configure(library, scale);
     return EIDETIC_JPEG_OK;
 }
 
 eidetic_jpeg_status eidetic_jpeg_consume_input(eidetic_jpeg_decoder *decoder, int *is_done) {
-    struct jpeg_decompress_struct *library = &decoder->library;
-    if (setjmp(decoder->escape)) return failure_status(decoder);
+    struct jpeg_decompress_struct *library = &decoder->reader.library;
+    if (setjmp(decoder->reader.escape)) return failure_status(decoder);
     if (!library->buffered_image) {
         *is_done = 1;
         return EIDETIC_JPEG_OK;
@@ -157,8 +129,8 @@ eidetic_jpeg_status eidetic_jpeg_consume_input(eidetic_jpeg_decoder *decoder, in
 }
 
 eidetic_jpeg_status eidetic_jpeg_start(eidetic_jpeg_decoder *decoder) {
-    struct jpeg_decompress_struct *library = &decoder->library;
-    if (setjmp(decoder->escape)) return failure_status(decoder);
+    struct jpeg_decompress_struct *library = &decoder->reader.library;
+    if (setjmp(decoder->reader.escape)) return failure_status(decoder);
     if (library->buffered_image) {
         jpeg_start_output(library, library->input_scan_number);
     } else {
@@ -170,9 +142,9 @@ eidetic_jpeg_status eidetic_jpeg_start(eidetic_jpeg_decoder *decoder) {
 
 eidetic_jpeg_status eidetic_jpeg_read_rows(
     eidetic_jpeg_decoder *decoder, uint8_t *rows, size_t bytes_per_row, unsigned count, unsigned *read) {
-    struct jpeg_decompress_struct *library = &decoder->library;
+    struct jpeg_decompress_struct *library = &decoder->reader.library;
     *read = 0;
-    if (setjmp(decoder->escape)) return failure_status(decoder);
+    if (setjmp(decoder->reader.escape)) return failure_status(decoder);
     while (*read < count && library->output_scanline < library->output_height) {
         JSAMPROW next[4];
         unsigned requested = count - *read < 4 ? count - *read : 4;
@@ -184,17 +156,12 @@ eidetic_jpeg_status eidetic_jpeg_read_rows(
     return *read ? EIDETIC_JPEG_OK : EIDETIC_JPEG_FAILED;
 }
 
-uint32_t eidetic_jpeg_stored_width(const eidetic_jpeg_decoder *decoder) { return decoder->library.image_width; }
-uint32_t eidetic_jpeg_stored_height(const eidetic_jpeg_decoder *decoder) { return decoder->library.image_height; }
-uint32_t eidetic_jpeg_output_width(const eidetic_jpeg_decoder *decoder) { return decoder->library.output_width; }
-uint32_t eidetic_jpeg_output_height(const eidetic_jpeg_decoder *decoder) { return decoder->library.output_height; }
-
-eidetic_jpeg_model eidetic_jpeg_output_model(const eidetic_jpeg_decoder *decoder) {
-    return decoder->library.out_color_space == JCS_CMYK ? EIDETIC_JPEG_CMYK : EIDETIC_JPEG_RGBA;
+eidetic_jpeg_info eidetic_jpeg_decoder_info(const eidetic_jpeg_decoder *decoder) {
+    return info_of(&decoder->reader.library);
 }
 
 int eidetic_jpeg_is_truncated(const eidetic_jpeg_decoder *decoder) {
-    const struct jpeg_decompress_struct *library = &decoder->library;
+    const struct jpeg_decompress_struct *library = &decoder->reader.library;
     if (!decoder->is_past_end) return 0;
     if (decoder->ended_within_block || decoder->seen != (1u << library->num_components) - 1) return 1;
     if (!library->progressive_mode || !library->coef_bits) return 0;
@@ -207,7 +174,7 @@ int eidetic_jpeg_is_truncated(const eidetic_jpeg_decoder *decoder) {
 int eidetic_jpeg_is_damaged(const eidetic_jpeg_decoder *decoder) { return decoder->is_damaged; }
 
 size_t eidetic_jpeg_offset(const eidetic_jpeg_decoder *decoder) {
-    return decoder->is_past_end ? decoder->count : decoder->count - decoder->source.bytes_in_buffer;
+    return decoder->is_past_end ? decoder->count : decoder->count - decoder->reader.source.bytes_in_buffer;
 }
 
 const char *eidetic_jpeg_message(const eidetic_jpeg_decoder *decoder) { return decoder->message; }

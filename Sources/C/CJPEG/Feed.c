@@ -1,18 +1,7 @@
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <jpeglib.h>
-// After jpeglib.h: its macros determine the numbers of the messages.
-#include <jerror.h>
-
-#include "CJPEG.h"
+#include "Reading.h"
 
 struct eidetic_jpeg_feed {
-    struct jpeg_decompress_struct library;
-    struct jpeg_error_mgr errors;
-    struct jpeg_source_mgr source;
-    jmp_buf escape;
+    reader reader;
     size_t consumed;       // bytes that the library has read
     size_t bytes_to_skip;  // bytes to skip_input in later input
     int has_header, has_started, is_in_pass;
@@ -20,10 +9,8 @@ struct eidetic_jpeg_feed {
 };
 
 static eidetic_jpeg_feed *feed_of(j_common_ptr library) { return library->client_data; }
-static void fail(j_common_ptr library) { longjmp(feed_of(library)->escape, 1); }
+static void fail(j_common_ptr library) { longjmp(feed_of(library)->reader.escape, 1); }
 static void ignore_warning(j_common_ptr library, int level) { (void)library, (void)level; }
-static void ignore_message(j_common_ptr library) { (void)library; }
-static void do_nothing(j_decompress_ptr library) { (void)library; }
 
 /// Suspends the library for lack of input: it restores its last resumable state.
 static boolean suspend(j_decompress_ptr library) {
@@ -43,28 +30,18 @@ static void skip_input(j_decompress_ptr library, long count) {
 eidetic_jpeg_feed *eidetic_jpeg_feed_create(void) {
     eidetic_jpeg_feed *feed = calloc(1, sizeof *feed);
     if (!feed) return NULL;
-    feed->library.err = jpeg_std_error(&feed->errors);
-    feed->errors.error_exit = fail;
-    feed->errors.emit_message = ignore_warning;
-    feed->errors.output_message = ignore_message;
-    feed->library.client_data = feed;
-    if (setjmp(feed->escape)) {
-        free(feed);
-        return NULL;
-    }
-    jpeg_create_decompress(&feed->library);
-    feed->source.init_source = do_nothing;
-    feed->source.fill_input_buffer = suspend;
-    feed->source.skip_input_data = skip_input;
-    feed->source.resync_to_restart = jpeg_resync_to_restart;
-    feed->source.term_source = do_nothing;
-    feed->library.src = &feed->source;
-    return feed;
+    feed->reader.errors.error_exit = fail;
+    feed->reader.errors.emit_message = ignore_warning;
+    feed->reader.source.fill_input_buffer = suspend;
+    feed->reader.source.skip_input_data = skip_input;
+    if (open_reader(&feed->reader, feed)) return feed;
+    free(feed);
+    return NULL;
 }
 
 void eidetic_jpeg_feed_destroy(eidetic_jpeg_feed *feed) {
     if (!feed) return;
-    if (!setjmp(feed->escape)) jpeg_destroy_decompress(&feed->library);
+    close_reader(&feed->reader);
     free(feed);
 }
 
@@ -72,31 +49,26 @@ void eidetic_jpeg_feed_set_input(eidetic_jpeg_feed *feed, const uint8_t *bytes, 
     size_t remaining = count > feed->consumed ? count - feed->consumed : 0;
     size_t skipped = feed->bytes_to_skip < remaining ? feed->bytes_to_skip : remaining;
     feed->bytes_to_skip -= skipped;
-    feed->source.next_input_byte = bytes + feed->consumed + skipped;
-    feed->source.bytes_in_buffer = remaining - skipped;
+    feed->reader.source.next_input_byte = bytes + feed->consumed + skipped;
+    feed->reader.source.bytes_in_buffer = remaining - skipped;
 }
 
 void eidetic_jpeg_feed_clear_input(eidetic_jpeg_feed *feed, size_t count) {
-    feed->consumed = count - feed->source.bytes_in_buffer;
-    feed->source.next_input_byte = NULL;
-    feed->source.bytes_in_buffer = 0;
+    feed->consumed = count - feed->reader.source.bytes_in_buffer;
+    feed->reader.source.next_input_byte = NULL;
+    feed->reader.source.bytes_in_buffer = 0;
 }
 
 size_t eidetic_jpeg_feed_consumed(const eidetic_jpeg_feed *feed) { return feed->consumed; }
 
 eidetic_jpeg_status eidetic_jpeg_feed_start(eidetic_jpeg_feed *feed, unsigned scale, int *is_done) {
-    struct jpeg_decompress_struct *library = &feed->library;
+    struct jpeg_decompress_struct *library = &feed->reader.library;
     *is_done = feed->has_started;
     if (feed->has_started) return EIDETIC_JPEG_OK;
-    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    if (setjmp(feed->reader.escape)) return EIDETIC_JPEG_FAILED;
     if (!feed->has_header) {
         if (jpeg_read_header(library, TRUE) == JPEG_SUSPENDED) return EIDETIC_JPEG_OK;
-        library->scale_num = scale;
-        library->scale_denom = 8;
-        int is_cmyk = library->jpeg_color_space == JCS_CMYK || library->jpeg_color_space == JCS_YCCK;
-        library->out_color_space = is_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
-        library->buffered_image = jpeg_has_multiple_scans(library);
-        jpeg_calc_output_dimensions(library);
+        configure(library, scale);
         feed->has_header = 1;
     }
     *is_done = feed->has_started = jpeg_start_decompress(library);
@@ -104,10 +76,10 @@ eidetic_jpeg_status eidetic_jpeg_feed_start(eidetic_jpeg_feed *feed, unsigned sc
 }
 
 eidetic_jpeg_status eidetic_jpeg_feed_consume_input(eidetic_jpeg_feed *feed, int *is_done) {
-    struct jpeg_decompress_struct *library = &feed->library;
+    struct jpeg_decompress_struct *library = &feed->reader.library;
     *is_done = 1;
     if (!library->buffered_image) return EIDETIC_JPEG_OK;
-    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    if (setjmp(feed->reader.escape)) return EIDETIC_JPEG_FAILED;
     int state = jpeg_consume_input(library);
     if (library->input_scan_number > EIDETIC_JPEG_MAXIMUM_SCANS) return EIDETIC_JPEG_TOO_MANY_SCANS;
     *is_done = state == JPEG_SUSPENDED || state == JPEG_REACHED_EOI;
@@ -121,9 +93,9 @@ static int last_complete_scan(struct jpeg_decompress_struct *library) {
 }
 
 eidetic_jpeg_status eidetic_jpeg_feed_start_pass(eidetic_jpeg_feed *feed) {
-    struct jpeg_decompress_struct *library = &feed->library;
+    struct jpeg_decompress_struct *library = &feed->reader.library;
     if (!library->buffered_image) return EIDETIC_JPEG_OK;
-    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    if (setjmp(feed->reader.escape)) return EIDETIC_JPEG_FAILED;
     if (feed->is_in_pass) {
         // Rows of the first scan are read as they arrive, in one pass. That pass cannot end before the scan is
         // complete.
@@ -140,9 +112,9 @@ eidetic_jpeg_status eidetic_jpeg_feed_start_pass(eidetic_jpeg_feed *feed) {
 
 eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
     eidetic_jpeg_feed *feed, uint8_t *pixels, size_t bytes_per_row, unsigned count, unsigned *read) {
-    struct jpeg_decompress_struct *library = &feed->library;
+    struct jpeg_decompress_struct *library = &feed->reader.library;
     *read = 0;
-    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    if (setjmp(feed->reader.escape)) return EIDETIC_JPEG_FAILED;
     while (*read < count && library->output_scanline < library->output_height) {
         JSAMPROW row = pixels + library->output_scanline * bytes_per_row;
         if (!jpeg_read_scanlines(library, &row, 1)) break;
@@ -154,20 +126,15 @@ eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
 int eidetic_jpeg_feed_is_later_pass(const eidetic_jpeg_feed *feed) { return feed->has_ended_pass; }
 
 unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed) {
-    const struct jpeg_decompress_struct *library = &feed->library;
+    const struct jpeg_decompress_struct *library = &feed->reader.library;
     return eidetic_jpeg_feed_is_later_pass(feed) ? library->output_height : library->output_scanline;
 }
 
 int eidetic_jpeg_feed_is_complete(eidetic_jpeg_feed *feed) {
-    struct jpeg_decompress_struct *library = &feed->library;
+    struct jpeg_decompress_struct *library = &feed->reader.library;
     if (library->output_scanline < library->output_height) return 0;
     return !library->buffered_image
         || (jpeg_input_complete(library) && library->output_scan_number == library->input_scan_number);
 }
 
-uint32_t eidetic_jpeg_feed_width(const eidetic_jpeg_feed *feed) { return feed->library.output_width; }
-uint32_t eidetic_jpeg_feed_height(const eidetic_jpeg_feed *feed) { return feed->library.output_height; }
-
-eidetic_jpeg_model eidetic_jpeg_feed_model(const eidetic_jpeg_feed *feed) {
-    return feed->library.out_color_space == JCS_CMYK ? EIDETIC_JPEG_CMYK : EIDETIC_JPEG_RGBA;
-}
+eidetic_jpeg_info eidetic_jpeg_feed_info(const eidetic_jpeg_feed *feed) { return info_of(&feed->reader.library); }

@@ -182,45 +182,44 @@ bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome 
     return true;
 }
 
-bool eidetic_jxl_read(
-    eidetic_jxl *jxl, bool is_deep, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
+static bool fail_pixels(eidetic_codec_outcome *outcome) {
+    return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
+}
+
+static bool set_buffer(
+    eidetic_jxl *jxl, bool is_deep, uint8_t *pixels, size_t count, eidetic_codec_outcome *outcome) {
     const JxlPixelFormat *target = is_deep ? &deep_format : &format;
     size_t required = 0;
-    *has_pixels = false;
-    if (!run(jxl, JXL_DEC_NEED_IMAGE_OUT_BUFFER, outcome) ||
-        lib.JxlDecoderImageOutBufferSize(jxl->decoder, target, &required) != JXL_DEC_SUCCESS || required > count ||
-        lib.JxlDecoderSetImageOutBuffer(jxl->decoder, target, pixels, count) != JXL_DEC_SUCCESS) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
-    }
+    return run(jxl, JXL_DEC_NEED_IMAGE_OUT_BUFFER, outcome) &&
+        ((lib.JxlDecoderImageOutBufferSize(jxl->decoder, target, &required) == JXL_DEC_SUCCESS && required <= count &&
+             lib.JxlDecoderSetImageOutBuffer(jxl->decoder, target, pixels, count) == JXL_DEC_SUCCESS) ||
+            fail_pixels(outcome));
+}
+
+// Decodes the pixels; if the bytes end before them, as the status `ended` says, keeps those that are there.
+static bool read_pixels(
+    eidetic_jxl *jxl, eidetic_codec_status ended, bool *has_pixels, eidetic_codec_outcome *outcome) {
     *has_pixels = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
     if (*has_pixels) return true;
-    if (outcome->status == EIDETIC_CODEC_TRUNCATED) {
-        *has_pixels = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
-    }
-    return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
+    if (outcome->status == ended) *has_pixels = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
+    return fail_pixels(outcome);
+}
+
+bool eidetic_jxl_read(
+    eidetic_jxl *jxl, bool is_deep, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
+    *has_pixels = false;
+    if (!set_buffer(jxl, is_deep, pixels, count, outcome)) return fail_pixels(outcome);
+    return read_pixels(jxl, EIDETIC_CODEC_TRUNCATED, has_pixels, outcome);
 }
 
 bool eidetic_jxl_continue(
     eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
-    size_t required = 0;
     *has_pixels = false;
     if (!jxl->has_frame && !run(jxl, JXL_DEC_FRAME, outcome)) return false;
     jxl->has_frame = true;
-    if (!jxl->has_buffer) {
-        if (!run(jxl, JXL_DEC_NEED_IMAGE_OUT_BUFFER, outcome)) return false;
-        if (lib.JxlDecoderImageOutBufferSize(jxl->decoder, &format, &required) != JXL_DEC_SUCCESS ||
-            required > count ||
-            lib.JxlDecoderSetImageOutBuffer(jxl->decoder, &format, pixels, count) != JXL_DEC_SUCCESS) {
-            return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
-        }
-        jxl->has_buffer = true;
-    }
-    *has_pixels = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
-    if (*has_pixels) return true;
-    if (outcome->status == EIDETIC_CODEC_NEEDS_MORE) {
-        *has_pixels = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
-    }
-    return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
+    if (!jxl->has_buffer && !set_buffer(jxl, false, pixels, count, outcome)) return false;
+    jxl->has_buffer = true;
+    return read_pixels(jxl, EIDETIC_CODEC_NEEDS_MORE, has_pixels, outcome);
 }
 
 static bool is_srgb(eidetic_jxl *jxl) {

@@ -75,8 +75,6 @@ int eidetic_limit_processor_time(int32_t process, int64_t seconds) {
     return set_soft_limit(process, RLIMIT_CPU, (rlim_t)(used.tv_sec + 1 + seconds));
 }
 
-int eidetic_lower_process(int32_t process, int level) { return setpriority(PRIO_PROCESS, (id_t)process, level); }
-
 /// Returns whether the limit on the sizes of files, which holds for shared memory too, allows a size.
 ///
 /// Beyond it the kernel ends a process that does not handle SIGXFSZ.

@@ -93,20 +93,21 @@ static void read_current_state(struct eidetic_route *route) {
     freeifaddrs(first);
 }
 
-int eidetic_open_route_socket(void) {
-    int number = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+int eidetic_open_netlink(int protocol, unsigned groups) {
+    int number = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (number < 0) return -1;
-    struct sockaddr_nl address;
-    memset(&address, 0, sizeof address);
-    address.nl_family = AF_NETLINK;
-    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE;
-    if (bind(number, (struct sockaddr *)&address, sizeof address) < 0) {
-        int error = errno;
-        close(number);
-        errno = error;
-        return -1;
-    }
-    return number;
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    if (bind(number, (struct sockaddr *)&address, sizeof address) == 0) return number;
+    int error = errno;
+    close(number);
+    errno = error;
+    return -1;
+}
+
+int eidetic_open_route_socket(void) {
+    return eidetic_open_netlink(
+        NETLINK_ROUTE,
+        RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE);
 }
 
 struct eidetic_route *eidetic_route_open(void) {

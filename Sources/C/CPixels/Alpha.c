@@ -1,22 +1,8 @@
 #include "CPixels.h"
-#include "Clones.h"
-#include <string.h>
-
-/// Returns v / 255, rounded to nearest, for v up to 65,535.
-EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
+#include "Kernels.h"
 
 EIDETIC_CLONES void eidetic_pixels_premultiply(eidetic_pixels_source source, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) {
-            uint32_t alpha = from[4 * x + 3];
-            to[4 * x] = divide_by_255(from[4 * x] * alpha);
-            to[4 * x + 1] = divide_by_255(from[4 * x + 1] * alpha);
-            to[4 * x + 2] = divide_by_255(from[4 * x + 2] * alpha);
-            to[4 * x + 3] = alpha;
-        }
-    }
+    map_pixels(source, target, premultiply_pixel);
 }
 
 EIDETIC_INLINE uint8_t multiply_clamped(uint32_t value, float factor) {
@@ -24,33 +10,25 @@ EIDETIC_INLINE uint8_t multiply_clamped(uint32_t value, float factor) {
     return v > 255 ? 255 : (uint8_t)v;
 }
 
+EIDETIC_INLINE void unpremultiply_pixel(const uint8_t *from, uint8_t *to) {
+    uint32_t alpha = from[3];
+    float factor = alpha ? 255.0f / alpha : 0;
+    for (int channel = 0; channel < 3; channel++) to[channel] = multiply_clamped(from[channel], factor);
+    to[3] = alpha;
+}
+
 EIDETIC_CLONES void eidetic_pixels_unpremultiply(eidetic_pixels_source source, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) {
-            uint32_t alpha = from[4 * x + 3];
-            float factor = alpha ? 255.0f / alpha : 0;
-            to[4 * x] = multiply_clamped(from[4 * x], factor);
-            to[4 * x + 1] = multiply_clamped(from[4 * x + 1], factor);
-            to[4 * x + 2] = multiply_clamped(from[4 * x + 2], factor);
-            to[4 * x + 3] = alpha;
-        }
-    }
+    map_pixels(source, target, unpremultiply_pixel);
+}
+
+EIDETIC_INLINE void convert_cmyk_pixel(const uint8_t *from, uint8_t *to) {
+    uint32_t light = 255u - from[3];
+    for (int channel = 0; channel < 3; channel++) to[channel] = divide_by_255((255u - from[channel]) * light);
+    to[3] = 255;
 }
 
 EIDETIC_CLONES void eidetic_pixels_cmyk_to_rgb(eidetic_pixels_source source, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) {
-            uint32_t light = 255u - from[4 * x + 3];
-            to[4 * x] = divide_by_255((255u - from[4 * x]) * light);
-            to[4 * x + 1] = divide_by_255((255u - from[4 * x + 1]) * light);
-            to[4 * x + 2] = divide_by_255((255u - from[4 * x + 2]) * light);
-            to[4 * x + 3] = 255;
-        }
-    }
+    map_pixels(source, target, convert_cmyk_pixel);
 }
 
 EIDETIC_CLONES void eidetic_pixels_invert(uint8_t *bytes, size_t count) {
@@ -65,12 +43,10 @@ EIDETIC_CLONES void eidetic_pixels_copy_red_to_alpha(const uint8_t *source, uint
     for (size_t i = 0; i < count; i++) target[4 * i + 3] = source[4 * i];
 }
 
+EIDETIC_INLINE void copy_alpha_of_pixel(const uint8_t *from, uint8_t *to) { to[3] = from[3]; }
+
 EIDETIC_CLONES void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) to[4 * x + 3] = from[4 * x + 3];
-    }
+    map_pixels(source, target, copy_alpha_of_pixel);
 }
 
 EIDETIC_CLONES void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
@@ -82,9 +58,7 @@ EIDETIC_CLONES void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source,
 }
 
 EIDETIC_CLONES void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count) {
-    for (uint8_t *pixel = pixels; count > 0; count--, pixel += 4) {
-        for (int i = 0; i < 3; i++) pixel[i] = pixel[i] < pixel[3] ? pixel[i] : pixel[3];
-    }
+    clamp_pixels_to_alpha(pixels, count);
 }
 
 EIDETIC_INLINE void swap_red_blue(const uint8_t *source, size_t count, size_t stride, int has_alpha, uint8_t *target) {
@@ -117,16 +91,6 @@ EIDETIC_CLONES int eidetic_pixels_are_grey(eidetic_pixels_source source) {
             differences |= (row[4 * x] ^ row[4 * x + 1]) | (row[4 * x] ^ row[4 * x + 2]);
         }
         if (differences) return 0;
-    }
-    return 1;
-}
-
-EIDETIC_CLONES int eidetic_pixels_are_opaque(eidetic_pixels_source source) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *row = source.pixels + y * source.stride;
-        uint8_t bits_of_all = 255;
-        for (size_t x = 0; x < source.width; x++) bits_of_all &= row[4 * x + 3];
-        if (bits_of_all != 255) return 0;
     }
     return 1;
 }

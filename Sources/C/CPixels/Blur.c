@@ -1,21 +1,5 @@
-#include <string.h>
-
 #include "CPixels.h"
-#include "Clones.h"
-
-typedef uint32_t lanes __attribute__((vector_size(16)));
-typedef uint8_t bytes4 __attribute__((vector_size(4)));
-
-EIDETIC_INLINE lanes load(const uint8_t *pixel) {
-    bytes4 value;
-    memcpy(&value, pixel, 4);
-    return __builtin_convertvector(value, lanes);
-}
-
-EIDETIC_INLINE void store(uint8_t *pixel, lanes value) {
-    bytes4 narrow = __builtin_convertvector(value >> 24, bytes4);
-    memcpy(pixel, &narrow, 4);
-}
+#include "Kernels.h"
 
 EIDETIC_INLINE size_t clamped(ptrdiff_t index, size_t count) {
     return index < 0 ? 0 : (size_t)index >= count ? count - 1 : (size_t)index;
@@ -32,7 +16,7 @@ EIDETIC_INLINE void blur_line(
     for (size_t row = 0; row < rows; row++) {
         const uint8_t *line = from + row * from_stride;
         sum[row] = (lanes){0, 0, 0, 0};
-        for (ptrdiff_t i = -radius; i <= radius; i++) sum[row] += load(line + 4 * clamped(i, width));
+        for (ptrdiff_t i = -radius; i <= radius; i++) sum[row] += load_lanes(line + 4 * clamped(i, width));
     }
     const lanes half = (lanes){1 << 23, 1 << 23, 1 << 23, 1 << 23};
     const ptrdiff_t last = (ptrdiff_t)width - 1;
@@ -41,9 +25,10 @@ EIDETIC_INLINE void blur_line(
         size_t leaving = 4 * clamped(x - radius, width);
         for (size_t row = 0; row < rows; row++) {
             const uint8_t *line = from + row * from_stride;
-            lanes next = load(line + right);
-            store(to + row * to_stride + 4 * x, sum[row] * box.whole + (load(line + left) + next) * box.part + half);
-            sum[row] += next - load(line + leaving);
+            lanes next = load_lanes(line + right);
+            lanes blurred = sum[row] * box.whole + (load_lanes(line + left) + next) * box.part + half;
+            store_lanes(to + row * to_stride + 4 * x, blurred >> 24);
+            sum[row] += next - load_lanes(line + leaving);
         }
     }
 }

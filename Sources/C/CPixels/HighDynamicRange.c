@@ -51,31 +51,29 @@ EIDETIC_INLINE void map_pixel(const eidetic_hdr *map, const float *stored, uint8
     for (int i = 0; i < 3; i++) out[i] = encode(map->encoding, shown[i]);
 }
 
-EIDETIC_CLONES void eidetic_hdr_map_8(
-    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
+EIDETIC_INLINE void map_pixels(
+    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target, uint32_t maximum) {
     for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
+        const uint8_t *row = source.pixels + y * source.stride;
+        const uint16_t *deep_row = (const void *)row;
         uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++, from += 4, to += 4) {
+        for (size_t x = 0; x < source.width; x++, to += 4) {
+            uint32_t from[4];
+            for (int i = 0; i < 4; i++) from[i] = maximum == 255 ? row[4 * x + i] : deep_row[4 * x + i];
             float stored[3];
-            for (int i = 0; i < 3; i++) stored[i] = map->light[(from[i] * 4095 + 127) / 255];
-            uint8_t alpha = from[3];
+            for (int i = 0; i < 3; i++) stored[i] = map->light[(from[i] * 4095 + maximum / 2) / maximum];
             map_pixel(map, stored, to);
-            to[3] = alpha;
+            to[3] = (uint8_t)((from[3] * 255 + maximum / 2) / maximum);
         }
     }
 }
 
+EIDETIC_CLONES void eidetic_hdr_map_8(
+    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
+    map_pixels(source, map, target, 255);
+}
+
 EIDETIC_CLONES void eidetic_hdr_map_16(
     eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint16_t *from = (const void *)(source.pixels + y * source.stride);
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++, from += 4, to += 4) {
-            float stored[3];
-            for (int i = 0; i < 3; i++) stored[i] = map->light[((uint32_t)from[i] * 4095 + 32767) / 65535];
-            map_pixel(map, stored, to);
-            to[3] = (uint8_t)(((uint32_t)from[3] * 255 + 32767) / 65535);
-        }
-    }
+    map_pixels(source, map, target, 65535);
 }

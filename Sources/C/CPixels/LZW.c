@@ -58,28 +58,28 @@ static size_t copy(uint8_t *target, size_t offset, size_t capacity, size_t start
 
 /// The state of a decompression between two codes.
 struct eidetic_lzw {
-    struct strings strings;
-    size_t consumed, remaining;
-    uint64_t buffer;
-    int available, code_size, width, next, has_previous;
+    struct bits bits;  // its pointers are set by each call
+    size_t consumed;
+    int code_size, width, next, has_previous;
     size_t offset, previous_start, previous_length;
+    struct strings strings;
 };
 
+/// Leaves the table of strings as it is.
 static void initialize(eidetic_lzw *lzw, int code_size) {
-    lzw->consumed = lzw->remaining = 0;
-    lzw->buffer = 0;
-    lzw->available = lzw->has_previous = 0;
+    memset(lzw, 0, offsetof(eidetic_lzw, strings));
     lzw->code_size = code_size;
     lzw->width = code_size + 1;
     lzw->next = (1 << code_size) + 2;
-    lzw->offset = lzw->previous_start = lzw->previous_length = 0;
 }
 
 eidetic_lzw_status eidetic_lzw_continue(
     eidetic_lzw *lzw, const uint8_t *source, size_t count, uint8_t *target, size_t capacity, size_t *written) {
     // Local copies, so that the compiler keeps them in registers.
     struct strings *strings = &lzw->strings;
-    struct bits bits = {source + lzw->consumed, source + count, lzw->remaining, lzw->buffer, lzw->available};
+    struct bits bits = lzw->bits;
+    bits.next = source + lzw->consumed;
+    bits.end = source + count;
     const int clear = 1 << lzw->code_size, end = clear + 1;
     int width = lzw->width, next = lzw->next, has_previous = lzw->has_previous;
     size_t offset = lzw->offset, previous_start = lzw->previous_start, previous_length = lzw->previous_length;
@@ -121,7 +121,7 @@ eidetic_lzw_status eidetic_lzw_continue(
         if (next + 1 > (1 << width) && width < 12) width++;
     }
     lzw->consumed = (size_t)(bits.next - source);
-    lzw->remaining = bits.remaining, lzw->buffer = bits.buffer, lzw->available = bits.available;
+    lzw->bits = bits;
     lzw->width = width, lzw->next = next, lzw->has_previous = has_previous;
     lzw->previous_start = previous_start, lzw->previous_length = previous_length;
     *written = lzw->offset = offset;

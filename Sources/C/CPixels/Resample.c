@@ -1,7 +1,5 @@
-#include <string.h>
-
 #include "CPixels.h"
-#include "Clones.h"
+#include "Kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -9,21 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-typedef int32_t lanes __attribute__((vector_size(16)));
-typedef uint8_t bytes4 __attribute__((vector_size(4)));
-
-/// Returns v / 255, rounded to nearest, for v up to 65,535.
-EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
-
-EIDETIC_INLINE void premultiply_row(const uint8_t *from, uint8_t *to, size_t width) {
-    for (size_t x = 0; x < width; x++) {
-        uint32_t alpha = from[4 * x + 3];
-        to[4 * x] = divide_by_255(from[4 * x] * alpha);
-        to[4 * x + 1] = divide_by_255(from[4 * x + 1] * alpha);
-        to[4 * x + 2] = divide_by_255(from[4 * x + 2] * alpha);
-        to[4 * x + 3] = alpha;
-    }
-}
+typedef int32_t sums4 __attribute__((vector_size(16)));
 
 EIDETIC_INLINE void add_row(const uint8_t *row, uint16_t *sums, size_t count, int is_first) {
     if (is_first)
@@ -86,7 +70,7 @@ EIDETIC_INLINE __m128i add_taps(__m128i sum, const uint8_t *from, const int16_t 
     return count < 3 ? sum : _mm_add_epi32(sum, _mm_madd_epi16(second, _mm_shuffle_epi32(factors, 0x55)));
 }
 
-EIDETIC_INLINE lanes weighted_sum(const uint8_t *from, const int16_t *weights, size_t taps) {
+EIDETIC_INLINE sums4 weighted_sum(const uint8_t *from, const int16_t *weights, size_t taps) {
     __m128i sum = _mm_set1_epi32(128);
     size_t tap = 0;
     for (; tap + 4 <= taps; tap += 4) sum = add_taps(sum, from + 4 * tap, weights + tap, 4);
@@ -95,23 +79,19 @@ EIDETIC_INLINE lanes weighted_sum(const uint8_t *from, const int16_t *weights, s
     case 2: sum = add_taps(sum, from + 4 * tap, weights + tap, 2); break;
     case 1: sum = add_taps(sum, from + 4 * tap, weights + tap, 1); break;
     }
-    return (lanes)sum;
+    return (sums4)sum;
 }
 #else
-EIDETIC_INLINE lanes weighted_sum(const uint8_t *from, const int16_t *weights, size_t taps) {
-    lanes sum = {128, 128, 128, 128};
-    for (size_t tap = 0; tap < taps; tap++) {
-        bytes4 pixel;
-        memcpy(&pixel, from + 4 * tap, 4);
-        sum += __builtin_convertvector(pixel, lanes) * (int32_t)weights[tap];
-    }
+EIDETIC_INLINE sums4 weighted_sum(const uint8_t *from, const int16_t *weights, size_t taps) {
+    sums4 sum = {128, 128, 128, 128};
+    for (size_t tap = 0; tap < taps; tap++) sum += (sums4)load_lanes(from + 4 * tap) * (int32_t)weights[tap];
     return sum;
 }
 #endif
 
 EIDETIC_INLINE void filter_row(const uint8_t *row, eidetic_filter filter, size_t target_width, int16_t *target) {
     for (size_t x = 0; x < target_width; x++) {
-        lanes sum = weighted_sum(row + 4 * (size_t)filter.first[x], filter.weights + x * filter.taps, filter.taps);
+        sums4 sum = weighted_sum(row + 4 * (size_t)filter.first[x], filter.weights + x * filter.taps, filter.taps);
         for (int channel = 0; channel < 4; channel++) target[4 * x + channel] = (int16_t)(sum[channel] >> 8);
     }
 }
@@ -221,7 +201,7 @@ EIDETIC_CLONES void eidetic_pixels_filter_rows(
     for (; y < source.height; y++) {
         const uint8_t *row = source.pixels + y * source.stride;
         if (premultiply) {
-            premultiply_row(row, scratch, source.width);
+            for (size_t x = 0; x < source.width; x++) premultiply_pixel(row + 4 * x, scratch + 4 * x);
             row = scratch;
         }
         filter_row(row, filter, target_width, target + 4 * y * target_width);
@@ -243,12 +223,6 @@ EIDETIC_INLINE void filter_block(
     }
 }
 
-EIDETIC_INLINE void clamp_to_alpha(uint8_t *row, size_t width) {
-    for (size_t x = 0; x < width; x++)
-        for (int channel = 0; channel < 3; channel++)
-            if (row[4 * x + channel] > row[4 * x + 3]) row[4 * x + channel] = row[4 * x + 3];
-}
-
 EIDETIC_CLONES void eidetic_pixels_filter_columns(
     const int16_t *source, size_t first_row, size_t width, eidetic_filter filter, size_t target_height, int has_alpha,
     eidetic_pixels_target target) {
@@ -260,6 +234,6 @@ EIDETIC_CLONES void eidetic_pixels_filter_columns(
         for (; i + BLOCK <= 4 * width; i += BLOCK)
             filter_block(rows + i, 4 * width, weights, filter.taps, BLOCK, row + i);
         if (i < 4 * width) filter_block(rows + i, 4 * width, weights, filter.taps, 4 * width - i, row + i);
-        if (has_alpha) clamp_to_alpha(row, width);
+        if (has_alpha) clamp_pixels_to_alpha(row, width);
     }
 }

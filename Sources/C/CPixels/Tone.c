@@ -1,8 +1,5 @@
 #include "CPixels.h"
-#include "Clones.h"
-
-/// Returns v / 255, rounded to nearest, for v up to 65,535.
-EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
+#include "Kernels.h"
 
 EIDETIC_CLONES void eidetic_pixels_tint(
     eidetic_pixels_source source, eidetic_pixels_target target, const uint8_t colour[4]) {
@@ -20,16 +17,14 @@ EIDETIC_CLONES void eidetic_pixels_tint(
     }
 }
 
+EIDETIC_INLINE void desaturate_pixel(const uint8_t *from, uint8_t *to) {
+    uint32_t luma = (from[0] * 19595u + from[1] * 38470u + from[2] * 7471u + 0x8000u) >> 16;
+    to[0] = to[1] = to[2] = luma;
+    to[3] = from[3];
+}
+
 EIDETIC_CLONES void eidetic_pixels_desaturate(eidetic_pixels_source source, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) {
-            uint32_t luma = (from[4 * x] * 19595u + from[4 * x + 1] * 38470u + from[4 * x + 2] * 7471u + 0x8000u) >> 16;
-            to[4 * x] = to[4 * x + 1] = to[4 * x + 2] = luma;
-            to[4 * x + 3] = from[4 * x + 3];
-        }
-    }
+    map_pixels(source, target, desaturate_pixel);
 }
 
 EIDETIC_CLONES void eidetic_pixels_flatten(

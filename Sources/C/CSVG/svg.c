@@ -2,7 +2,6 @@
 
 #ifdef TRAIT_SVG
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <CPixels.h>
@@ -48,10 +47,6 @@ unsigned eidetic_svg_version(void) {
     return *lib.rsvg_major_version * 1000000 + *lib.rsvg_minor_version * 1000 + *lib.rsvg_micro_version;
 }
 
-struct eidetic_svg {
-    void *handle;
-};
-
 static bool fail(g_error *error, eidetic_codec_outcome *outcome) {
     eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", error ? error->message : "the document cannot be drawn");
     if (error) lib.g_error_free(error);
@@ -79,9 +74,9 @@ static void find_size(eidetic_svg *svg, double *width, double *height) {
     rsvg_length svg_width = {0}, svg_height = {0};
     rsvg_rectangle box = {0};
     lib.rsvg_handle_get_intrinsic_dimensions(
-        svg->handle, &has_width, &svg_width, &has_height, &svg_height, &has_box, &box);
+        svg, &has_width, &svg_width, &has_height, &svg_height, &has_box, &box);
     double library_width = 0, library_height = 0;
-    lib.rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, &library_width, &library_height);
+    lib.rsvg_handle_get_intrinsic_size_in_pixels(svg, &library_width, &library_height);
     bool has_ratio = has_box && box.width > 0 && box.height > 0;
     *width = has_width ? in_pixels(&svg_width, library_width) : 0;
     *height = has_height ? in_pixels(&svg_height, library_height) : 0;
@@ -92,30 +87,23 @@ static void find_size(eidetic_svg *svg, double *width, double *height) {
     if (*height <= 0) *height = 150;
 }
 
+// The document is the handle of librsvg itself.
 eidetic_svg *eidetic_svg_open(
     const void *bytes, size_t count, double *width, double *height, eidetic_codec_outcome *outcome) {
     if (!eidetic_codec_ensure_loaded(&library, load, outcome)) return NULL;
-    eidetic_svg *svg = calloc(1, sizeof *svg);
-    if (!svg) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a document");
-        return NULL;
-    }
     g_error *error = NULL;
-    svg->handle = lib.rsvg_handle_new_from_data(bytes, count, &error);
-    if (!svg->handle) {
+    eidetic_svg *svg = lib.rsvg_handle_new_from_data(bytes, count, &error);
+    if (!svg) {
         fail(error, outcome);
-        eidetic_svg_close(svg);
         return NULL;
     }
-    lib.rsvg_handle_set_dpi(svg->handle, 96);
+    lib.rsvg_handle_set_dpi(svg, 96);
     find_size(svg, width, height);
     return svg;
 }
 
 void eidetic_svg_close(eidetic_svg *svg) {
-    if (!svg) return;
-    if (svg->handle) lib.g_object_unref(svg->handle);
-    free(svg);
+    if (svg) lib.g_object_unref(svg);
 }
 
 bool eidetic_svg_draw(
@@ -132,8 +120,8 @@ bool eidetic_svg_draw(
     rsvg_rectangle viewport = {0, 0, width, height};
     g_error *error = NULL;
     bool is_drawn = lib.cairo_status(cairo) == 0 &&
-        (!background || lib.rsvg_handle_render_document(background->handle, cairo, &viewport, &error)) &&
-        lib.rsvg_handle_render_document(svg->handle, cairo, &viewport, &error);
+        (!background || lib.rsvg_handle_render_document(background, cairo, &viewport, &error)) &&
+        lib.rsvg_handle_render_document(svg, cairo, &viewport, &error);
     if (!is_drawn) fail(error, outcome);
     lib.cairo_destroy(cairo);
     lib.cairo_surface_flush(surface);

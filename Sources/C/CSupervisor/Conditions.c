@@ -1,32 +1,19 @@
 #include "CSupervisor.h"
 
+#include <CNetwork.h>
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /// The group of the kernel's own reports of devices; the other one carries those of udev.
 enum { KERNEL_EVENTS = 1 };
 
-static int open_reports(int protocol, unsigned groups) {
-    int number = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-    if (number < 0) return -1;
-    struct sockaddr_nl address;
-    memset(&address, 0, sizeof address);
-    address.nl_family = AF_NETLINK;
-    address.nl_groups = groups;
-    if (bind(number, (struct sockaddr *)&address, sizeof address) == 0) return number;
-    close(number);
-    return -1;
-}
-
 int eidetic_open_route_reports(void) {
-    return open_reports(NETLINK_ROUTE, RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
+    return eidetic_open_netlink(NETLINK_ROUTE, RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
 }
 
-int eidetic_open_device_reports(void) { return open_reports(NETLINK_KOBJECT_UEVENT, KERNEL_EVENTS); }
+int eidetic_open_device_reports(void) { return eidetic_open_netlink(NETLINK_KOBJECT_UEVENT, KERNEL_EVENTS); }
 
 int eidetic_drain_reports(int descriptor) {
     char byte;

@@ -143,8 +143,6 @@ int eidetic_is_subreaper(void) {
     return prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0) == 0 && is_subreaper;
 }
 
-int eidetic_set_priority(int identifier, int priority) { return setpriority(PRIO_PROCESS, (id_t)identifier, priority); }
-
 void eidetic_raise_file_limit(void) {
     struct rlimit limit;
     if (is_file_limit_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -43,9 +43,9 @@ struct PairCount: Sendable {
         Thread.start(name: "pairs") {
             // The first pairs allocate what is kept.
             run(1_000)
-            let before = resources
+            let before = ProcessResources.current
             run(count)
-            let after = resources
+            let after = ProcessResources.current
             printLine("pairs \(count) descriptors \(after.descriptors - before.descriptors)")
             printLine("kilobytes \(after.kilobytes - before.kilobytes)")
         }
@@ -53,14 +53,5 @@ struct PairCount: Sendable {
 
     private func run(_ count: Int) {
         for _ in 0..<count { application.endBackgroundTask(application.beginBackgroundTask(withName: "pair") {}) }
-    }
-
-    /// The number of open files, and the memory that only this process has written.
-    private var resources: (descriptors: Int, kilobytes: Int) {
-        let files = FileSystem()
-        let names = (try? files.entryNames(in: "/proc/self/fd").count) ?? 0
-        let text = String(decoding: (try? files.contents(of: "/proc/self/smaps_rollup")) ?? [], as: UTF8.self)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
-        return (names, line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
     }
 }

@@ -20,7 +20,7 @@ extension Scenes {
         await stage.present()
         await stage.wait(for: "the first screen") { grid.cells.pendingCount == 0 && grid.visibleCells.count >= 30 }
         try await grid.checkScreen()
-        MainThreadWatch.start()
+        MainThreadWatch.begin()
         let initialMemory = residentMemory()
         try await scrollThrough(grid, on: stage)
         try await jumpToMiddle(of: grid, origin: origin, on: stage)

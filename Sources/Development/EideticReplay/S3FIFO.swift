@@ -75,20 +75,15 @@ package struct S3FIFO: EvictionPolicy {
     }
 
     private mutating func append(_ slot: Int) {
-        let node = nodes[slot]
-        if node.isMain {
-            links.prepend(slot, cost: node.cost, to: &main)
-        } else {
-            links.prepend(slot, cost: node.cost, to: &small)
-        }
+        updateQueue(of: slot) { links, queue, cost in links.prepend(slot, cost: cost, to: &queue) }
     }
 
     private mutating func unlink(_ slot: Int) {
+        updateQueue(of: slot) { links, queue, cost in links.remove(slot, cost: cost, from: &queue) }
+    }
+
+    private mutating func updateQueue(of slot: Int, by change: (inout SlotLinks, inout SlotLinks.List, Int) -> Void) {
         let node = nodes[slot]
-        if node.isMain {
-            links.remove(slot, cost: node.cost, from: &main)
-        } else {
-            links.remove(slot, cost: node.cost, from: &small)
-        }
+        if node.isMain { change(&links, &main, node.cost) } else { change(&links, &small, node.cost) }
     }
 }

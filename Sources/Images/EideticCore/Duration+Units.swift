@@ -10,6 +10,12 @@ extension Duration {
     /// The duration in milliseconds, with fractions.
     package var inMilliseconds: Double { Double(inNanoseconds) / 1e6 }
 
+    /// The duration with one decimal, as in `12.3 ms`.
+    package var millisecondText: String {
+        let tenths = Int((inMilliseconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+
     /// The duration in seconds, with fractions.
     package var inSeconds: Double { Double(inNanoseconds) / 1e9 }
 }

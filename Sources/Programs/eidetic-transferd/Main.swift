@@ -28,9 +28,7 @@ enum Main {
     )
     private static let certificates = TypedOption<String>(
         "certificates",
-        placeholder: "FILE",
-        help: "trust the certificates in this file (PEM) instead of the system's",
-        completion: .files
+        help: "trust the certificates in this file (PEM) instead of the system's"
     )
     private static let proxy = TypedOption<Downloader.Proxy>(
         "proxy",

@@ -27,8 +27,7 @@ enum Program {
         operands: Operands(
             synopsis: "[COMMAND…]",
             help: "the command, such as \"cache list\"",
-            count: 0...2,
-            completion: .nothing
+            count: 0...2
         ),
         run: { arguments in
             CommandRunner.perform(arguments.operands + ["--help"], root: root, isFull: true)

@@ -108,16 +108,16 @@ enum SupervisorOptions {
         help: "set a limit: \(Limit.setters.map(\.name).joined(separator: ", ")); can be repeated",
         parse: { Limit($0) }
     )
-    private static let processorShare = number(
+    private static let processorShare = TypedOption<Int>(
         "processor-share",
         placeholder: "PERCENT",
-        through: 100_000,
+        in: 1...100_000,
         help: "share of one processor that an application may use in the background (default: 80)"
     )
-    private static let messageRate = number(
+    private static let messageRate = TypedOption<Int>(
         "message-rate",
         placeholder: "COUNT",
-        through: 1_000_000,
+        in: 1...1_000_000,
         help: "messages per second from one application (default: 32)"
     )
     private static let bus = address(
@@ -175,21 +175,6 @@ enum SupervisorOptions {
             expecting: "an absolute path",
             help: help,
             parse: { $0.hasPrefix("/") ? $0 : nil }
-        )
-    }
-
-    private static func number(
-        _ name: String,
-        placeholder: String,
-        through limit: Int,
-        help: String
-    ) -> TypedOption<Int> {
-        TypedOption(
-            name,
-            placeholder: placeholder,
-            expecting: "a number from 1 to \(limit)",
-            help: help,
-            parse: { text in Int(text).flatMap { (1...limit).contains($0) ? $0 : nil } }
         )
     }
 

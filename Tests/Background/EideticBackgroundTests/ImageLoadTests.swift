@@ -30,19 +30,23 @@ struct ImageLoadTests {
         return try ProbeProcess(options + arguments)
     }
 
+    /// Ends a probe while its image is loaded, which then arrives.
+    private func stopDuringLoad(_ probe: ProbeProcess) async -> ProbeProcess.End {
+        await probe.expectOutput("didBecomeActive")
+        await requestReached.wait()
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("didEnterBackground")
+        responseGate.open()
+        return await probe.finish()
+    }
+
     private var storedCount: Int {
         get throws { try DiskCache(.init(directory: directory.path(of: "cache"))).blocking.usage.entryCount }
     }
 
     @Test("L06 a load with continueInBackground finishes and is stored after a request to terminate")
     func continues() async throws {
-        let probe = try startProbe(["--continue-in-background"])
-        await probe.expectOutput("didBecomeActive")
-        await requestReached.wait()
-        probe.process.kill(SIGTERM)
-        await probe.expectOutput("didEnterBackground")
-        responseGate.open()
-        let end = await probe.finish()
+        let end = await stopDuringLoad(try startProbe(["--continue-in-background"]))
         #expect(end.status == .exited(0), "\(end.errors)")
         // Only the load itself is certain to end in time; its caller may not be able to print the result.
         #expect(end.lines.contains("willTerminate background"), "\(end.lines)")
@@ -70,13 +74,7 @@ struct ImageLoadTests {
 
     @Test("B17 L26 the shared pipeline is the application's: a load with continueInBackground is stored during a stop")
     func sharedPipelineContinues() async throws {
-        let probe = try startSharedProbe(["--continue-in-background"])
-        await probe.expectOutput("didBecomeActive")
-        await requestReached.wait()
-        probe.process.kill(SIGTERM)
-        await probe.expectOutput("didEnterBackground")
-        responseGate.open()
-        let end = await probe.finish()
+        let end = await stopDuringLoad(try startSharedProbe(["--continue-in-background"]))
         #expect(end.status == .exited(0), "\(end.errors)")
         let cache = try DiskCache(.init(directory: directory.path(of: "eidetic/default")))
         #expect(cache.blocking.usage.entryCount == 1)

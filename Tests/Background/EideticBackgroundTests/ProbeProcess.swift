@@ -5,6 +5,8 @@ import Testing
 
 /// The probe, a real application in a process of its own.
 struct ProbeProcess {
+    typealias End = (status: EideticTestSupport.ExitStatus, lines: [String], errors: String)
+
     let process: Subprocess
 
     /// The path of the executable, beside this test bundle.
@@ -28,7 +30,7 @@ struct ProbeProcess {
     }
 
     /// Waits for the end of the process, and returns its status and output.
-    func finish() async -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
+    func finish() async -> End {
         let result = await process.waitUntilExit()
         return (result.status, result.outputText.split(separator: "\n").map(String.init), result.errorText)
     }

@@ -76,13 +76,19 @@ struct HardeningTests {
         await daemon.finish()
     }
 
-    @Test("B01 the memory priority that an application has chosen holds again when it is in the foreground")
-    func memoryPriority() async throws {
+    /// Suspends an application that has chosen its memory priority, whose file is the second result.
+    private func suspendWithMemoryPriority(_ priority: String) async throws -> (Daemon, path: String) {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
         try await daemon.launchInForeground("one")
         let path = "/proc/\(try #require(try daemon.status(of: "one")?.process))/oom_score_adj"
-        try KernelFile.write("300", to: path)
+        try KernelFile.write(priority, to: path)
         try await daemon.suspend("one")
+        return (daemon, path)
+    }
+
+    @Test("B01 the memory priority that an application has chosen holds again when it is in the foreground")
+    func memoryPriority() async throws {
+        let (daemon, path) = try await suspendWithMemoryPriority("300")
         #expect(KernelFile.read(path) == "900\n")
         try await daemon.resume("one")
         #expect(KernelFile.read(path) == "300\n")
@@ -97,11 +103,7 @@ struct HardeningTests {
 
     @Test("B01 the memory priority that an application has chosen outlives the supervisor that suspended it")
     func memoryPriorityAfterRecovery() async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
-        try await daemon.launchInForeground("one")
-        let path = "/proc/\(try #require(try daemon.status(of: "one")?.process))/oom_score_adj"
-        try KernelFile.write("300", to: path)
-        try await daemon.suspend("one")
+        let (daemon, path) = try await suspendWithMemoryPriority("300")
         try await daemon.replace()
         #expect(KernelFile.read(path) == "900\n")
         try await daemon.resume("one")

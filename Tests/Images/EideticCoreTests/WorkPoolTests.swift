@@ -70,13 +70,7 @@ struct WorkPoolTests {
     func urgency() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let order = Guarded<[Int]>([])
-        let (blocked, unblock) = AsyncStream<Void>.makeStream()
-        let gate = Monitor(false)
-        pool.enqueue {
-            unblock.finish()
-            gate.wait { $0 ? () : nil }
-        }
-        for await _ in blocked {}
+        let gate = await pool.occupyThread()
         let contexts = (0..<4).map { _ in JobContext(priority: .low) }
         let (done, finish) = AsyncStream<Void>.makeStream()
         for (index, context) in contexts.enumerated() {
@@ -100,13 +94,7 @@ struct WorkPoolTests {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let order = Guarded<[Int]>([])
         let (done, finish) = AsyncStream<Void>.makeStream()
-        let (blocked, unblock) = AsyncStream<Void>.makeStream()
-        let gate = Monitor(false)
-        pool.enqueue {
-            unblock.finish()
-            gate.wait { $0 ? () : nil }
-        }
-        for await _ in blocked {}
+        let gate = await pool.occupyThread()
         let count = WorkPool.starvationLimit + 20
         for index in 0..<count {
             pool.enqueue(in: JobContext(priority: index == 0 ? .low : .high)) {
@@ -143,13 +131,7 @@ struct WorkPoolTests {
     @Test("L02 a job that is cancelled while it waits ends before any other starts")
     func cancelledFirst() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
-        let (gate, second) = (Monitor(false), Monitor(false))
-        let (blocked, unblock) = AsyncStream<Void>.makeStream()
-        pool.enqueue {
-            unblock.finish()
-            gate.wait { $0 ? () : nil }
-        }
-        for await _ in blocked {}
+        let gate = await pool.occupyThread(), second = Monitor(false)
         pool.enqueue(in: JobContext(priority: .high)) { second.wait { $0 ? () : nil } }
         let task = Task { try await pool.run(in: JobContext(priority: .low)) { _ throws(EideticError) in } }
         try await eventually("number of waiting jobs", is: 2) { pool.waitingJobCount }
@@ -160,5 +142,19 @@ struct WorkPoolTests {
         await #expect(throws: EideticError.self) { try await task.value }
         second.withLock { $0 = true }
         second.broadcast()
+    }
+}
+
+extension WorkPool {
+    /// Lets a job take a thread until the result becomes `true`; returns when it has one.
+    fileprivate func occupyThread() async -> Monitor<Bool> {
+        let (blocked, unblock) = AsyncStream<Void>.makeStream()
+        let gate = Monitor(false)
+        enqueue {
+            unblock.finish()
+            gate.wait { $0 ? () : nil }
+        }
+        for await _ in blocked {}
+        return gate
     }
 }

@@ -69,10 +69,7 @@ struct PartLimitTests {
 
     @Test("L24 a part in memory expires after a day")
     func expires() async throws {
-        let time = ManualTime(), origin = try Self.cutOrigin()
-        var configuration = Downloader.Configuration()
-        configuration.time = time
-        let downloader = Downloader(configuration)
+        let time = ManualTime(), origin = try Self.cutOrigin(), downloader = Downloader(time: time)
         var ranges: [String?] = []
         for _ in 0..<3 {
             _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
@@ -84,10 +81,7 @@ struct PartLimitTests {
 
     @Test("L24 each part in memory expires a day after its download, and is freed, also after the clock was set back")
     func expiresByItself() async throws {
-        let time = ManualTime(), origin = try Self.cutOrigin()
-        var configuration = Downloader.Configuration()
-        configuration.time = time
-        let downloader = Downloader(configuration)
+        let time = ManualTime(), origin = try Self.cutOrigin(), downloader = Downloader(time: time)
         for number in 0..<2 {
             _ = await failure { () async throws(EideticError) in
                 try await downloader.fetch(url: "\(origin.url)/\(number)")
@@ -130,5 +124,13 @@ struct PartLimitTests {
         #expect(clock.delays == [.seconds(2)])
         #expect(!downloader.parts.has(of: request))
         release.open()
+    }
+}
+
+extension Downloader {
+    fileprivate convenience init(time: ManualTime) {
+        var configuration = Configuration()
+        configuration.time = time
+        self.init(configuration)
     }
 }

@@ -12,11 +12,10 @@ struct DerivedImageIdentityTests {
         _ fixture: PipelineFixture,
         change: (inout ImagePipeline.Configuration) -> Void = { _ in }
     ) throws -> ImagePipeline {
-        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
-        var configuration = ImagePipeline.Configuration(diskCache: disk)
-        configuration.derivedImages = .init(policy: .both, isExact: true)
-        change(&configuration)
-        return ImagePipeline(configuration)
+        try fixture.nextRun {
+            $0.derivedImages = .init(policy: .both, isExact: true)
+            change(&$0)
+        }
     }
 
     /// Stores an image of a size without its bytes, as an application does.

@@ -30,10 +30,7 @@ struct DerivedImageTests {
         policy: ImagePipeline.Configuration.DerivedImages.Policy = .both,
         isExact: Bool = true
     ) throws -> ImagePipeline {
-        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
-        var configuration = ImagePipeline.Configuration(diskCache: disk)
-        configuration.derivedImages = .init(policy: policy, isExact: isExact)
-        return ImagePipeline(configuration)
+        try fixture.nextRun { $0.derivedImages = .init(policy: policy, isExact: isExact) }
     }
 
     /// Loads an image in a run of its own, and waits until everything is on disk.

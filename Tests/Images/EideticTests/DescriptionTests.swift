@@ -65,8 +65,9 @@ struct DescriptionTests {
     @Test("L09 L26 an interceptor's response from a cache that machines share is counted apart, and prints so")
     func shared() async throws {
         var configuration = ImagePipeline.Configuration()
-        let image = try image()
-        configuration.interceptors = [SharedCache(image: image)]
+        let bytes = [UInt8](repeating: 0, count: 1_234)
+        let answer = ImageResponse(try image(), source: .shared, encodedBytes: bytes)
+        configuration.interceptors = [RespondingInterceptor(response: answer)]
         let pipeline = ImagePipeline(configuration)
         let response = try await pipeline.response(for: ImageRequest("https://example.org/a.gif"))
         #expect(response.source == .shared)
@@ -100,17 +101,5 @@ struct DescriptionTests {
         for number in 0..<3 { cache.insert(number, for: CacheKey("\(number)"), cost: 1) }
         _ = (cache.value(for: CacheKey("2")), cache.value(for: CacheKey("9")))
         #expect("\(cache.statistics)" == "1 hit, 1 miss, 3 insertions, 1 removal")
-    }
-}
-
-/// A cache that several machines share, with one image.
-private struct SharedCache: ImageInterceptor {
-    let image: Image
-
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        ImageResponse(image, source: .shared, encodedBytes: [UInt8](repeating: 0, count: 1_234))
     }
 }

@@ -79,8 +79,9 @@ struct InterceptorTests {
 
     @Test("L20 an interceptor can respond itself, without a request")
     func answersItself() async throws {
-        let image = try TestImage.image(),
-            fixture = try InterceptorFixture { $0.interceptors = [RespondingInterceptor(image: image)] }
+        let image = try TestImage.image()
+        let answer = ImageResponse(image, source: .memory, encodedBytes: [1, 2, 3])
+        let fixture = try InterceptorFixture { $0.interceptors = [RespondingInterceptor(response: answer)] }
         let response = try await fixture.pipeline.response(for: ImageRequest(fixture.server.url + "/a"))
         #expect(response.image.size == image.size && response.source == .memory && response.byteCount.bytes == 3)
         #expect(fixture.server.requests.isEmpty)
@@ -112,16 +113,5 @@ private struct SigningInterceptor: ImageInterceptor {
         }
         remote.headers = ["Authorization": "Bearer 42"]
         return try await next(ImageRequest(.remote(remote), priority: .high, options: request.options))
-    }
-}
-
-private struct RespondingInterceptor: ImageInterceptor {
-    let image: Image
-
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        ImageResponse(image, source: .memory, encodedBytes: [1, 2, 3])
     }
 }

@@ -39,12 +39,11 @@ struct SerializerTests {
         _ fixture: PipelineFixture,
         change: (inout ImagePipeline.Configuration) -> Void = { _ in }
     ) throws -> ImagePipeline {
-        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
-        var configuration = ImagePipeline.Configuration(diskCache: disk)
-        configuration.serializer = cipher.serializer
-        configuration.derivedImages.policy = .both
-        change(&configuration)
-        return ImagePipeline(configuration)
+        try fixture.nextRun {
+            $0.serializer = cipher.serializer
+            $0.derivedImages.policy = .both
+            change(&$0)
+        }
     }
 
     /// Returns the beginnings of all entries on disk.

@@ -24,3 +24,27 @@ enum EideticProgram {
         return try await Subprocess.run(path, arguments: words, directory: directory.path, input: input)
     }
 }
+
+/// A server, and a directory in which the program loads.
+struct LoadFixture {
+    let directory: TemporaryDirectory
+    let server: Nginx
+
+    init() async throws {
+        directory = try TemporaryDirectory(named: "load")
+        server = try await Nginx()
+    }
+}
+
+protocol LoadingTests {
+    var fixture: LoadFixture { get }
+}
+
+extension LoadingTests {
+    var directory: TemporaryDirectory { fixture.directory }
+    var server: Nginx { fixture.server }
+
+    func load(_ words: [String], input: [UInt8] = []) async throws -> Subprocess.Result {
+        try await EideticProgram.load(words, in: directory, input: input)
+    }
+}

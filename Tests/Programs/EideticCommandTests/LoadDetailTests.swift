@@ -3,18 +3,10 @@ import EideticTestSupport
 import Testing
 
 @Suite("eidetic load, in detail", .needsNginx, .timeLimit(.minutes(2)))
-struct LoadDetailTests {
-    private let directory: TemporaryDirectory
-    private let server: Nginx
+struct LoadDetailTests: LoadingTests {
+    let fixture: LoadFixture
 
-    init() async throws {
-        directory = try TemporaryDirectory(named: "load")
-        server = try await Nginx()
-    }
-
-    private func load(_ words: [String]) async throws -> Subprocess.Result {
-        try await EideticProgram.load(words, in: directory)
-    }
+    init() async throws { fixture = try await LoadFixture() }
 
     @Test("L26 --explain prints the result and the time of each step")
     func explains() async throws {

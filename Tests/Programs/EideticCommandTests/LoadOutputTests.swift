@@ -6,18 +6,10 @@ import Glibc
 import Testing
 
 @Suite("eidetic load, the output", .needsNginx, .timeLimit(.minutes(2)))
-struct LoadOutputTests {
-    private let directory: TemporaryDirectory
-    private let server: Nginx
+struct LoadOutputTests: LoadingTests {
+    let fixture: LoadFixture
 
-    init() async throws {
-        directory = try TemporaryDirectory(named: "load")
-        server = try await Nginx()
-    }
-
-    private func load(_ words: [String], input: [UInt8] = []) async throws -> Subprocess.Result {
-        try await EideticProgram.load(words, in: directory, input: input)
-    }
+    init() async throws { fixture = try await LoadFixture() }
 
     @Test("L26 --json has the code of an error, the status of its response and the written file as members")
     func members() async throws {

@@ -4,18 +4,10 @@ import EideticTestSupport
 import Testing
 
 @Suite("eidetic load", .needsNginx, .timeLimit(.minutes(2)))
-struct LoadTests {
-    private let directory: TemporaryDirectory
-    private let server: Nginx
+struct LoadTests: LoadingTests {
+    let fixture: LoadFixture
 
-    init() async throws {
-        directory = try TemporaryDirectory(named: "load")
-        server = try await Nginx()
-    }
-
-    private func load(_ words: [String], input: [UInt8] = []) async throws -> Subprocess.Result {
-        try await EideticProgram.load(words, in: directory, input: input)
-    }
+    init() async throws { fixture = try await LoadFixture() }
 
     @Test("L09 images come from the network first, then from disk, and repeated in one run from memory")
     func sources() async throws {

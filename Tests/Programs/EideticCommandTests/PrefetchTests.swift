@@ -5,14 +5,10 @@ import Glibc
 import Testing
 
 @Suite("eidetic prefetch", .needsNginx, .timeLimit(.minutes(2)))
-struct PrefetchTests {
-    private let directory: TemporaryDirectory
-    private let server: Nginx
+struct PrefetchTests: LoadingTests {
+    let fixture: LoadFixture
 
-    init() async throws {
-        directory = try TemporaryDirectory(named: "prefetch")
-        server = try await Nginx()
-    }
+    init() async throws { fixture = try await LoadFixture() }
 
     private func run(_ command: String, arguments words: [String]) async throws -> Subprocess.Result {
         let words = [command, "--cache-dir", directory.path(of: "cache")] + words

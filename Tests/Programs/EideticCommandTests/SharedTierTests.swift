@@ -3,14 +3,10 @@ import EideticTestSupport
 import Testing
 
 @Suite("eidetic with --shared", .needsNginx, .timeLimit(.minutes(2)))
-struct SharedTierTests {
-    private let directory: TemporaryDirectory
-    private let server: Nginx
+struct SharedTierTests: LoadingTests {
+    let fixture: LoadFixture
 
-    init() async throws {
-        directory = try TemporaryDirectory(named: "shared")
-        server = try await Nginx()
-    }
+    init() async throws { fixture = try await LoadFixture() }
 
     private func run(_ words: String...) async throws -> Subprocess.Result {
         try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)

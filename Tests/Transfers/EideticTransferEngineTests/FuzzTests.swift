@@ -62,10 +62,7 @@ struct FuzzTests {
     @Test("B14 the transfer process survives mutated frames, and serves others meanwhile")
     func process() async throws {
         let directory = try TemporaryDirectory(named: "fuzz")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let client = try process.connect()
         let hello = WireWriter.encode(
             TransferCommand.hello(version: TransferCommand.version, application: "fuzz", secret: [])

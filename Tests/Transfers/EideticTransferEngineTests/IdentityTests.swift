@@ -21,10 +21,7 @@ struct IdentityTests {
     )
     func secretsAreRequired() async throws {
         let directory = try TemporaryDirectory(named: "identity")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let owner = try process.connect(secret: first)
         try await owner.openSession(TransferSessionConfiguration(identifier: "s"))
         _ = try await owner.add([TransferRequest(download: "http://127.0.0.1:1/a")], to: "s")
@@ -41,10 +38,7 @@ struct IdentityTests {
     @Test("B14 an application that had no secret at first is protected from its first one on")
     func laterSecretsAreKept() async throws {
         let directory = try TemporaryDirectory(named: "identity")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let session = TransferSessionConfiguration(identifier: "s")
         try await process.connect().openSession(session)
         try await process.connect(secret: first).openSession(session)
@@ -57,10 +51,7 @@ struct IdentityTests {
     @Test("B14 the messages have secrets of at most 64 bytes", arguments: [63, 64, 65])
     func secretsAreBounded(_ count: Int) async throws {
         let directory = try TemporaryDirectory(named: "identity")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let client = try process.connect(secret: [UInt8](repeating: 1, count: count))
         #expect(await refusal(client) == (count > 64 ? .connectionLost : nil))
     }

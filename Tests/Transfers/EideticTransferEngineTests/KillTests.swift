@@ -93,10 +93,7 @@ struct KillTests {
     private func runRound(_ round: Int, generator: inout SeededNumbers) async throws -> Int {
         let origin = try UnreliableOrigin(fileCount: 60)
         let directory = try TemporaryDirectory(named: "kill")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let inbox = Inbox()
         var client = try await connect(to: process, inbox: inbox)
         var missing = Set(0..<origin.fileCount)

@@ -267,10 +267,7 @@ struct LifetimeTests {
         let gate = Gate()
         let origin = try ScriptedOrigin { _ in [.wait(gate), .response(body: [1])] }
         let directory = try TemporaryDirectory(named: "apart")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let (one, other) = (try process.connect("one"), try process.connect("other"))
         for client in [one, other] { try await client.openSession(TransferSessionConfiguration(identifier: "s")) }
         let transfers = try await one.add([TransferRequest(download: origin.url + "/a")], to: "s")

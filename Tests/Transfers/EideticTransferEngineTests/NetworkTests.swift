@@ -74,10 +74,7 @@ struct NetworkTests {
         }
         return await namespace.run {
             guard let origin = try? ScriptedOrigin(on: .any, script: script),
-                let process = try? ServiceProcess(
-                    directory: directory.path(of: "transfers"),
-                    socketPath: directory.path(of: "socket")
-                )
+                let process = try? ServiceProcess(in: directory)
             else { return nil }
             return Started(process: process, origin: origin)
         }

@@ -10,10 +10,7 @@ struct SandboxTests {
     @Test("B14 the transfer process has no new privileges, and a filter of system calls")
     func theProcessIsRestricted() async throws {
         let directory = try TemporaryDirectory(named: "restricted")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         try await process.connect().openSession(TransferSessionConfiguration(identifier: "s"))
         #expect(try process.memory("NoNewPrivs") == 1 && process.memory("Seccomp") == 2)
     }

@@ -12,10 +12,7 @@ struct ServiceLimitTests {
     /// Downloads a URL with the process, and then another one; returns the first event.
     private func events(_ url: String, of origin: ScriptedOrigin) async throws -> TransferEvent {
         let directory = try TemporaryDirectory(named: "limit")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let client = try process.connect()
         try await client.openSession(TransferSessionConfiguration(identifier: "s"))
         _ = try await client.add([TransferRequest(download: url)], to: "s")
@@ -76,10 +73,7 @@ struct ServiceLimitTests {
     func acceptedConnectionsAreServed() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         let directory = try TemporaryDirectory(named: "full")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         let client = try process.connect()
         try await client.openSession(TransferSessionConfiguration(identifier: "s"))
         var others: [PacketSocket] = []

@@ -12,6 +12,11 @@ final class ServiceProcess: Sendable {
     private let arguments: [String]
     private let process = Guarded<pid_t>(0)
 
+    /// Creates a process whose socket and whose transfers are in a directory.
+    convenience init(in directory: TemporaryDirectory) throws {
+        try self.init(directory: directory.path(of: "transfers"), socketPath: directory.path(of: "socket"))
+    }
+
     /// Creates a socket, and starts the process.
     init(directory: String, socketPath: String, arguments: [String] = []) throws {
         (self.directory, self.socketPath, self.arguments) = (directory, socketPath, arguments)

@@ -46,10 +46,7 @@ struct UploadTests {
         let directory = try TemporaryDirectory(named: "upload")
         let body = Body.bytes(size)
         let path = try directory.write(body, to: "file")
-        let process = try ServiceProcess(
-            directory: directory.path(of: "transfers"),
-            socketPath: directory.path(of: "socket")
-        )
+        let process = try ServiceProcess(in: directory)
         var client = try process.connect()
         try await client.openSession(TransferSessionConfiguration(identifier: "s"))
         var pauses: [(reached: Gate, mayContinue: Gate)] = []

@@ -13,7 +13,7 @@ struct VersionTests {
     init() throws { directory = try TemporaryDirectory(named: "versions") }
 
     private func startProcess() throws -> ServiceProcess {
-        try ServiceProcess(directory: directory.path(of: "transfers"), socketPath: directory.path(of: "socket"))
+        try ServiceProcess(in: directory)
     }
 
     private func receive(from socket: PacketSocket) throws -> [UInt8] {

@@ -74,7 +74,7 @@ package enum NotificationInterface: Sendable {
     }
 
     /// The body is markup for servers that show some.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         text.map { character in
             switch character {
             case "&": "&amp;"

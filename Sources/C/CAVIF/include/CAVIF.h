@@ -33,10 +33,9 @@ void eidetic_avif_read_brightness(eidetic_avif *avif);
 void eidetic_avif_limit_frames(eidetic_avif *avif, uint64_t pixels);
 
 // Decodes the next frame to four bytes per pixel: red, green, blue, alpha.
-bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
-
-// Decodes the next frame to 16 bits per channel, not multiplied by alpha; rows have `bytes_per_row` bytes.
-bool eidetic_avif_next_deep(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+// With `is_deep` channels have 16 bits, not multiplied by alpha.
+bool eidetic_avif_next(
+    eidetic_avif *avif, bool is_deep, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
 
 // Decodes the frame with this index, from the last frame before it that stands alone unless it follows the one that was
 // decoded before.

@@ -25,9 +25,6 @@ void eidetic_bitmap_expand_masked(
 // Makes each pixel transparent whose bit in an icon's mask is set.
 void eidetic_bitmap_apply_mask(uint8_t *pixels, const uint8_t *row, size_t width);
 
-// Sets the alpha of a row to 255.
-void eidetic_bitmap_make_opaque(uint8_t *pixels, size_t width);
-
 // Returns true if all pixels of a row are fully transparent.
 bool eidetic_bitmap_is_transparent(const uint8_t *pixels, size_t width);
 

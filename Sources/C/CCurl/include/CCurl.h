@@ -62,7 +62,6 @@ CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode eidetic_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode eidetic_curl_get_string(CURL *easy, CURLINFO info, const char **value);
 CURLcode eidetic_curl_get_pointer(CURL *easy, CURLINFO info, void **value);
-CURLcode eidetic_curl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value);
 
 CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 

@@ -37,17 +37,11 @@ void eidetic_add_style(const char *css, guint priority);
 /// Returns the identifier of the source, for `g_source_remove`. Call it on the main thread.
 guint eidetic_main_queue_attach(void);
 
-/// Measures the time between `begin` and `end`, after a call of `eidetic_watch_start`.
-///
-/// If the system gave the processor to another thread meanwhile, this thread's processor time counts instead.
-void eidetic_watch_start(void);
-void eidetic_watch_begin(void);
-void eidetic_watch_end(void);
-/// Excludes the time between both calls from the measurement, for work that is not Eidetic's.
-void eidetic_watch_begin_exclusion(void);
-void eidetic_watch_end_exclusion(void);
-/// Returns the longest time in microseconds since the last call, stores the longest processor time, and resets both.
-gint64 eidetic_watch_take_longest(gint64 *processor);
+/// Sets a function that is called with TRUE before work of Eidetic on the main thread, and with FALSE after it, for
+/// benchmarks.
+void eidetic_set_watch(void (*function)(gboolean begins));
+/// Calls that function, if there is one.
+void eidetic_watch(gboolean begins);
 
 // MARK: Objects
 

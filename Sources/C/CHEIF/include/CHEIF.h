@@ -27,12 +27,10 @@ bool eidetic_heif_icc(eidetic_heif *heif, uint8_t *profile);
 
 // Decodes the primary image to four bytes per pixel: red, green, blue, alpha. `maximum_side` is the largest width and
 // height that the library allocates.
+// With `is_deep` channels have 16 bits.
 bool eidetic_heif_read(
-    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
-
-// Decodes the primary image to 16 bits per channel, as `eidetic_heif_read` does to 8.
-bool eidetic_heif_read_deep(
-    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+    eidetic_heif *heif, uint32_t maximum_side, bool is_deep, uint8_t *pixels, size_t bytes_per_row,
+    eidetic_codec_outcome *outcome);
 
 typedef struct {
     int quality;             // 0 to 100

@@ -23,6 +23,12 @@ enum { EIDETIC_JPEG_MAXIMUM_SCANS = 100 };
 /// The meaning of the four bytes of a decoded pixel. 255 is no ink, with and without Adobe's marker, as in browsers.
 typedef enum { EIDETIC_JPEG_RGBA = 0, EIDETIC_JPEG_CMYK = 1 } eidetic_jpeg_model;
 
+/// The sizes of the stored image and of the decoded one, in pixels, and the form of the latter.
+typedef struct {
+    uint32_t stored_width, stored_height, width, height;
+    eidetic_jpeg_model model;
+} eidetic_jpeg_info;
+
 /// A decoder that reads from memory, which must outlive it.
 typedef struct eidetic_jpeg_decoder eidetic_jpeg_decoder;
 
@@ -45,12 +51,8 @@ eidetic_jpeg_status eidetic_jpeg_start(eidetic_jpeg_decoder *decoder);
 eidetic_jpeg_status eidetic_jpeg_read_rows(
     eidetic_jpeg_decoder *decoder, uint8_t *rows, size_t bytes_per_row, unsigned count, unsigned *read);
 
-/// Properties of the image, valid after `eidetic_jpeg_read_header`.
-uint32_t eidetic_jpeg_stored_width(const eidetic_jpeg_decoder *decoder);
-uint32_t eidetic_jpeg_stored_height(const eidetic_jpeg_decoder *decoder);
-uint32_t eidetic_jpeg_output_width(const eidetic_jpeg_decoder *decoder);
-uint32_t eidetic_jpeg_output_height(const eidetic_jpeg_decoder *decoder);
-eidetic_jpeg_model eidetic_jpeg_output_model(const eidetic_jpeg_decoder *decoder);
+/// Valid after `eidetic_jpeg_read_header`.
+eidetic_jpeg_info eidetic_jpeg_decoder_info(const eidetic_jpeg_decoder *decoder);
 
 /// Returns 1 if image data is missing because the file is truncated.
 int eidetic_jpeg_is_truncated(const eidetic_jpeg_decoder *decoder);
@@ -84,11 +86,9 @@ eidetic_jpeg_status eidetic_jpeg_feed_start_pass(eidetic_jpeg_feed *feed);
 eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
     eidetic_jpeg_feed *feed, uint8_t *pixels, size_t bytes_per_row, unsigned count, unsigned *read);
 
-/// Properties of the image, valid after `eidetic_jpeg_feed_start`.
 size_t eidetic_jpeg_feed_consumed(const eidetic_jpeg_feed *feed);
-uint32_t eidetic_jpeg_feed_width(const eidetic_jpeg_feed *feed);
-uint32_t eidetic_jpeg_feed_height(const eidetic_jpeg_feed *feed);
-eidetic_jpeg_model eidetic_jpeg_feed_model(const eidetic_jpeg_feed *feed);
+/// Valid after `eidetic_jpeg_feed_start`.
+eidetic_jpeg_info eidetic_jpeg_feed_info(const eidetic_jpeg_feed *feed);
 /// Returns 1 in a later pass than the first; it shows complete scans, so it writes all rows at once, also those that an
 /// earlier pass has written.
 int eidetic_jpeg_feed_is_later_pass(const eidetic_jpeg_feed *feed);

@@ -36,9 +36,6 @@ int eidetic_limit_memory(int32_t process, size_t bytes);
 /// Limits the processor time of a child from now on (`RLIMIT_CPU`), after which it is ended; returns -1 on failure.
 int eidetic_limit_processor_time(int32_t process, int64_t seconds);
 
-/// Sets the level by which a child gives way to other processes (`setpriority`); returns -1 on failure.
-int eidetic_lower_process(int32_t process, int level);
-
 /// Creates shared memory whose size is fixed by seals; returns its descriptor, -1 on failure.
 ///
 /// Swift's Glibc does not import `memfd_create`.

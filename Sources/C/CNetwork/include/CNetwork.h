@@ -9,6 +9,9 @@
 //
 // In C because Swift's Glibc has no `linux/rtnetlink.h`, whose messages are parsed with macros.
 
+/// Opens a socket of a protocol of the kernel that receives these groups; returns -1 with `errno` on failure.
+int eidetic_open_netlink(int protocol, unsigned groups);
+
 /// Opens a socket that receives the changes; returns -1 with `errno` on failure.
 int eidetic_open_route_socket(void);
 

@@ -71,9 +71,6 @@ void eidetic_pixels_blend(eidetic_pixels_source source, eidetic_pixels_target ta
 /// Returns 1 if red, green and blue of every pixel are equal.
 int eidetic_pixels_are_grey(eidetic_pixels_source source);
 
-/// Returns 1 if every alpha is 255.
-int eidetic_pixels_are_opaque(eidetic_pixels_source source);
-
 /// Rotates and mirrors an image to its upright position; `orientation` is the EXIF value, 1 to 8. Writes `rows` of the
 /// target only.
 void eidetic_pixels_orient(

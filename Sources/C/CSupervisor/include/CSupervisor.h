@@ -110,7 +110,4 @@ int eidetic_drain_reports(int descriptor);
 /// Sets the limit of open files to the largest that is allowed.
 void eidetic_raise_file_limit(void);
 
-/// Sets the scheduling priority of a process, from -20 to 19.
-int eidetic_set_priority(int identifier, int priority);
-
 #endif

@@ -11,8 +11,8 @@ struct ProcessConfiguration {
 
     /// Starts the program with the pipes as its standard streams, and returns its process identifier.
     func spawn(with pipes: borrowing ProcessPipes) throws(SystemError) -> pid_t {
-        let arguments = CStrings(arguments)
-        let environment = CStrings(mergedEnvironment())
+        let arguments = CStringList(arguments)
+        let environment = CStringList(mergedEnvironment())
         let streams = [pipes.input.child.rawValue, pipes.output.child.rawValue, pipes.errors.child.rawValue]
         var identifier: pid_t = 0
         let error = eidetic_test_spawn(
@@ -38,23 +38,5 @@ struct ProcessConfiguration {
         }
         for (name, value) in environment { values[name] = value }
         return values.map { "\($0)=\($1)" }.sorted()
-    }
-}
-
-/// A null-terminated list of C strings.
-private final class CStrings {
-    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    private let count: Int
-
-    init(_ strings: [String]) {
-        count = strings.count
-        pointers = .allocate(capacity: count + 1)
-        for (index, string) in strings.enumerated() { (pointers + index).initialize(to: strdup(string)) }
-        (pointers + count).initialize(to: nil)
-    }
-
-    deinit {
-        for index in 0..<count { free(pointers[index]) }
-        pointers.deallocate()
     }
 }

@@ -112,24 +112,16 @@ struct BackgroundProbe: Sendable {
     private func runPairs(in application: Application) {
         // The first pairs allocate what is kept.
         for _ in 0..<100 { runPair(in: application) }
-        let before = resources
+        let before = ProcessResources.current
         printLine("pairs begin")
         for _ in 0..<plan.pairCount { runPair(in: application) }
         printLine("pairs end")
-        printLine("pairs \(plan.pairCount) descriptors \(resources.descriptors - before.descriptors)")
-        printLine("kilobytes \(resources.kilobytes - before.kilobytes)")
+        let after = ProcessResources.current
+        printLine("pairs \(plan.pairCount) descriptors \(after.descriptors - before.descriptors)")
+        printLine("kilobytes \(after.kilobytes - before.kilobytes)")
     }
 
     private func runPair(in application: Application) {
         application.endBackgroundTask(application.beginBackgroundTask(withName: "pair") {})
-    }
-
-    /// The number of open files, and the memory that only this process has written, as the kernel counts it.
-    private var resources: (descriptors: Int, kilobytes: Int) {
-        let files = FileSystem()
-        let names = (try? files.entryNames(in: "/proc/self/fd").count) ?? 0
-        let text = String(decoding: (try? files.contents(of: "/proc/self/smaps_rollup")) ?? [], as: UTF8.self)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
-        return (names, line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
     }
 }

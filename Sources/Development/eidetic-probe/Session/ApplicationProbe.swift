@@ -113,9 +113,7 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
         task: TransferTask,
         didCompleteWithError error: EideticError?
     ) {
-        if let line = task.recordUpload(root: root, error: error) { write(line) }
-        let outcome = error.map { "\($0.code)" } ?? "ok"
-        write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(getpid()) \(outcome)")
+        for line in task.completionLines(root: root, error: error) { write(line) }
         // The wake ends with the last event.
         startReport()
     }

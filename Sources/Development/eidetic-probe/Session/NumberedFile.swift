@@ -13,9 +13,17 @@ extension BackgroundURLSession {
 }
 
 extension TransferTask {
+    /// Records the end of the task; returns the lines that say so.
+    @MainActor
+    func completionLines(root: String, error: EideticError?) -> [String] {
+        let outcome = error.map { "\($0.code)" } ?? "ok"
+        let end = "completed \(taskDescription ?? "") \(taskIdentifier) \(getpid()) \(outcome)"
+        return (recordUpload(root: root, error: error).map { [$0] } ?? []) + [end]
+    }
+
     /// Creates the output file of an upload that has ended; returns the line that says so, `nil` for a download.
     @MainActor
-    func recordUpload(root: String, error: EideticError?) -> String? {
+    private func recordUpload(root: String, error: EideticError?) -> String? {
         guard self is UploadTask, error == nil else { return nil }
         let number = taskDescription ?? "", status = response?.statusCode ?? 0
         guard status == 201 else { return "status \(number) \(status)" }

@@ -108,9 +108,7 @@ final class SessionProbe: BackgroundURLSessionDelegate {
         task: TransferTask,
         didCompleteWithError error: EideticError?
     ) {
-        if let line = task.recordUpload(root: root, error: error) { write(line) }
-        let outcome = error.map { "\($0.code)" } ?? "ok"
-        write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(getpid()) \(outcome)")
+        for line in task.completionLines(root: root, error: error) { write(line) }
         // The acknowledgement follows this callback.
         completionCount += 1
         let waiting = waiter

@@ -86,11 +86,3 @@ extension ImageRequest {
         }
     }
 }
-
-extension ImageRequest.CachePolicy {
-    /// The policies with their names, as a command line writes them.
-    package static let names: [(name: String, policy: Self)] = [
-        ("standard", .standard), ("memoryOnly", .memoryOnly), ("cachedOnly", .cachedOnly), ("reload", .reload),
-        ("noStore", .noStore),
-    ]
-}

@@ -29,11 +29,6 @@ package struct LocalFile: Sendable, Hashable {
         }
     }
 
-    /// Creates a value for the file that a `file:` URL names.
-    ///
-    /// - Throws: `invalidURL` if the URL names no file of this machine, and the errors of ``init(path:)``.
-    package init(url: String) throws(EideticError) { try self.init(path: Self.path(of: url)) }
-
     /// Creates a value for the file that a `file:` URL names, without looking at the file.
     init(unexaminedURL url: String) throws(EideticError) { (path, version) = (try Self.path(of: url), nil) }
 

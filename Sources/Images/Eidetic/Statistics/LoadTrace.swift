@@ -44,14 +44,6 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
     }
 }
 
-extension Duration {
-    /// The duration with one decimal, as in `12.3 ms`.
-    var millisecondText: String {
-        let tenths = Int((inMilliseconds * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) ms"
-    }
-}
-
 /// A timer for one step of a load, started when it is created.
 struct StepTimer {
     private let start = SystemTime().uptime

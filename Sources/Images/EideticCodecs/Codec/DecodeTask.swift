@@ -48,6 +48,12 @@ struct DecodeTask {
         return colourSpace.flatMap { ColourConverter(from: $0, isDeep: true) }
     }
 
+    /// Returns an error that leaves a partial image, if the task accepts one and there are pixels; throws all others.
+    func damage(_ error: EideticError, keeps hasPixels: Bool = true) throws(EideticError) -> EideticError {
+        guard acceptsPartial, hasPixels, [.truncated, .corrupt].contains(error.code) else { throw error }
+        return error
+    }
+
     /// A copy of the task for which missing or corrupt pixels are an error.
     var rejectingPartial: DecodeTask {
         var task = self

@@ -1,5 +1,12 @@
 import EideticCore
 
+/// The bytes of a file so far, and their format.
+struct ReceivedBytes {
+    let bytes: UnsafeRawBufferPointer
+    let isComplete: Bool
+    let format: ImageFormat
+}
+
 /// A decoder of one or more formats.
 ///
 /// A codec returns pixels as stored: not rotated, not colour-converted and not exactly of the target size. `DecodePlan`
@@ -15,11 +22,7 @@ protocol ImageCodec: SendableMetatype {
     ///
     /// - Returns: The header; `nil` if more bytes are needed, which requires that `isComplete` is false.
     /// - Throws: `corrupt`, `truncated` (only if `isComplete` is true) or `unsupportedFormat`.
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader?
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader?
 
     /// Parses the header of a complete file, and returns the parsed document if ``decode(_:for:)`` can reuse it.
     static func open(
@@ -51,7 +54,7 @@ extension ImageCodec {
         _ bytes: UnsafeRawBufferPointer,
         format: ImageFormat
     ) throws(EideticError) -> (header: ImageHeader?, document: AnyObject?) {
-        (try header(of: bytes, isComplete: true, format: format), nil)
+        (try header(of: ReceivedBytes(bytes: bytes, isComplete: true, format: format)), nil)
     }
 
     /// Returns the memory of the image and of the library's copy of it; for an animation, of all its frames at full

@@ -20,13 +20,10 @@ enum PluginCodec: ImageCodec {
 
     static var formats: [ImageFormat] { plugins.withLock { Array($0.keys) } }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        let (bytes, format) = (input.bytes, input.format)
         guard let header = try plugin(for: format).header(of: bytes.assumingMemoryBound(to: UInt8.self).span) else {
-            guard isComplete else { return nil }
+            guard input.isComplete else { return nil }
             throw EideticError(.truncated, message: "\(format): \(bytes.count) bytes are too few for an image")
         }
         guard header.format == format, header.size.width > 0, header.size.height > 0, header.frameCount > 0 else {

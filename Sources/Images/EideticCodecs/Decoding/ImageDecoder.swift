@@ -101,7 +101,8 @@ public enum ImageDecoder {
         isComplete: Bool
     ) throws(EideticError) -> ImageHeader? {
         guard let format = try format(of: bytes, isComplete: isComplete) else { return nil }
-        return try CodecRegistry.codec(for: format).header(of: bytes, isComplete: isComplete, format: format)
+        let input = ReceivedBytes(bytes: bytes, isComplete: isComplete, format: format)
+        return try CodecRegistry.codec(for: format).header(of: input)
     }
 
     /// Returns the format detected from the first bytes; `nil` if more bytes are needed.

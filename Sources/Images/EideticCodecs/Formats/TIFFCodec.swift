@@ -6,13 +6,11 @@ import EideticCore
 enum TIFFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.tiff] }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        try TIFFDirectory.check(bytes)
-        guard let file = try TIFFFile(bytes, isComplete: isComplete, memoryLimit: tagMemoryLimit) else { return nil }
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        try TIFFDirectory.check(input.bytes)
+        guard let file = try TIFFFile(input.bytes, isComplete: input.isComplete, memoryLimit: tagMemoryLimit) else {
+            return nil
+        }
         let info = file.info
         return ImageHeader(
             format: .tiff,

@@ -46,7 +46,7 @@ final class JPEGPreviewFeed: PreviewFeed {
         let rowCount = Int(eidetic_jpeg_feed_rows(handle))
         if rowCount == 0 { return nil }
         // A pixel without ink is white.
-        let isOpaque = rowCount == rows.size.height || eidetic_jpeg_feed_model(handle) != EIDETIC_JPEG_RGBA
+        let isOpaque = rowCount == rows.size.height || eidetic_jpeg_feed_info(handle).model != EIDETIC_JPEG_RGBA
         return try rows.snapshot(rowCount: rowCount, alpha: isOpaque ? .opaque : .premultiplied)
     }
 
@@ -55,9 +55,8 @@ final class JPEGPreviewFeed: PreviewFeed {
         var isDone: Int32 = 0
         try check(eidetic_jpeg_feed_start(handle, UInt32(scaleNumerator), &isDone))
         guard isDone != 0, rows == nil else { return rows }
-        let width = Int(eidetic_jpeg_feed_width(handle))
-        let height = Int(eidetic_jpeg_feed_height(handle))
-        rows = try PreviewRows(size: PixelSize(width: width, height: height))
+        let info = eidetic_jpeg_feed_info(handle)
+        rows = try PreviewRows(size: PixelSize(width: Int(info.width), height: Int(info.height)))
         return rows
     }
 
@@ -80,7 +79,7 @@ final class JPEGPreviewFeed: PreviewFeed {
         _ pixels: PixelBuffer,
         profile: [UInt8]?
     ) throws(EideticError) -> DecodedPixels {
-        let model = eidetic_jpeg_feed_model(handle)
+        let model = eidetic_jpeg_feed_info(handle).model
         return DecodedPixels(
             model == EIDETIC_JPEG_CMYK ? try inverted(pixels) : pixels,
             colourSpace: profile.map(ColourSpace.profile),

@@ -94,8 +94,13 @@ package final class WorkPool: Sendable {
 
     /// Queues `operation` for a thread of the pool, and returns immediately.
     package func enqueue(in context: JobContext = JobContext(), operation: @escaping @Sendable () -> Void) {
+        provideThread { $0.jobs.append(Job(context: context, run: operation)) }
+    }
+
+    /// Changes the state, and starts or wakes a thread for it.
+    private func provideThread(after change: (inout State) -> Void) {
         let needsThread = monitor.withLock { state in
-            state.jobs.append(Job(context: context, run: operation))
+            change(&state)
             let needsThread =
                 state.idleThreadCount < state.jobs.count
                 && state.threadCount < maximumThreadCount + state.pausedCount
@@ -108,17 +113,7 @@ package final class WorkPool: Sendable {
     /// Lets another job run beside the calling one, which only waits, until ``endPause()``; each calls for a thread.
     ///
     /// For threads of the pool whose job waits for another process.
-    package func beginPause() {
-        let needsThread = monitor.withLock { state in
-            state.pausedCount += 1
-            let needsThread =
-                state.idleThreadCount < state.jobs.count
-                && state.threadCount < maximumThreadCount + state.pausedCount
-            if needsThread { state.threadCount += 1 }
-            return needsThread
-        }
-        if needsThread { startThread() } else { monitor.signal() }
-    }
+    package func beginPause() { provideThread { $0.pausedCount += 1 } }
 
     /// Ends what ``beginPause()`` has begun.
     package func endPause() { monitor.withLock { $0.pausedCount -= 1 } }

@@ -128,7 +128,7 @@ package final class HelperProcess: @unchecked Sendable {
     @discardableResult
     func setLowered(_ isLowered: Bool) -> Bool {
         guard isLowered != self.isLowered else { return true }
-        guard eidetic_lower_process(process.identifier, isLowered ? 10 : 0) == 0 else { return false }
+        guard ProcessPriority.set(isLowered ? 10 : 0, of: process.identifier) else { return false }
         self.isLowered = isLowered
         return true
     }

@@ -46,8 +46,7 @@ package enum AppCommands {
     private static let identifierOperand = Operands(
         synopsis: "ID",
         help: "the application",
-        count: 1...1,
-        completion: .nothing
+        count: 1...1
     )
 
     // MARK: Commands
@@ -76,7 +75,6 @@ package enum AppCommands {
             synopsis: "ID [PROGRAM [ARGUMENT…]]",
             help: "the application, and its program if the supervisor does not know it yet; write -- before ID if "
                 + "arguments begin with a hyphen",
-            count: 1...Int.max,
             completion: .files
         ),
         options: [inBackground, url.definition]
@@ -96,8 +94,7 @@ package enum AppCommands {
         operands: Operands(
             synopsis: "[ID] URL",
             help: "the application, and the URL; without an application, the one whose desktop entry names the scheme",
-            count: 1...2,
-            completion: .nothing
+            count: 1...2
         )
     ) { client, arguments throws(EideticError) in
         let (url, words) = (arguments.operands[arguments.operands.count - 1], arguments.operands.dropLast())
@@ -108,20 +105,24 @@ package enum AppCommands {
         try client.send(request, orFollow: token)
     }
 
-    private static let foreground = makeCommand(
+    private static let foreground = makeMove(
         "foreground",
-        summary: "bring an application to the foreground; a suspended one continues",
-        operands: identifierOperand
-    ) { client, arguments throws(EideticError) in
-        _ = try client.send(.foreground(identifier: arguments.operands[0]))
-    }
+        summary: "bring an application to the foreground; a suspended one continues"
+    ) { .foreground(identifier: $0) }
 
-    private static let background = makeCommand(
+    private static let background = makeMove(
         "background",
-        summary: "move an application to the background, where it is suspended when its tasks have ended",
-        operands: identifierOperand
-    ) { client, arguments throws(EideticError) in
-        _ = try client.send(.background(identifier: arguments.operands[0]))
+        summary: "move an application to the background, where it is suspended when its tasks have ended"
+    ) { .background(identifier: $0) }
+
+    private static func makeMove(
+        _ name: String,
+        summary: String,
+        request: @escaping @Sendable (String) -> ControlRequest
+    ) -> Command {
+        makeCommand(name, summary: summary, operands: identifierOperand) { client, arguments throws(EideticError) in
+            _ = try client.send(request(arguments.operands[0]))
+        }
     }
 
     private static let quit = makeCommand(
@@ -145,7 +146,7 @@ package enum AppCommands {
     private static let log = makeCommand(
         "log",
         summary: "show the latest launches, ends and refusals",
-        operands: Operands(synopsis: "[ID]", help: "the application", count: 0...1, completion: .nothing),
+        operands: Operands(synopsis: "[ID]", help: "the application", count: 0...1),
         options: [CommonOptions.json, count.definition]
     ) { client, arguments throws(EideticError) in
         let request = ControlRequest.log(identifier: arguments.operands.first, count: arguments[count] ?? 200)
@@ -158,8 +159,7 @@ package enum AppCommands {
         operands: Operands(
             synopsis: "ID [JSON]",
             help: "the application, and a JSON object with \"content-available\": 1 (default: only that)",
-            count: 1...2,
-            completion: .nothing
+            count: 1...2
         ),
         options: [CommonOptions.json]
     ) { client, arguments throws(EideticError) in
@@ -178,8 +178,7 @@ package enum AppCommands {
             synopsis: "ID EVENT [VALUE…]",
             help: "the application, and the event: fetch; task IDENTIFIER; expire; memory 1|2|3; "
                 + "location LATITUDE LONGITUDE [ACCURACY]",
-            count: 2...5,
-            completion: .nothing
+            count: 2...5
         ),
         check: { arguments throws(EideticError) in _ = try simulation(of: arguments) }
     ) { client, arguments throws(EideticError) in

@@ -14,12 +14,10 @@ package enum CommonOptions {
         "jobs",
         letter: "j",
         otherName: "concurrency",
-        placeholder: "N",
-        expecting: "a number from 1 to 64",
+        in: 1...64,
         help:
             "work on N images at the same time (default: 6 downloads, at most 4 of them from one host; for files, the "
-            + "number of processors)",
-        parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
+            + "number of processors)"
     )
 
     package static let size = TypedOption<PixelSize>(

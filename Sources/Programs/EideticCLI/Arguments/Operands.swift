@@ -8,7 +8,13 @@ package struct Operands: Sendable {
     /// The kind of words that a shell offers.
     package let completion: Completion
 
-    package init(synopsis: String, help: String, count: ClosedRange<Int>, completion: Completion) {
+    /// Creates the operands of a command, at least one by default.
+    package init(
+        synopsis: String,
+        help: String,
+        count: ClosedRange<Int> = 1...Int.max,
+        completion: Completion = .nothing
+    ) {
         self.synopsis = synopsis
         self.help = help
         self.count = count

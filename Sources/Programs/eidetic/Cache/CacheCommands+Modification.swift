@@ -8,9 +8,7 @@ extension CacheCommands {
     /// The output file of `get`.
     static let outputFile = TypedOption<String>(
         "out",
-        placeholder: "FILE",
-        help: "write to this file",
-        completion: .files
+        help: "write to this file"
     )
 
     static let get = makeCommand(
@@ -19,8 +17,7 @@ extension CacheCommands {
         operands: Operands(
             synopsis: "KEY",
             help: "the key: a URL, or as \"cache list\" shows it",
-            count: 1...1,
-            completion: .nothing
+            count: 1...1
         ),
         options: [outputFile.definition, CommonOptions.overwrite],
         shared: SharedCacheCommands.get

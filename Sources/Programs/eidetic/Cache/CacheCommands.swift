@@ -11,12 +11,7 @@ enum CacheCommands {
         subcommands: [info, list, get, put, remove, clean, clear, verify]
     )
 
-    static let keyOperands = Operands(
-        synopsis: "KEY…",
-        help: "the keys (URLs)",
-        count: 1...Int.max,
-        completion: .nothing
-    )
+    static let keyOperands = Operands(synopsis: "KEY…", help: "the keys (URLs)")
 
     /// Creates a command that opens the cache and reports errors; with `--shared` it uses the shared tier instead, if
     /// it has a function for that.

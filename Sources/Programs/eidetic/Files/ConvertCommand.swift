@@ -10,7 +10,6 @@ enum ConvertCommand {
         operands: Operands(
             synopsis: "IN OUT | --out DIR IN… | --in-place IN… | --animate MS IN… OUT",
             help: "image files; @FILE for a list of files; - is standard input or standard output",
-            count: 1...Int.max,
             completion: .files
         ),
         options: RenderingOptions.all + EncodingOptions.all + FrameOptions.all + [
@@ -37,8 +36,7 @@ enum ConvertCommand {
     static let output = TypedOption<String>(
         "out",
         placeholder: "DIR|FILE",
-        help: "write all images IN to this directory; with one IN and a name with an extension, to this file",
-        completion: .files
+        help: "write all images IN to this directory; with one IN and a name with an extension, to this file"
     )
 
     static let template = TypedOption<OutputTemplate>(

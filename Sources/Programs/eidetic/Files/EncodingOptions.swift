@@ -51,10 +51,9 @@ enum EncodingOptions {
 
     static let colors = TypedOption<Int>(
         "colors",
-        placeholder: "N",
+        in: 2...256,
         expecting: "a number of colours from 2 to 256",
-        help: "the largest number of colours of a PNG or GIF; more are reduced by libimagequant, with dithering",
-        parse: { text in Int(text).flatMap { (2...256).contains($0) ? $0 : nil } }
+        help: "the largest number of colours of a PNG or GIF; more are reduced by libimagequant, with dithering"
     )
 
     static let progressive = Option(name: "progressive", help: "write JPEG in several scans, coarse at first")

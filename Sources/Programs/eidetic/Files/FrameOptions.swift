@@ -4,10 +4,9 @@ import EideticCLI
 enum FrameOptions {
     static let frame = TypedOption<Int>(
         "frame",
-        placeholder: "N",
+        in: 1...Int.max,
         expecting: "a number from 1",
-        help: "write only this frame of an animation; 1 is the first one",
-        parse: { text in Int(text).flatMap { $0 > 0 ? $0 : nil } }
+        help: "write only this frame of an animation; 1 is the first one"
     )
 
     static let frames = Option(name: "frames", help: "write each frame to a file of its own: OUT-1, OUT-2, …")
@@ -22,10 +21,8 @@ enum FrameOptions {
 
     static let loop = TypedOption<Int>(
         "loop",
-        placeholder: "N",
-        expecting: "a number from 0 to 65535",
-        help: "how often an animation plays; 0 is forever (default: unchanged; 0 with --animate)",
-        parse: { text in Int(text).flatMap { (0...65_535).contains($0) ? $0 : nil } }
+        in: 0...65_535,
+        help: "how often an animation plays; 0 is forever (default: unchanged; 0 with --animate)"
     )
 
     /// All of these options, in the order of the help texts.

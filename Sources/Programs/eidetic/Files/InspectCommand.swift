@@ -14,7 +14,6 @@ enum InspectCommand {
         operands: Operands(
             synopsis: "FILE… | @FILE | -",
             help: "image files; @FILE for a list of files; - is standard input",
-            count: 1...Int.max,
             completion: .files
         ),
         options: [

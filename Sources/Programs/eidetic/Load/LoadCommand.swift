@@ -9,15 +9,12 @@ enum LoadCommand {
         "out",
         placeholder: "DIR|FILE",
         help: "write the images to this directory: unchanged, or encoded again with --size and other changes; for one "
-            + "URL and a name with an extension, to this file; - is standard output",
-        completion: .files
+            + "URL and a name with an extension, to this file; - is standard output"
     )
 
     static let contactSheet = TypedOption<String>(
         "contact-sheet",
-        placeholder: "FILE",
-        help: "write one image with thumbnails of all images, such as sheet.png",
-        completion: .files
+        help: "write one image with thumbnails of all images, such as sheet.png"
     )
 
     static let show = TypedOption<TerminalGraphics>(
@@ -38,7 +35,6 @@ enum LoadCommand {
         operands: Operands(
             synopsis: "URL… | @FILE | -",
             help: "URLs (http, https, file, data); files with one URL per line; - for a list on standard input",
-            count: 1...Int.max,
             completion: .files
         ),
         options: RenderingOptions.all + [
@@ -164,19 +160,24 @@ enum LoadCommand {
     static let maximumAge = TypedOption<Int>(
         "max-age",
         placeholder: "SECONDS",
+        in: 0...Int.max,
         expecting: "a number of seconds",
-        help: "revalidate cached images that are older; implies --http",
-        parse: { text in Int(text).flatMap { $0 >= 0 ? $0 : nil } }
+        help: "revalidate cached images that are older; implies --http"
     )
+
+    private static let policies: [(name: String, policy: ImageRequest.CachePolicy)] = [
+        ("standard", .standard), ("memoryOnly", .memoryOnly), ("cachedOnly", .cachedOnly), ("reload", .reload),
+        ("noStore", .noStore),
+    ]
 
     static let cachePolicy = TypedOption<ImageRequest.CachePolicy>(
         "cache",
         placeholder: "POLICY",
-        expecting: ImageRequest.CachePolicy.names.map(\.name).joined(separator: ", "),
+        expecting: policies.map(\.name).joined(separator: ", "),
         help: "how to use the caches: reload ignores cached images, cachedOnly sends no request "
             + "(default: standard)",
-        completion: .words(ImageRequest.CachePolicy.names.map(\.name)),
-        parse: { text in ImageRequest.CachePolicy.names.first { $0.name == text }?.policy }
+        completion: .words(policies.map(\.name)),
+        parse: { text in policies.first { $0.name == text }?.policy }
     )
 
     static let imageOption = TypedOption<ImageOptions>(

@@ -15,7 +15,6 @@ enum PrefetchCommand {
         operands: Operands(
             synopsis: "URL… | @FILE | -",
             help: "URLs; files with one URL per line; - for a list on standard input",
-            count: 1...Int.max,
             completion: .files
         ),
         options: [

@@ -8,15 +8,12 @@ extension TransferCommands {
     private static let output = TypedOption<String>(
         "output",
         placeholder: "PATH",
-        help: "the file, or the existing directory, for the download (default: the working directory)",
-        completion: .files
+        help: "the file, or the existing directory, for the download (default: the working directory)"
     )
 
     private static let upload = TypedOption<String>(
         "upload",
-        placeholder: "FILE",
-        help: "upload this file to the URL, with PUT",
-        completion: .files
+        help: "upload this file to the URL, with PUT"
     )
 
     private static let method = TypedOption<String>(
@@ -33,15 +30,13 @@ extension TransferCommands {
         placeholder: "NAME:VALUE",
         expecting: "a header field such as \"Accept: text/plain\"",
         help: "send this header field; can be repeated",
-        parse: parseField
+        parse: NetworkOptions.parseField
     )
 
     private static let connectionsPerHost = TypedOption<Int>(
         "connections-per-host",
-        placeholder: "N",
-        expecting: "a number from 1 to 6",
-        help: "make at most N connections to one host for the session (default: 6)",
-        parse: { text in Int(text).flatMap { (1...6).contains($0) ? $0 : nil } }
+        in: 1...6,
+        help: "make at most N connections to one host for the session (default: 6)"
     )
 
     private static let beginAfter = TypedOption<Duration>(
@@ -52,17 +47,10 @@ extension TransferCommands {
         parse: { text in Int(text).flatMap { (0...31_536_000).contains($0) ? .seconds($0) : nil } }
     )
 
-    private static func parseField(_ text: String) -> HTTPHeaders.Field? {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let value = text[text.index(after: colon)...].drop { $0 == " " }
-        let field = HTTPHeaders.Field(name: String(text[..<colon]), value: String(value))
-        return (try? HTTPHeaders([field]).validate()) == nil ? nil : field
-    }
-
     static let add = makeCommand(
         "add",
         summary: "add downloads or uploads, and print their numbers",
-        operands: Operands(synopsis: "URL…", help: "URLs (http or https)", count: 1...Int.max, completion: .nothing),
+        operands: Operands(synopsis: "URL…", help: "URLs (http or https)"),
         options: [
             session.definition, output.definition, CommonOptions.overwrite, upload.definition, method.definition,
             header.definition,

@@ -9,8 +9,7 @@ extension TransferCommands {
         operands: Operands(
             synopsis: "[NUMBER…]",
             help: "the transfers to wait for (default: all of the session)",
-            count: 0...Int.max,
-            completion: .nothing
+            count: 0...Int.max
         ),
         options: [session.definition, CommonOptions.json],
         notes: [

@@ -36,9 +36,7 @@ enum TransferCommands {
 
     static let transferOperands = Operands(
         synopsis: "NUMBER…",
-        help: "the numbers of the transfers, as \"eidetic transfer list\" shows them",
-        count: 1...Int.max,
-        completion: .nothing
+        help: "the numbers of the transfers, as \"eidetic transfer list\" shows them"
     )
 
     /// Creates a command that connects to the transfer process, and reports errors.

@@ -83,13 +83,7 @@ struct BMPMaskTests {
     @Test("F03 the profile of a bitmap's version 5 applies, also in an icon, before or behind the pixels")
     func profiles() throws {
         let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
-        var bitmap = BMPVersion5(
-            width: 1,
-            height: 1,
-            bits: 32,
-            masks: [0xff0000, 0xff00, 0xff, 0xff00_0000],
-            pixels: [0, 0, 255, 255]
-        )
+        var bitmap = BMPVersion5.row([0, 0, 255, 255])
         bitmap.profile = profile
         let mask: [UInt8] = [0, 0, 0, 0]
         for file in [
@@ -104,13 +98,7 @@ struct BMPMaskTests {
 
     @Test("F02 an icon's mask is found behind its profile") func maskBehindProfile() throws {
         // Without any alpha the mask counts; it is behind the profile.
-        var bitmap = BMPVersion5(
-            width: 2,
-            height: 1,
-            bits: 32,
-            masks: [0xff0000, 0xff00, 0xff, 0xff00_0000],
-            pixels: [1, 2, 3, 0, 4, 5, 6, 0]
-        )
+        var bitmap = BMPVersion5.row([1, 2, 3, 0, 4, 5, 6, 0])
         bitmap.profile = TestProfile.rgb(swapsRedAndGreen: false, gamma: 2.2)
         let icon = makeICO(images: [(2, bitmap.icon(mask: [0x40, 0, 0, 0], profileIsFirst: false))])
         let pixels = try decode(icon)
@@ -119,13 +107,7 @@ struct BMPMaskTests {
 
     @Test("F07 a profile outside the file, or too large, is ignored") func invalidProfiles() throws {
         for (offset, count) in [(1 << 30, 500), (124, 1 << 30), (Int(UInt32.max), Int(UInt32.max)), (0, 5_000_000)] {
-            var bitmap = BMPVersion5(
-                width: 1,
-                height: 1,
-                bits: 32,
-                masks: [0xff0000, 0xff00, 0xff, 0xff00_0000],
-                pixels: [0, 0, 255, 255]
-            )
+            var bitmap = BMPVersion5.row([0, 0, 255, 255])
             bitmap.statedProfile = (offset, count)
             #expect(try ImageDecoder.decode(bitmap.file).pixels[0, 0] == [255, 0, 0, 255])
         }

@@ -9,6 +9,12 @@ struct BMPVersion5 {
     /// The offset and length of the profile that the header states, if they are not the real ones.
     var statedProfile: (offset: Int, count: Int)?
 
+    /// A row of pixels in the order blue, green, red, alpha.
+    static func row(_ pixels: [UInt8]) -> BMPVersion5 {
+        let masks = [0xff0000, 0xff00, 0xff, 0xff00_0000]
+        return BMPVersion5(width: pixels.count / 4, height: 1, bits: 32, masks: masks, pixels: pixels)
+    }
+
     /// The complete file, with the profile at its end.
     var file: [UInt8] {
         let head = Array("BM".utf8) + number(14 + 124 + pixels.count + profile.count) + number(0) + number(14 + 124)

@@ -37,3 +37,13 @@ struct FallbackInterceptor: ImageInterceptor {
         do throws(EideticError) { return try await next(request) } catch { return try await next(fallback) }
     }
 }
+
+/// An interceptor that responds itself.
+struct RespondingInterceptor: ImageInterceptor {
+    let response: ImageResponse
+
+    func intercept(
+        _ request: ImageRequest,
+        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse { response }
+}

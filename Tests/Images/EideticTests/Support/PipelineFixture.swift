@@ -15,11 +15,18 @@ struct PipelineFixture {
     }
 
     /// Returns a pipeline over the same directory, as the next run of a program creates it.
-    func nextRun() throws -> ImagePipeline { try Self.makePipeline(in: directory) }
+    func nextRun(change: (inout ImagePipeline.Configuration) -> Void = { _ in }) throws -> ImagePipeline {
+        try Self.makePipeline(in: directory, change: change)
+    }
 
-    private static func makePipeline(in directory: TemporaryDirectory) throws -> ImagePipeline {
+    private static func makePipeline(
+        in directory: TemporaryDirectory,
+        change: (inout ImagePipeline.Configuration) -> Void = { _ in }
+    ) throws -> ImagePipeline {
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        return ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        change(&configuration)
+        return ImagePipeline(configuration)
     }
 
     /// Puts an image on the server, and returns a request for it.

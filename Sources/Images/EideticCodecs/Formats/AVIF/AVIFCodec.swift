@@ -11,26 +11,22 @@ enum AVIFCodec: ImageCodec {
 
     static func prepare() { eidetic_avif_prepare() }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        if HEIFItemIndex(bytes)?.hasReorderedGrid == true {
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        if HEIFItemIndex(input.bytes)?.hasReorderedGrid == true {
             return try withHEIF { codec throws(EideticError) in
-                try codec.header(of: bytes, isComplete: isComplete, format: .avif)
+                try codec.header(of: input)
             }
         }
         do throws(AVIFFailure) {
             return try AVIFFile(
-                bytes,
-                isComplete: isComplete,
+                input.bytes,
+                isComplete: input.isComplete,
                 maximumPixels: .max,
                 maximumFrames: FrameCountLimit.maximum
-            )?.makeHeader(from: bytes)
+            )?.makeHeader(from: input.bytes)
         } catch {
             return try withHEIFFallback(after: error) { codec throws(EideticError) in
-                try codec.header(of: bytes, isComplete: isComplete, format: .avif)
+                try codec.header(of: input)
             }
         }
     }

@@ -152,7 +152,7 @@ struct AVIFFile: ~Copyable {
             if let index {
                 _ = eidetic_avif_frame_at(handle, UInt32(clamping: index), memory.bytePointer, stride, &outcome)
             } else {
-                _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
+                _ = eidetic_avif_next(handle, false, memory.bytePointer, stride, &outcome)
             }
             try outcome.check(format: .avif)
             if alphaProperties?.isLimitedRange == true, alpha == .straight {
@@ -168,7 +168,7 @@ struct AVIFFile: ~Copyable {
         let straight: PixelBuffer.Alpha = alpha == .opaque ? .opaque : .straight
         let deep = try DeepPixels(size: size, alpha: straight) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
-            _ = eidetic_avif_next_deep(handle, memory.bytePointer, stride, &outcome)
+            _ = eidetic_avif_next(handle, true, memory.bytePointer, stride, &outcome)
             try outcome.check(format: .avif)
         }
         return try Resampler.resample(try converter.convert(deep, for: task), to: task.targetSize, for: task)

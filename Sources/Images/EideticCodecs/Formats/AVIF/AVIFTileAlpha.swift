@@ -50,7 +50,7 @@ final class AVIFTileAlpha {
     func write(to pixels: UnsafeMutableRawBufferPointer) throws(EideticError) {
         let brightness = try ScratchBuffer(byteCount: 4 * size.pixelCount)
         var outcome = eidetic_codec_outcome()
-        _ = eidetic_avif_next(handle, brightness.bytes.bytePointer, 4 * size.width, &outcome)
+        _ = eidetic_avif_next(handle, false, brightness.bytes.bytePointer, 4 * size.width, &outcome)
         try outcome.check(format: .avif)
         eidetic_pixels_copy_red_to_alpha(brightness.bytes.bytePointer, pixels.bytePointer, size.pixelCount)
     }

@@ -5,13 +5,11 @@ import EideticCore
 enum BMPCodec: ImageCodec {
     static var formats: [ImageFormat] { [.bmp] }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        guard let header = try BMPHeader.parseFile(bytes) else {
-            guard !isComplete else { throw EideticError(.truncated, message: "BMP: the file ends within its header") }
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        guard let header = try BMPHeader.parseFile(input.bytes) else {
+            guard !input.isComplete else {
+                throw EideticError(.truncated, message: "BMP: the file ends within its header")
+            }
             return nil
         }
         return ImageHeader(format: .bmp, size: header.size, hasAlpha: header.hasAlpha)

@@ -1,4 +1,5 @@
 import CBitmap
+import CPixels
 import EideticCore
 
 /// A decoder for the rows of a bitmap.
@@ -146,6 +147,6 @@ struct BMPDecoder {
         }
 
         /// Sets the alpha of all pixels to 255.
-        func makeOpaque() { for index in 0..<size.height { eidetic_bitmap_make_opaque(row(at: index), size.width) } }
+        func makeOpaque() { for index in 0..<size.height { eidetic_pixels_make_opaque(row(at: index), size.width) } }
     }
 }

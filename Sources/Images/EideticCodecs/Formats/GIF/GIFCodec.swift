@@ -7,19 +7,15 @@ import EideticCore
 enum GIFCodec: ImageCodec {
     static let formats: [ImageFormat] = [.gif]
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        let structure = try GIFStructure(bytes)
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        let structure = try GIFStructure(input.bytes)
         guard !structure.frames.isEmpty else {
-            guard isComplete else { return nil }
+            guard input.isComplete else { return nil }
             throw structure.isComplete
                 ? EideticError(.corrupt, message: "GIF: the file has no frame")
                 : EideticError(
                     .truncated,
-                    message: "GIF: the file ends after \(bytes.count) bytes, before the first frame"
+                    message: "GIF: the file ends after \(input.bytes.count) bytes, before the first frame"
                 )
         }
         let isAnimated = structure.frames.count > 1

@@ -12,17 +12,13 @@ enum HEICCodec: ImageCodec {
 
     static func prepare() { eidetic_heif_prepare() }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
         do throws(EideticError) {
-            return try HEICFile(bytes)?.header(format: format)
+            return try HEICFile(input.bytes)?.header(format: input.format)
         } catch {
             // libheif needs the whole file, and does not distinguish an incomplete file from a corrupt one.
-            if !isComplete, error.code == .corrupt || error.code == .truncated {
-                return headerFromItems(of: bytes, format: format)
+            if !input.isComplete, error.code == .corrupt || error.code == .truncated {
+                return headerFromItems(of: input.bytes, format: input.format)
             }
             throw error
         }
@@ -112,15 +108,14 @@ private struct HEICFile: ~Copyable {
         {
             let deep = try DeepPixels(size: size, alpha: alpha) { memory, stride throws(EideticError) in
                 var outcome = eidetic_codec_outcome()
-                _ = eidetic_heif_read_deep(handle, maximumSide, memory.bytePointer, stride, &outcome)
+                _ = eidetic_heif_read(handle, maximumSide, true, memory.bytePointer, stride, &outcome)
                 try outcome.check(format: .heic)
             }
             return DecodedPixels(try converter.convert(deep, for: task))
         }
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
-            let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            _ = eidetic_heif_read(handle, maximumSide, base, stride, &outcome)
+            _ = eidetic_heif_read(handle, maximumSide, false, memory.bytePointer, stride, &outcome)
             try outcome.check(format: .heic)
             memory.clampColours(for: alpha)
         }

@@ -7,15 +7,11 @@ import EideticCore
 enum ICOCodec: ImageCodec {
     static var formats: [ImageFormat] { [.ico] }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        guard let entry = try ICODirectory(bytes)?.largest?.image(in: bytes) else {
-            return try Self.requestMoreBytes(isComplete: isComplete)
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        guard let entry = try ICODirectory(input.bytes)?.largest?.image(in: input.bytes) else {
+            return try Self.requestMoreBytes(isComplete: input.isComplete)
         }
-        return try header(of: entry, isComplete: isComplete)
+        return try header(of: entry, isComplete: input.isComplete)
     }
 
     private static func header(
@@ -23,7 +19,9 @@ enum ICOCodec: ImageCodec {
         isComplete: Bool
     ) throws(EideticError) -> ImageHeader? {
         if isPNG(entry) {
-            guard let header = try PNGCodec.header(of: entry, isComplete: isComplete, format: .png) else { return nil }
+            guard
+                let header = try PNGCodec.header(of: ReceivedBytes(bytes: entry, isComplete: isComplete, format: .png))
+            else { return nil }
             return ImageHeader(format: .ico, size: header.size, hasAlpha: header.hasAlpha)
         }
         guard entry.count >= 8, let header = try BMPHeader.parseIcon(entry) else {
@@ -48,7 +46,9 @@ enum ICOCodec: ImageCodec {
         _ entry: UnsafeRawBufferPointer,
         for task: DecodeTask
     ) throws(EideticError) -> DecodedPixels {
-        guard let header = try PNGCodec.header(of: entry, isComplete: true, format: .png) else { throw truncationError }
+        guard let header = try PNGCodec.header(of: ReceivedBytes(bytes: entry, isComplete: true, format: .png)) else {
+            throw truncationError
+        }
         let pngTask = DecodeTask(
             header: header,
             targetSize: task.targetSize,

@@ -11,17 +11,13 @@ enum JPEGCodec: ImageCodec {
     /// The number of rows between two checkpoints.
     private static let rowsPerCheckpoint = 32
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        let segments = try JPEGSegments(bytes)
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        let segments = try JPEGSegments(input.bytes)
         guard segments.isHeaderComplete else {
-            guard isComplete else { return nil }
+            guard input.isComplete else { return nil }
             throw EideticError(
                 .truncated,
-                message: "JPEG: the file ends after \(bytes.count) bytes, before the first scan"
+                message: "JPEG: the file ends after \(input.bytes.count) bytes, before the first scan"
             )
         }
         guard let size = segments.size else {

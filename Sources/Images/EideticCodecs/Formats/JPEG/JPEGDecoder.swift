@@ -27,20 +27,16 @@ struct JPEGDecoder: ~Copyable {
 
     /// The size in the frame header.
     var storedSize: PixelSize {
-        PixelSize(
-            width: Int(eidetic_jpeg_stored_width(handle)),
-            height: Int(eidetic_jpeg_stored_height(handle))
-        )
+        let info = eidetic_jpeg_decoder_info(handle)
+        return PixelSize(width: Int(info.stored_width), height: Int(info.stored_height))
     }
 
     var outputSize: PixelSize {
-        PixelSize(
-            width: Int(eidetic_jpeg_output_width(handle)),
-            height: Int(eidetic_jpeg_output_height(handle))
-        )
+        let info = eidetic_jpeg_decoder_info(handle)
+        return PixelSize(width: Int(info.width), height: Int(info.height))
     }
 
-    var outputModel: eidetic_jpeg_model { eidetic_jpeg_output_model(handle) }
+    var outputModel: eidetic_jpeg_model { eidetic_jpeg_decoder_info(handle).model }
 
     /// Reads one more row of blocks of an image with several scans.
     ///

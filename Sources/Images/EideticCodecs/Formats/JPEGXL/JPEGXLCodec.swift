@@ -11,12 +11,8 @@ enum JPEGXLCodec: ImageCodec {
 
     static func prepare() { eidetic_jxl_prepare() }
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        let file = try JPEGXLFile(bytes, isComplete: isComplete, decodesPixels: false)
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        let file = try JPEGXLFile(input.bytes, isComplete: input.isComplete, decodesPixels: false)
         return try file?.header()
     }
 

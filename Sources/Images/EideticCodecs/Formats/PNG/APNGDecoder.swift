@@ -17,10 +17,7 @@ enum APNGDecoder {
                 let snapshot = try canvas.snapshot(for: task, hasAlpha: true)
                 frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.clampedForPlayback))
             } catch {
-                guard task.acceptsPartial, !frames.isEmpty, [.truncated, .corrupt].contains(error.code) else {
-                    throw error
-                }
-                damage = error
+                damage = try task.damage(error, keeps: !frames.isEmpty)
             }
         }
         if damage == nil, !structure.isComplete {

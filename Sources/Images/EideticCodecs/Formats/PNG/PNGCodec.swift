@@ -7,12 +7,8 @@ enum PNGCodec: ImageCodec {
     /// The number of rows between two checkpoints.
     private static let rowsPerCheckpoint = 32
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        let structure = try PNGStructure(bytes)
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        let structure = try PNGStructure(input.bytes)
         guard !structure.isCgBI else {
             throw EideticError(
                 .unsupportedFormat,
@@ -20,10 +16,13 @@ enum PNGCodec: ImageCodec {
             )
         }
         guard structure.hasHeader else {
-            guard isComplete else { return nil }
+            guard input.isComplete else { return nil }
             throw structure.isComplete
                 ? EideticError(.corrupt, message: "PNG: the file has no pixels")
-                : EideticError(.truncated, message: "PNG: the file ends after \(bytes.count) bytes, before the pixels")
+                : EideticError(
+                    .truncated,
+                    message: "PNG: the file ends after \(input.bytes.count) bytes, before the pixels"
+                )
         }
         let frames = structure.frames
         return ImageHeader(
@@ -111,8 +110,7 @@ enum PNGCodec: ImageCodec {
                 try decoder.finish()
             } catch {
                 if decoder.hasBadChecksum, !ignoresChunkChecksums { needsRetry = true; return }
-                guard task.acceptsPartial, [.truncated, .corrupt].contains(error.code) else { throw error }
-                damage = error
+                damage = try task.damage(error)
             }
         }
         let pixels: PixelBuffer

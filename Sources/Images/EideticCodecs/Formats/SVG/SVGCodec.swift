@@ -13,13 +13,9 @@ enum SVGCodec: ImageCodec {
     static func prepare() { eidetic_svg_prepare() }
 
     /// Parses the size, which requires the complete document.
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        guard isComplete else { return nil }
-        return try SVGDocument(bytes).header
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        guard input.isComplete else { return nil }
+        return try SVGDocument(input.bytes).header
     }
 
     static func open(

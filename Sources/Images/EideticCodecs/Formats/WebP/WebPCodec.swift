@@ -5,19 +5,15 @@ import EideticCore
 enum WebPCodec: ImageCodec {
     static let formats: [ImageFormat] = [.webp]
 
-    static func header(
-        of bytes: UnsafeRawBufferPointer,
-        isComplete: Bool,
-        format: ImageFormat
-    ) throws(EideticError) -> ImageHeader? {
-        let structure = try WebPStructure(bytes)
-        guard structure.hasHeader || (isComplete && structure.size.isPositive) else {
-            guard isComplete else { return nil }
+    static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
+        let structure = try WebPStructure(input.bytes)
+        guard structure.hasHeader || (input.isComplete && structure.size.isPositive) else {
+            guard input.isComplete else { return nil }
             throw structure.isComplete
                 ? EideticError(.corrupt, message: "WebP: the file has no image")
                 : EideticError(
                     .truncated,
-                    message: "WebP: the file ends after \(bytes.count) bytes, before the image's header"
+                    message: "WebP: the file ends after \(input.bytes.count) bytes, before the image's header"
                 )
         }
         return ImageHeader(
@@ -114,10 +110,7 @@ enum WebPCodec: ImageCodec {
                 let snapshot = try canvas.snapshot(for: task, hasAlpha: true)
                 frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.clampedForPlayback))
             } catch {
-                guard task.acceptsPartial, !frames.isEmpty, [.truncated, .corrupt].contains(error.code) else {
-                    throw error
-                }
-                damage = error
+                damage = try task.damage(error, keeps: !frames.isEmpty)
             }
         }
         if damage == nil, task.decodesAllFrames || frames.isEmpty, !structure.isComplete || frames.isEmpty {

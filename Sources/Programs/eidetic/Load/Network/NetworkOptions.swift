@@ -7,10 +7,8 @@ import EideticHTTP
 enum NetworkOptions {
     static let retry = TypedOption<Int>(
         "retry",
-        placeholder: "N",
-        expecting: "a number from 0 to 20",
-        help: "retry a temporary failure up to N times, at increasing intervals",
-        parse: { text in Int(text).flatMap { (0...20).contains($0) ? $0 : nil } }
+        in: 0...20,
+        help: "retry a temporary failure up to N times, at increasing intervals"
     )
 
     static let header = TypedOption<HTTPHeaders.Field>(
@@ -35,9 +33,7 @@ enum NetworkOptions {
 
     static let userFile = TypedOption<String>(
         "user-file",
-        placeholder: "FILE",
-        help: "like --user, with NAME:PASSWORD in the first line of this file",
-        completion: .files
+        help: "like --user, with NAME:PASSWORD in the first line of this file"
     )
 
     static let netrc = TypedOption<String>(
@@ -52,9 +48,7 @@ enum NetworkOptions {
 
     static let certificateAuthority = TypedOption<String>(
         "cacert",
-        placeholder: "FILE",
-        help: "trust the certificates in this file (PEM) instead of the system's",
-        completion: .files
+        help: "trust the certificates in this file (PEM) instead of the system's"
     )
 
     static let insecure = Option(name: "insecure", help: "accept any certificate, including an attacker's")
@@ -83,17 +77,13 @@ enum NetworkOptions {
 
     static let metrics = TypedOption<String>(
         "metrics",
-        placeholder: "FILE",
-        help: "write the metrics of each download to this file, one JSON object per line; - for standard output",
-        completion: .files
+        help: "write the metrics of each download to this file, one JSON object per line; - for standard output"
     )
 
     static let maximumRedirects = TypedOption<Int>(
         "max-redirects",
-        placeholder: "N",
-        expecting: "a number from 0 to 1000",
-        help: "follow at most N redirects in a row; 0 follows none (default: 20)",
-        parse: { text in Int(text).flatMap { (0...1_000).contains($0) ? $0 : nil } }
+        in: 0...1_000,
+        help: "follow at most N redirects in a row; 0 follows none (default: 20)"
     )
 
     static let waitForNetwork = Option(
@@ -110,7 +100,7 @@ enum NetworkOptions {
 
     static let options = common + [lifo, offline, metrics.definition]
 
-    private static func parseField(_ text: String) -> HTTPHeaders.Field? {
+    static func parseField(_ text: String) -> HTTPHeaders.Field? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let value = text[text.index(after: colon)...].drop { $0 == " " }
         let field = HTTPHeaders.Field(name: String(text[..<colon]), value: String(value))

@@ -1,15 +1,11 @@
 #include "CBareCodecs.h"
+#include "Source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <gif_lib.h>
 #include <png.h>
 #include <webp/decode.h>
-
-struct source {
-    const unsigned char *next, *end;
-};
 
 static void read_png(png_structp library, png_bytep target, size_t count) {
     struct source *source = png_get_io_ptr(library);
@@ -43,14 +39,6 @@ unsigned char *eidetic_bare_webp_decode(const unsigned char *bytes, size_t count
     unsigned char *pixels = WebPDecodeRGBA(bytes, count, &width, &height);
     if (!pixels) abort();
     return pixels;
-}
-
-static int read_gif(GifFileType *file, GifByteType *target, int count) {
-    struct source *source = file->UserData;
-    if (count > source->end - source->next) count = (int)(source->end - source->next);
-    memcpy(target, source->next, (size_t)count);
-    source->next += count;
-    return count;
 }
 
 unsigned char *eidetic_bare_gif_decode(const unsigned char *bytes, size_t count) {

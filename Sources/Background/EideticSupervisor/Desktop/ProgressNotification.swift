@@ -1,40 +1,24 @@
+import EideticDBus
+
 /// A notification that shows the progress of work, and with which the user cancels it.
-package struct ProgressNotification: Sendable {
+struct ProgressNotification {
     /// The identifier and the name of the application, and its icon.
-    package var identifier: String
-    package var name: String
-    package var icon: String
-    package var title: String
-    package var text: String
+    let identifier: String
+    let name: String
+    let icon: String
+    let title: String
+    let text: String
     /// The progress, 0 to 100.
-    package var percent: Int
+    let percent: Int
     /// The name of the work within the application.
-    package var work: String
+    let work: String
 
-    package init(
-        identifier: String,
-        name: String,
-        icon: String,
-        title: String,
-        text: String,
-        percent: Int,
-        work: String
-    ) {
-        self.identifier = identifier
-        self.name = name
-        self.icon = icon
-        self.title = title
-        self.text = text
-        self.percent = percent
-        self.work = work
-    }
-
-    package static let cancelAction = "cancel"
+    static let cancelAction = "cancel"
 }
 
 extension NotificationInterface {
     /// Returns the call that shows a notification of progress in place of an earlier one.
-    package func call(for progress: ProgressNotification, replacing number: UInt32) -> (
+    func call(for progress: ProgressNotification, replacing number: UInt32) -> (
         member: String, values: [BusValue]
     ) {
         let cancel = ProgressNotification.cancelAction, text = "\(progress.text)\n\(progress.percent) %"
@@ -64,11 +48,11 @@ extension NotificationInterface {
     }
 
     /// Returns the name by which the portal knows a notification of progress, other than that of any other one.
-    package static func portalName(ofWork work: String, application: String) -> String {
+    static func portalName(ofWork work: String, application: String) -> String {
         "work:" + portalName(of: work, application: application)
     }
 
-    package func removal(ofWork work: String, number: UInt32, application: String) -> (
+    func removal(ofWork work: String, number: UInt32, application: String) -> (
         member: String, values: [BusValue]
     ) {
         switch self {

@@ -1,22 +1,10 @@
 #include "CBareCodecs.h"
+#include "Source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <gif_lib.h>
 #include <webp/demux.h>
-
-struct source {
-    const unsigned char *next, *end;
-};
-
-static int read_gif(GifFileType *file, GifByteType *target, int count) {
-    struct source *source = file->UserData;
-    if (count > source->end - source->next) count = (int)(source->end - source->next);
-    memcpy(target, source->next, (size_t)count);
-    source->next += count;
-    return count;
-}
 
 // Draws the frames onto one canvas; frames are left in place, as the file of the benchmark has them.
 size_t eidetic_bare_gif_play(const unsigned char *bytes, size_t count) {
