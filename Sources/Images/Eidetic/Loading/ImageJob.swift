@@ -84,10 +84,9 @@ final class ImageJob: Sendable {
 extension ImageJob {
     /// Returns an image made from a larger one in memory, without its bytes; `nil` if memory has none.
     nonisolated(nonsending) private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
-        let request = load.request
-        let memory = loader.memory
-        guard load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
-        guard let base = request.baseKey, let size = request.rendering.size else { return nil }
+        guard load.policy.tiers.allowsMemory, let size = load.request.rendering.size else { return nil }
+        let request = load.request, memory = loader.memory
+        guard request.allowsMemory, let base = request.baseKey else { return nil }
         let mode = request.rendering.contentMode
         // What matters is found in the pixels, so other pixels could have another crop.
         guard mode.focus != .content else { return nil }
@@ -160,9 +159,7 @@ extension ImageJob {
         return try await loader.decodes.value(for: key, context: context) {
             [stage = loader.stage, policy] decode throws(EideticError) in
             let commit: DecodeStage.Acceptance = { data.storage?.commit(isDecoded: true, makePlaceholder: $0) }
-            if let animation {
-                return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit)
-            }
+            if let animation { return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit) }
             let timer = StepTimer(decode.context)
             return try await stage.run(decoding: data.bytes, by: policy, in: decode.context) {
                 context throws(EideticError) in

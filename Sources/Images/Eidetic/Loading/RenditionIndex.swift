@@ -50,8 +50,9 @@ final class RenditionIndex: Sendable {
 
         deinit {
             index.state.withLock { state in
-                state.loads[resourceKey]?.count -= 1
-                if state.loads[resourceKey]?.count == 0 { state.loads[resourceKey] = nil }
+                guard var loads = state.loads[resourceKey] else { return }
+                loads.count -= 1
+                state.loads[resourceKey] = loads.count == 0 ? nil : loads
             }
         }
 

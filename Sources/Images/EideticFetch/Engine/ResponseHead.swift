@@ -45,10 +45,10 @@ struct ResponseHead: Sendable, Hashable {
     /// - SeeAlso: RFC 9110, section 7.8; RFC 9112, sections 5.2 and 6.3.
     var framingFault: String? {
         if status == 101 { return "switches to a protocol that was not requested" }
-        let lengths = announcedLengths.map { $0.drop { $0 == "0" } }
+        let announced = announcedLengths, lengths = announced.map { $0.drop { $0 == "0" } }
         if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
         if beginsWithContinuation { return "begins with a continuation line" }
-        if hasIgnoredFraming || announcedLengths.contains(where: { $0.httpInteger == nil }) {
+        if hasIgnoredFraming || announced.contains(where: { $0.httpInteger == nil }) {
             return "has a malformed Transfer-Encoding or Content-Length field"
         }
         return hasUnrequestedTransferCoding ? "has a transfer coding that was not requested" : nil

@@ -38,8 +38,9 @@ struct BodyBudgetState {
     }
 
     mutating func markComplete(_ id: ObjectIdentifier) {
-        guard let entry = entries[id], !entry.isComplete else { return }
-        entries[id]?.isComplete = true
+        guard var entry = entries[id], !entry.isComplete else { return }
+        entry.isComplete = true
+        entries[id] = entry
         completeBytes[entry.priority] += entry.byteCount
     }
 

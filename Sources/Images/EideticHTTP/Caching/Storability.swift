@@ -43,14 +43,16 @@ package enum Storability {
     ///
     /// - SeeAlso: RFC 9111, section 3.1.
     package static func storableFields(of fields: [HTTPField]) -> [HTTPField] {
-        let named = fields.values(of: "connection").flatMap(\.httpListMembers).map(\.lowercasedASCII)
-        let forbidden = named + connectionFields
+        let named = fields.values(of: "connection").flatMap(\.httpListMembers)
         // A list is quicker for the few names of a usual response; those of a hostile one may be thousands.
         guard named.count <= 8 else {
-            let names = Set(forbidden)
+            let names = Set(named.map(\.lowercasedASCII) + connectionFields)
             return fields.filter { !names.contains($0.name.lowercasedASCII) }
         }
-        return fields.filter { field in !forbidden.contains { HTTPHeaders.isSameName($0, field.name) } }
+        return fields.filter { field in
+            !connectionFields.contains { HTTPHeaders.isSameName($0, field.name) }
+                && !named.contains { HTTPHeaders.isSameName($0, field.name) }
+        }
     }
 
     static let connectionFields = [

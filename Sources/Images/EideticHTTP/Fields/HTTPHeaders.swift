@@ -62,7 +62,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Returns all values of the field `name`, in order.
     public func values(for name: String) -> [String] {
-        fields.filter { Self.isSameName($0.name, name) }.map { $0.value }
+        fields.compactMap { Self.isSameName($0.name, name) ? $0.value : nil }
     }
 
     /// Adds a value for the field `name`; existing values stay.
@@ -182,7 +182,7 @@ package typealias HTTPField = HTTPHeaders.Field
 extension [HTTPHeaders.Field] {
     /// Returns all values of a field, in order; names are compared without regard to case.
     package func values(of name: String) -> [String] {
-        filter { HTTPHeaders.isSameName($0.name, name) }.map { $0.value.trimmingOptionalWhitespace }
+        compactMap { HTTPHeaders.isSameName($0.name, name) ? $0.value.trimmingOptionalWhitespace : nil }
     }
 
     /// Returns the values of a field combined with commas, or `nil` if there is no such field.

@@ -17,10 +17,14 @@ package enum JSON: Sendable {
     package static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
 
     /// The value as text in one line.
-    package var text: String {
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The UTF-8 of the text.
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
         write(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     private func write(to bytes: inout [UInt8]) {

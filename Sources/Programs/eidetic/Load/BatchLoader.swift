@@ -79,9 +79,9 @@ final class BatchLoader: Sendable {
     /// Last in, first out is the order of a queue into which the whole list was put: the first items start at once, and
     /// the others from the end of the list.
     private func index(ofPosition position: Int) -> Int {
+        guard arguments.network.isLastInFirstOut else { return position }
         let startedAtOnce = min(arguments.concurrency, maximumPerHost)
-        guard arguments.network.isLastInFirstOut, position >= startedAtOnce else { return position }
-        return arguments.items.count - 1 - (position - startedAtOnce)
+        return position < startedAtOnce ? position : arguments.items.count - 1 - (position - startedAtOnce)
     }
 
     /// The largest number of concurrent downloads from one host.

@@ -34,7 +34,7 @@ struct LoadOutcome: Sendable {
         let error: EideticError? = if case .failure(let error) = result { error } else { image?.fileError }
         var members: [(name: String, value: JSON)] = [
             ("url", .string(url)),
-            ("source", .string(image.map { "\($0.source)" } ?? "error")),
+            ("source", .string(image?.source.name ?? "error")),
             ("format", .optional(image?.format.rawValue)),
             ("width", .optional(image?.size.width)),
             ("height", .optional(image?.size.height)),
@@ -55,7 +55,7 @@ struct LoadOutcome: Sendable {
         switch result {
         case .success(let image):
             let columns = [
-                Columns.left("\(image.source)", width: 7), Columns.left(image.format.displayName, width: 4),
+                Columns.left(image.source.name, width: 7), Columns.left(image.format.displayName, width: 4),
                 Columns.right("\(image.size)", width: 11), Columns.right(image.bytes.description, width: 9),
                 Columns.right(TimeFormat.text(for: duration), width: 7),
             ]
@@ -66,6 +66,18 @@ struct LoadOutcome: Sendable {
             let name = TerminalText.abbreviated(url)
             let message = TerminalText.sanitized(error.message).replacing(TerminalText.sanitized(url), with: name)
             return message.contains(name) ? "eidetic: \(message)" : "eidetic: \(name): \(message)"
+        }
+    }
+}
+
+extension ImageSource {
+    /// The name of the case, which Swift's own text would look up in the program's metadata each time.
+    fileprivate var name: String {
+        switch self {
+        case .memory: "memory"
+        case .disk: "disk"
+        case .shared: "shared"
+        case .network: "network"
         }
     }
 }

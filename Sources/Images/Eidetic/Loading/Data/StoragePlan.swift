@@ -106,7 +106,7 @@ final class StoragePlan: Sendable {
         // It is called once, and releases the image then, so that the write does not keep it in memory.
         let maker = Guarded<PlaceholderMaker?>(makePlaceholder)
         // The task holds the plan, so that loads that start meanwhile find the bytes here and need no network.
-        Task.detached(executorPreference: BlockingExecutor.current) { [self] in
+        let store: @Sendable () async -> Void = { [self] in
             var failure: EideticError?
             do throws(EideticError) {
                 let work = try work.get()
@@ -127,6 +127,12 @@ final class StoragePlan: Sendable {
             replacement?.record(isRepeated: true)
             share?.release()
             outcome.fulfil(.success(failure))
+        }
+        if let executor = BlockingExecutor.current {
+            // Such a thread does the work of files itself.
+            Task.immediateDetached(executorPreference: executor, operation: store)
+        } else {
+            Task.detached(operation: store)
         }
     }
 

@@ -69,8 +69,9 @@ final class ProgressDisplay: Sendable {
     ///   - asJSON: A Boolean value indicating whether the line is a JSON object.
     func report(_ outcome: LoadOutcome, graphics: [UInt8], asJSON: Bool) {
         state.withLock { $0.progress.tally.add(outcome) }
-        let text = asJSON ? outcome.json.text : outcome.text
-        let bytes = Array(text.utf8) + [UInt8(ascii: "\n")] + graphics
+        var bytes = asJSON ? outcome.json.bytes : Array(outcome.text.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += graphics
         if case .failure = outcome.result, !asJSON { return write(bytes, to: .errors) }
         if asJSON || !isQuiet { write(bytes, to: .output) }
     }
