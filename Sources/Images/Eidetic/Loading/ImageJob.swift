@@ -87,6 +87,8 @@ extension ImageJob {
         let request = load.request
         let memory = loader.memory
         guard load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
+        // Its pixels would depend on what was loaded before.
+        if loader.derived.settings.isExact { return nil }
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
         // What matters is found in the pixels, so other pixels could have another crop.
