@@ -64,7 +64,8 @@ struct ImageURLFinder {
     }
 
     private func imageURLs(inDirectory path: String) async throws(EideticError) -> [String] {
-        let names = try await Task.detached { Result { () throws(EideticError) in try fileNames(in: path) } }.value.get()
+        let names = try await Task.detached { Result { () throws(EideticError) in try fileNames(in: path) } }.value
+            .get()
         let root = path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)"
         return names.filter(Self.isImageName).sorted().map { "file://\(root)/\($0)".encodedPath }
     }

@@ -69,7 +69,9 @@ func fileNames(in path: String) throws(EideticError) -> [String] {
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
-        withUnsafeBytes(of: &entry.pointee.d_name) { names.append(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)) }
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            names.append(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+        }
     }
     return names
 }
