@@ -277,6 +277,7 @@ let programTargets = targets(of: programs) { name, path, dependencies in
         dependencies: dependencies,
         path: path,
         exclude: excluded[name] ?? [],
+        packageAccess: !path.hasPrefix("Examples/"),
         swiftSettings: swiftSettings,
         // The compiler names both libraries only in a static build; a program of development needs that of the tests.
         linkerSettings: isBenchmark && path.hasPrefix("Sources/Programs/")
@@ -321,9 +322,8 @@ func closure(of names: [String], in targets: [Target]) -> [Target] {
 }
 
 /// The targets of this evaluation: all, the fuzzer, or the tests of some modules.
-let allTargets = foreign + moduleTargets + programTargets + (fuzzer == nil ? testTargets : fuzzTargets)
-let roots = (fuzzer == nil ? chosenTests : ["EideticFuzz"]) ?? allTargets.map(\.name)
-let chosenTargets = closure(of: roots, in: allTargets)
+let every = foreign + moduleTargets + programTargets + (fuzzer == nil ? testTargets : fuzzTargets)
+let chosenTargets = closure(of: (fuzzer == nil ? chosenTests : ["EideticFuzz"]) ?? every.map(\.name), in: every)
 
 let libraries = [
     "Eidetic", "EideticViews", "EideticCodecs", "EideticFetch", "EideticStore", "EideticRedis", "EideticGTK", "CGTK",

@@ -41,16 +41,17 @@ final class CacheView {
     ///
     /// - Returns: `true` if they have changed; otherwise, `false`.
     private func updateSizes() async -> Bool {
-        let usage = (try? await gallery.disk?.usage) ?? DiskCache.Usage()
-        let memory = gallery.pipeline.memoryUsage
-        guard shownSizes != [usage.logicalSize, memory] else { return false }
-        shownSizes = [usage.logicalSize, memory]
-        gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logicalSize)")
+        let usage = try? await gallery.disk?.usage
+        let disk = usage?.logicalSize ?? ByteCount(0)
+        let memory = gallery.pipeline.cache.memory.images.totalCost
+        guard shownSizes != [disk, memory] else { return false }
+        shownSizes = [disk, memory]
+        gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(disk)")
         // Where the button has a name, GTK 4.18 does not read its label.
-        eidetic_set_accessible_name(gallery.interface.widget("cache"), "Size of the cache: \(usage.logicalSize)")
+        eidetic_set_accessible_name(gallery.interface.widget("cache"), "Size of the cache: \(disk)")
         gallery.setText(
             of: "cache-facts",
-            to: "\(usage.logicalSize) in \(usage.entryCount) entries on disk\n\(memory) decoded in memory"
+            to: "\(disk) in \(usage?.entryCount ?? 0) entries on disk\n\(memory) decoded in memory"
         )
         return true
     }

@@ -10,6 +10,8 @@ final class DetailView {
     private unowned let gallery: Gallery
     private(set) var position: Int?
     private var neighbours: ImagePrefetcher.Group?
+    /// A Boolean value indicating whether the load has ended because the background time has expired.
+    private var isInterrupted = false
 
     init(gallery: Gallery) {
         self.gallery = gallery
@@ -28,6 +30,7 @@ final class DetailView {
     func show(at position: Int) {
         guard gallery.grid.urls.indices.contains(position) else { return }
         self.position = position
+        isInterrupted = false
         let url = gallery.grid.urls[position]
         let name = url.imageName
         gallery.setText(of: "title", to: name)
@@ -92,14 +95,17 @@ final class DetailView {
             let size = response.image.sourceSize
             gallery.setText(
                 of: "fact",
-                to: "\(size.width) × \(size.height) · \(response.image.format.rawValue.uppercased()) · "
+                to: "\(size.width) × \(size.height) · \("\(response.image.format)".uppercased()) · "
                     + "\(response.byteCount) · from \(response.source)"
             )
             gallery.loadEnded(request, change: .shown(response))
             gallery.report("detail shown: \(url.imageName)")
             prefetchNeighbours()
         case .failure(let error):
-            guard error.code != .cancelled else { return loadAgain() }
+            guard error.code != .cancelled else {
+                isInterrupted = gallery.isUnseen
+                return
+            }
             gallery.setText(
                 of: "fact",
                 to: error.isUnreachable ? "not in the cache, and the server cannot be reached" : error.message
@@ -108,12 +114,10 @@ final class DetailView {
         }
     }
 
-    /// Loads the image when the window is seen again, if the background time has expired meanwhile.
-    private func loadAgain() {
-        guard DisplayGate.shared.isHeld else { return }
-        DisplayGate.shared.load(for: self) { [weak self] in
-            if let self, let position { show(at: position) }
-        }
+    /// Loads the image that has not come because the background time has expired; the window is seen again.
+    func windowWillBeSeen() {
+        guard isInterrupted, let position else { return }
+        show(at: position)
     }
 
     /// Prefetches the neighbours' encoded images to disk, so that the next step needs no download.

@@ -19,7 +19,7 @@ final class Gallery {
     /// The position of the image that an earlier process showed, until the images are found.
     private var restoredPosition: Int?
     private let window: UnsafeMutablePointer<GtkWindow>
-    private lazy var detail = DetailView(gallery: self)
+    private(set) lazy var detail = DetailView(gallery: self)
     private lazy var cacheView = CacheView(gallery: self)
     private var unreachable: Set<String> = []
     private var isIndexCached = false
@@ -46,7 +46,8 @@ final class Gallery {
 
     /// Creates a pipeline whose loads are handed over when the background time expires.
     private static func makePipeline(disk: DiskCache?) -> ImagePipeline {
-        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        var configuration = ImagePipeline.Configuration()
+        configuration.diskCache = disk
         configuration.transfers = try? BackgroundDownloads(identifier: "images")
         return ImagePipeline(configuration)
     }
@@ -183,11 +184,14 @@ final class Gallery {
         }
     }
 
+    /// A Boolean value indicating whether the window is not seen: widgets draw the last state when it is again.
+    var isUnseen: Bool { Application.shared.state == .background }
+
     // MARK: Reports
 
     /// Updates the offline badge and the cache view after a load.
     func loadEnded(_ request: ImageRequest, change: ImageCells.Change) {
-        if DisplayGate.shared.isHeld { report("not drawn yet: \(request.name)") }
+        if isUnseen { report("not drawn yet: \(request.name)") }
         switch change {
         case .shown(let response):
             if case .failed(let error)? = response.revalidation, error.isUnreachable {

@@ -60,24 +60,15 @@ struct ImageURLFinder {
     // MARK: Files
 
     private func contents(of path: String) async throws(EideticError) -> [UInt8] {
-        try await files.run { _ throws(EideticError) in
-            do throws(SystemError) { return try FileSystem().contents(of: path) } catch {
-                throw EideticError(.fileFailure, message: "\(path): \(error)")
-            }
-        }
+        try await Task.detached { Result { () throws(EideticError) in try readFile(path) } }.value.get()
     }
 
     private func imageURLs(inDirectory path: String) async throws(EideticError) -> [String] {
-        let names = try await files.run { _ throws(EideticError) in
-            do throws(SystemError) { return try FileSystem().entryNames(in: path) } catch {
-                throw EideticError(.fileFailure, message: "\(path): \(error)")
-            }
-        }
+        let names = try await Task.detached { Result { () throws(EideticError) in try fileNames(in: path) } }.value
+            .get()
         let root = path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)"
         return names.filter(Self.isImageName).sorted().map { "file://\(root)/\($0)".encodedPath }
     }
-
-    private let files = WorkPool(name: "gallery", maximumThreadCount: 1)
 
     init(downloader: Downloader, cache: DiskCache?) {
         self.downloader = downloader

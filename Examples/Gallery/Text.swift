@@ -48,6 +48,38 @@ var currentDirectory: String {
     return String(cString: path)
 }
 
+/// Returns the contents of a file; blocks.
+func readFile(_ path: String) throws(EideticError) -> [UInt8] {
+    guard let file = fopen(path, "re") else { throw fileError(path) }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = fread(&part, 1, part.count, file)
+        guard count > 0 else { break }
+        bytes += part[..<count]
+    }
+    guard ferror(file) == 0 else { throw fileError(path) }
+    return bytes
+}
+
+/// Returns the names in a directory; blocks.
+func fileNames(in path: String) throws(EideticError) -> [String] {
+    guard let directory = opendir(path) else { throw fileError(path) }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            names.append(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+        }
+    }
+    return names
+}
+
+private func fileError(_ path: String) -> EideticError {
+    EideticError(.fileFailure, message: "\(path): \(String(cString: strerror(errno)))")
+}
+
 extension EideticError {
     /// A Boolean value indicating whether the server is unreachable, in contrast to an error response.
     var isUnreachable: Bool {

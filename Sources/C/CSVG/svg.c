@@ -48,7 +48,9 @@ unsigned eidetic_svg_version(void) {
 }
 
 static bool fail(g_error *error, eidetic_codec_outcome *outcome) {
-    eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", error ? error->message : "the document cannot be drawn");
+    const char *text = error ? error->message : "the document cannot be drawn";
+    // Messages of the XML parser end with a line break.
+    eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%.*s", (int)strcspn(text, "\n"), text);
     if (error) lib.g_error_free(error);
     return false;
 }

@@ -11,7 +11,8 @@ package enum CommandRunner {
         case .run(let path, let arguments):
             return path.last?.run(arguments) ?? .usage
         case .help(let path):
-            let hasHelp = root.subcommands.contains { $0.name == "help" }
+            // The program of `eidetic app` has a part of a command whose other words are those of `eidetic help`.
+            let hasHelp = root.name.contains(" ") || root.subcommands.contains { $0.name == "help" }
             TextStream.output.writeLine(isFull || !hasHelp ? Help.text(for: path) : Help.summary(for: path))
             return .success
         case .version:

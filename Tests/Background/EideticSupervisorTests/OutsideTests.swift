@@ -110,6 +110,10 @@ struct OutsideTests {
         #expect(try daemon.lines(.explain(identifier: "one")).allSatisfy { !$0.contains("has changed since") })
         try directory.write(Array((entry + "X-Eidetic-BackgroundModes=audio;\n").utf8), to: "one.desktop")
         #expect(try daemon.lines(.explain(identifier: "one")).contains { $0.contains("has changed since") })
+        try directory.write(Array((entry + "X-Eidetic-BackgroundBudget=x\n").utf8), to: "one.desktop")
+        #expect(try daemon.lines(.explain(identifier: "one")).contains { $0.contains("one.desktop cannot be used: ") })
+        #expect(unlink(directory.path(of: "one.desktop")) == 0)
+        #expect(try daemon.lines(.explain(identifier: "one")).contains { $0.contains("one.desktop is gone") })
         await daemon.finish()
     }
 }

@@ -11,10 +11,14 @@ struct PlainProgramTests {
     private static let limit = ["--limit", "connection=100", "--limit", "idle=10"]
 
     /// Launches a program, and returns the answer.
-    private func launch(_ words: [String], on daemon: Daemon) throws -> [ControlAnswer.Content] {
+    private func launch(
+        _ words: [String],
+        environment: [String] = [],
+        on daemon: Daemon
+    ) throws -> [ControlAnswer.Content] {
         var program = ProgramDescription(executable: words[0])
         program.arguments = Array(words.dropFirst())
-        program.environment = ["PATH=/usr/bin:/bin"]
+        program.environment = ["PATH=/usr/bin:/bin"] + environment
         try daemon.perform(.install(identifier: "one", program: program))
         return try daemon.request(.launch(identifier: "one", url: nil, inBackground: false))
     }
@@ -49,6 +53,22 @@ struct PlainProgramTests {
         await daemon.expectState(.notRunning, of: "one")
         // The status of a process that an earlier supervisor has started is not known.
         #expect(!(try daemon.status(of: "one")?.lastExit ?? "killed").contains("killed"))
+        await daemon.finish()
+    }
+
+    @Test("B05 a program that does not connect, and reports to a service manager's watchdog, is not suspended")
+    func watchdog() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.limit)
+        let variables = ["WATCHDOG_USEC=5000000", "NOTIFY_SOCKET=/nonexistent"]
+        expectNote("does not connect", in: try launch(["/bin/sleep", "1000"], environment: variables, on: daemon))
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectLine(.explain(identifier: "one")) { $0.contains("reports every 5.0 s (WATCHDOG_USEC)") }
+        try await daemon.replace()
+        await daemon.expectLine(.explain(identifier: "one")) { $0.contains("reports every 5.0 s (WATCHDOG_USEC)") }
+        // A later application is suspended by now.
+        try await daemon.launchInForeground("two")
+        try await daemon.suspend("two")
+        #expect(try daemon.status(of: "one")?.state == .background)
         await daemon.finish()
     }
 

@@ -14,6 +14,7 @@ struct DerivedImageValidationTests {
     private func nextRun(
         _ fixture: PipelineFixture,
         _ policy: Policy = .both,
+        isExact: Bool = true,
         freshness: ImagePipeline.Configuration.Freshness = .http,
         change: (inout DiskCache.Configuration) -> Void = { _ in }
     ) throws -> ImagePipeline {
@@ -22,7 +23,7 @@ struct DerivedImageValidationTests {
         var configuration = ImagePipeline.Configuration(
             diskCache: try DiskCache(settings, fileSystem: FileSystem(), time: time)
         )
-        configuration.derivedImages = .init(policy: policy, isExact: true)
+        configuration.derivedImages = .init(policy: policy, isExact: isExact)
         configuration.downloads.time = time
         configuration.freshness = freshness
         return ImagePipeline(configuration)
@@ -95,12 +96,21 @@ struct DerivedImageValidationTests {
     )
     private func fromMemory(policy: Policy, hits: Int) async throws {
         let fixture = try await server(), full = try fixture.serve(width: 400, height: 300)
-        let request = ImageRequest(full.name, size: size), pipeline = try nextRun(fixture, policy)
+        let request = ImageRequest(full.name, size: size)
+        let pipeline = try nextRun(fixture, policy, isExact: false)
         _ = try await load(full, by: pipeline)
         #expect(try await load(request, by: pipeline).source == .memory)
-        let second = try nextRun(fixture, policy)
+        let second = try nextRun(fixture, policy, isExact: false)
         #expect(try await load(request, by: second).source == .disk)
         #expect(second.statistics.derivedHits == hits)
+    }
+
+    @Test("C23 with isExact an image is decoded, although a larger one is in memory")
+    func exact() async throws {
+        let fixture = try await server(), full = try fixture.serve(width: 400, height: 300)
+        let pipeline = try nextRun(fixture)
+        _ = try await load(full, by: pipeline)
+        #expect(try await load(ImageRequest(full.name, size: size), by: pipeline).source == .disk)
     }
 
     @Test("C23 an image that a program stored in a size stays after the first load and a 304, not after new bytes")

@@ -82,6 +82,9 @@ struct CommandLineTests {
             ["cache", "list"],
             ["cache", "get"], ["cache", "put"], ["cache", "remove"], ["cache", "clean"], ["cache", "clear"],
             ["cache", "verify"], ["transfer"], ["transfer", "add"], ["transfer", "list"], ["transfer", "watch"],
+            ["transfer", "cancel"], ["transfer", "pause"], ["transfer", "resume"], ["app"], ["app", "list"],
+            ["app", "launch"], ["app", "open"], ["app", "foreground"], ["app", "background"], ["app", "quit"],
+            ["app", "push"], ["app", "simulate"], ["app", "why"], ["app", "log"],
         ]
     )
     func explains(_ words: [String]) async throws {

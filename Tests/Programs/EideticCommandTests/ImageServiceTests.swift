@@ -71,10 +71,15 @@ struct ImageServiceTests {
             let image = try ImageDecoder.decode(response.body)
             #expect(image.size == PixelSize(width: 80, height: 60) && ImageFormat(of: response.body) == format)
         }
+        // The larger image is in memory now.
+        let smaller = try await get("/resize?url=\(server.url)/a.jpg&w=33&h=33&format=png")
+        var options = DecodeOptions()
+        options.size = PixelSize(width: 33, height: 33)
+        #expect(smaller.body == (try ImageEncoder.encode(ImageDecoder.decode(jpeg, options: options), as: .png)))
         #expect(try await server.requestCount(for: "/a.jpg") == 1)
         let metrics = try await get("/metrics")
         #expect(metrics.status == 200 && metrics.text.contains("eidetic_network_loads_total 1\n"), "\(metrics.text)")
-        #expect(metrics.text.contains("sandboxed_images_total 1\n"), "\(metrics.text)")
+        #expect(metrics.text.contains("sandboxed_images_total 2\n"), "\(metrics.text)")
     }
 
     @Test("a client that has the image receives status 304 without bytes")

@@ -77,7 +77,7 @@ struct InspectTests {
         let lines = try result.lines(InspectLine.self)
         #expect(lines.map(\.format) == [nil, nil, "png", "png"])
         #expect(lines[0].error == "notFound: No such file or directory")
-        #expect(lines[1].error == "fileFailure: Is a directory")
+        #expect(lines[1].error == "fileFailure: Is a directory; -r takes the images in it")
         #expect(lines[2].error?.hasPrefix("truncated: ") == true)
         #expect(lines[3].error == nil)
     }

@@ -212,7 +212,7 @@ struct OutputTests {
         try directory.write(Array("text".utf8), to: "photos/notes.txt")
         #expect(symlink("..", directory.path(of: "photos/x/loop")) == 0)
         let plain = try await eidetic(["convert", "--out", "none", "photos"])
-        #expect(plain.status == .exited(1) && plain.errorText.contains("photos: Is a directory"))
+        #expect(plain.status == .exited(1) && plain.errorText.contains("photos: Is a directory; -r takes"))
         let result = try await eidetic(["convert", "--json", "-r", "--out", "out", "--format", "webp", "photos"])
         #expect(result.status == .exited(0), "\(result.errorText)")
         let lines = try result.lines(Conversion.self).sorted { $0.input < $1.input }

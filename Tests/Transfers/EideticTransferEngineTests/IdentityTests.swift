@@ -69,7 +69,13 @@ struct IdentityTests {
         #expect(try secrets.load(for: "other") != all.first)
         #expect(try FileSystem().status(of: secrets.path(for: "a/../b")).permissions == 0o600)
         #expect(try FileSystem().entryNames(in: directory.path(of: "identities")).count == 2)
-        chmod(secrets.path(for: "other"), 0o640)
-        #expect(throws: SystemError.self) { try secrets.load(for: "other") }
+        let path = secrets.path(for: "other")
+        chmod(path, 0o640)
+        let readable = try #require(throws: SystemError.self) { try secrets.load(for: "other") }
+        #expect(readable.description == "\(path) may be read or changed by others (mode 640): chmod 600 \(path)")
+        chmod(path, 0o600)
+        #expect(truncate(path, 7) == 0)
+        let damaged = try #require(throws: SystemError.self) { try secrets.load(for: "other") }
+        #expect(damaged.description.hasPrefix("\(path) is damaged"))
     }
 }

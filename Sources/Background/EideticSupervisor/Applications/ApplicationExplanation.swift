@@ -155,9 +155,13 @@ struct ApplicationExplanation {
 
     /// The line about a desktop entry that was edited or removed while the process runs.
     private func changeLines(of path: String) -> [String] {
-        guard process != nil, application.context.manifests.manifest(of: identifier) != application.program.manifest
-        else { return [] }
-        return ["\(path) has changed since: its new declarations hold from the next process on"]
+        let current = application.context.manifests.manifest(of: identifier)
+        guard process != nil, current != application.program.manifest else { return [] }
+        return switch current {
+        case .found: ["\(path) has changed since: its new declarations hold from the next process on"]
+        case .none: ["\(path) is gone, or without its keys: the next process has no declarations"]
+        case .invalid(let path, let error): ["the next process has no declarations: \(path) cannot be used: \(error)"]
+        }
     }
 
     /// The modes that the program asks for, and that its desktop entry does not declare.

@@ -216,9 +216,11 @@ final class RunningProcess {
     /// Learns of the declarations of the application, and of the limits that it has brought along.
     func record(_ declarations: Hello.Declarations, below hierarchy: GroupHierarchy?) {
         conversation.declarations = declarations
-        watchdog = ServiceWatchdog(of: handle.identifier)
+        findWatchdog()
         memory = ApplicationMemory(of: handle.identifier, below: hierarchy?.path)
     }
+
+    func findWatchdog() { watchdog = ServiceWatchdog(of: handle.identifier) }
 
     /// Answers the greeting of the application.
     ///

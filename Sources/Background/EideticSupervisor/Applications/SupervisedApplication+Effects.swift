@@ -42,6 +42,9 @@ extension SupervisedApplication {
             perform(effects)
             files.isRecordHeld = false
             saveRecord()
+        case .findWatchdog:
+            process?.findWatchdog()
+            applyDeclarations()
         case .recordObstacle(let text): components.remarks.obstacle = text
         case .reportSessionFailure(let session): context.transfers.reportFailure(of: session, to: program)
         case .updateTransferHold: context.transfers.updateHold(of: program)

@@ -34,6 +34,8 @@ package enum ApplicationEffect {
     case forgiveWakeCrashes
     /// Writes the record of wakes before what follows.
     case saveWakes
+    /// Finds the watchdog of a process that does not connect.
+    case findWatchdog
     /// Records why the application does not do what it was asked to.
     case recordObstacle(String)
     /// Refuses a request, and records why.

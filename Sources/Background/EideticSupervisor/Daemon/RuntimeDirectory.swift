@@ -24,7 +24,11 @@ package struct RuntimeDirectory: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0 else { throw SystemError(.lstat, errorNumber: errno, path: path) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(.lstat, errorNumber: ENOTDIR, path: path) }
-        guard status.st_uid == geteuid() else { throw SystemError(.lstat, errorNumber: EPERM, path: path) }
+        guard status.st_uid == geteuid() else {
+            let fault = "belongs to user \(status.st_uid), not to user \(geteuid())"
+            let violation = DirectoryTrust.Violation(path: path, reason: "\(fault): choose another directory")
+            throw SystemError(.lstat, errorNumber: EPERM, path: path, violation: violation)
+        }
         if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
             throw SystemError(.chmod, errorNumber: errno, path: path)
         }

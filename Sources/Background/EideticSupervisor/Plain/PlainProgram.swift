@@ -69,7 +69,8 @@ package struct PlainProgram: ApplicationComponent {
             recognition = nil
             guard isSilent(view), let process = view.process else { return [] }
             isRunning = true
-            return [.log("process \(process.number) does not connect: \(Self.explanation)")] + acknowledgement(in: view)
+            let report = "process \(process.number) does not connect: \(Self.explanation)"
+            return [.log(report), .findWatchdog] + acknowledgement(in: view)
         }
     }
 

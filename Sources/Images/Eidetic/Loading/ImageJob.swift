@@ -85,6 +85,8 @@ extension ImageJob {
     /// Returns an image made from a larger one in memory, without its bytes; `nil` if memory has none.
     nonisolated(nonsending) private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
         guard load.policy.tiers.allowsMemory, let size = load.request.rendering.size else { return nil }
+        // Where images are exact: the pixels would depend on what was loaded before.
+        if loader.derived.settings.isExact { return nil }
         let request = load.request, memory = loader.memory
         guard request.allowsMemory, let base = request.baseKey else { return nil }
         let mode = request.rendering.contentMode

@@ -7,11 +7,16 @@ import Glibc
 /// accepted: it has the number of the owner, as on systems where users have a umask of 002. The directory itself must
 /// belong to the effective user. Access control lists beyond the mode are not checked.
 package struct DirectoryTrust: Sendable {
-    /// The reason that a directory is not trusted.
+    /// The reason that a directory, or a file in it, is not trusted.
     package struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
         package let path: String
         /// The fault and its remedy.
         package let reason: String
+
+        package init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
 
         package var description: String { "\(path) \(reason)" }
     }

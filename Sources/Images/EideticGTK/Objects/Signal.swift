@@ -35,7 +35,7 @@ public enum Signal {
 
     /// Connects a handler that is called with the signal's first argument, an integer.
     @discardableResult
-    package static func connectInteger(
+    public static func connectInteger(
         _ object: UnsafeMutableRawPointer,
         signal: String,
         handler: @escaping @MainActor (UInt32) -> Void
@@ -52,7 +52,7 @@ public enum Signal {
     ///
     /// The handler returns `true` if it handled the key, which ends the propagation of the event.
     @discardableResult
-    package static func connectKeyPress(
+    public static func connectKeyPress(
         _ object: UnsafeMutableRawPointer,
         handler: @escaping @MainActor (_ key: UInt32, _ modifiers: UInt32) -> Bool
     ) -> HandlerID {
@@ -72,7 +72,7 @@ public enum Signal {
 
     /// Connects a handler that is called with the signal's two arguments, for example the velocity of a swipe.
     @discardableResult
-    package static func connectPair(
+    public static func connectPair(
         _ object: UnsafeMutableRawPointer,
         signal: String,
         handler: @escaping @MainActor (Double, Double) -> Void

@@ -26,12 +26,14 @@ package enum Help {
         if !command.subcommands.isEmpty {
             let statuses = ExitStatus.table.map { "\($0) \($1)" }.joined(separator: "; ")
             let line = "Run \"\(names.joined(separator: " ")) COMMAND --help\" for the help of a command."
-            return names.count == 1 ? [lines(of: "exit status: \(statuses)", width: shortWidth), line] : [line]
+            return names == ["eidetic"] ? [lines(of: "exit status: \(statuses)", width: shortWidth), line] : [line]
         }
         let omitted = command.allOptions.count - shownOptions
         if omitted == 0, command.notes.isEmpty { return [] }
-        let words = ([names[0], "help"] + names.dropFirst()).joined(separator: " ")
-        return ["Run \"\(words)\" for \(omitted > 0 ? "\(omitted) more options" : "details")."]
+        var words = names.flatMap { $0.split(separator: " ") }
+        words.insert("help", at: 1)
+        let line = words.joined(separator: " ")
+        return ["Run \"\(line)\" for \(omitted > 0 ? "\(omitted) more options" : "details")."]
     }
 
     /// Returns the whole help of a command.
@@ -172,11 +174,20 @@ package enum Help {
         ],
         "eidetic transfer list": ["eidetic transfer list", "eidetic transfer list --json"],
         "eidetic transfer watch": ["eidetic transfer watch", "eidetic transfer watch --json"],
+        "eidetic transfer cancel": ["eidetic transfer cancel 3", "eidetic transfer cancel 3 4"],
+        "eidetic transfer pause": ["eidetic transfer pause 3", "eidetic transfer pause 3 4"],
+        "eidetic transfer resume": ["eidetic transfer resume 3", "eidetic transfer resume 3 4"],
         "eidetic app": ["eidetic app list", "eidetic app launch org.example.Photos"],
         "eidetic app list": ["eidetic app list", "eidetic app list --json"],
         "eidetic app log": ["eidetic app log", "eidetic app log org.example.Photos"],
         "eidetic app launch": [
             "eidetic app launch org.example.Photos", "eidetic app launch --background org.example.Mail",
+        ],
+        "eidetic app foreground": [
+            "eidetic app foreground org.example.Photos", "eidetic app foreground org.example.Mail",
+        ],
+        "eidetic app background": [
+            "eidetic app background org.example.Photos", "eidetic app background org.example.Mail",
         ],
         "eidetic app open": [
             "eidetic app open org.example.Photos file:///tmp/a.jpg", "eidetic app open mailto:a@example.org",

@@ -167,7 +167,7 @@ struct BatchConversion: Sendable {
     /// Reads, decodes and changes the image in a file.
     private func source(of file: InputFiles.File) throws(EideticError) -> ImageConversion.Source {
         try ConvertCommand.named(file.path) { () throws(EideticError) in
-            let bytes = try FileContents.read(file.path, limit: DecodeLimits.standard.encodedBytes)
+            let bytes = try FileContents.readImage(file.path)
             return try conversion.source(from: bytes, target: arguments[EncodingOptions.format] ?? output.format)
         }
     }

@@ -49,7 +49,7 @@ enum ConvertCommand {
 
     static let inPlace = Option(name: "in-place", help: "replace each IN with the result, in the same format")
 
-    static let recursive = Option(name: "recursive", letter: "r", help: "also convert images in directories")
+    static let recursive = Option(name: "recursive", letter: "r", help: "also take the images in directories")
 
     private static var animated: String { ImageEncoder.animatedFormats.map(\.displayName).joined(separator: ", ") }
 

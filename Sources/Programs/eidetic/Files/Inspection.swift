@@ -27,7 +27,7 @@ struct Inspection {
         self.path = path
         self.makesPlaceholder = makesPlaceholder
         do throws(EideticError) {
-            let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
+            let bytes = try FileContents.readImage(path)
             byteCount = ByteCount(bytes.count)
             if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
             let facts = format.map { FileFacts(of: bytes, format: $0) }

@@ -1,4 +1,5 @@
 import EideticCLI
+import EideticCodecs
 import EideticCore
 import Glibc
 
@@ -21,6 +22,14 @@ enum FileContents {
             throw self.error(for: error)
         }
         throw EideticError(.fileFailure, message: "not a regular file")
+    }
+
+    /// Reads a file of images, of which a directory has any number; see ``read(_:limit:)``.
+    static func readImage(_ path: String) throws(EideticError) -> [UInt8] {
+        do throws(EideticError) { return try read(path, limit: DecodeLimits.standard.encodedBytes) } catch {
+            guard error.systemErrorNumber == EISDIR else { throw error }
+            throw EideticError(.fileFailure, message: "\(error.message); -r takes the images in it")
+        }
     }
 
     /// Returns the contents of a file; `nil` if it is neither regular nor open already.

@@ -49,9 +49,16 @@ package struct ApplicationSecret: Sendable {
     private func read(_ path: String) throws(SystemError) -> [UInt8] {
         let file = try files.open(path, flags: O_RDONLY | O_NOFOLLOW)
         let status = try files.status(of: file)
-        guard status.kind == .regular, status.owner == geteuid(), status.permissions & 0o077 == 0,
-            status.size == Self.length
-        else { throw SystemError(.open, errorNumber: EPERM, path: path) }
+        let isOwn = status.kind == .regular && status.owner == geteuid() && status.size == Self.length
+        guard isOwn, status.permissions & 0o077 == 0 else {
+            let mode = String(status.permissions, radix: 8)
+            let fault =
+                isOwn
+                ? "may be read or changed by others (mode \(mode)): chmod 600 \(path)"
+                : "is damaged, or not a file of this user: remove it, which gives up the application's transfers"
+            let violation = DirectoryTrust.Violation(path: path, reason: fault)
+            throw SystemError(.open, errorNumber: EPERM, path: path, violation: violation)
+        }
         return try files.bytes(of: file, at: 0, count: Self.length)
     }
 }

@@ -32,6 +32,7 @@ struct UnitTests {
         try programs.directory.write(Array(first.utf8), to: "first")
         let result = try await Subprocess.run("bash", arguments: [programs.path(of: "first")])
         let output = String(decoding: (try? programs.directory.contents(of: "output")) ?? [], as: UTF8.self)
+        let starts = String(decoding: (try? programs.directory.contents(of: "starts")) ?? [], as: UTF8.self)
         print(output)
         #expect(
             output.split(separator: "\n") == [
@@ -39,7 +40,7 @@ struct UnitTests {
                 "killed: suspended, same yes", "restarted: active, same yes", "suspended again: frozen 1",
                 "start limit: failed", "released: frozen 0, same yes",
             ],
-            "\(result.errorText)"
+            "\(result.errorText)\n\(starts)"
         )
     }
 
@@ -116,6 +117,11 @@ struct UnitTests {
         process=$(field one process)
         frozen() { sed -n 's/frozen/frozen/p' /sys/fs/cgroup$(group $process)/cgroup.events; }
         same() { [ "$(field one process)" = $process ] && echo yes; }
+        # What systemd and the supervisor have counted: starts, and how the last process ended.
+        count() {
+            local properties="-p NRestarts -p Result -p ExecMainCode -p ExecMainStatus -p ExecMainPID"
+            echo $1: $(control show $properties eideticd) generation $(cat $run/generation)
+        } >>\(programs.directory.path)/starts
         main() { control show -p MainPID --value eideticd; }
         unit=$(control show -p ControlGroup --value eideticd)
         case $(group $process) in $unit/*) place="in the group of the unit" ;; *) place="$(group $process), not $unit" ;; esac
@@ -127,13 +133,16 @@ struct UnitTests {
             changed() { [ "$(main)" != $old ]; }
             retry changed
         }
+        count started
         crash
         expect one suspended
+        count killed
         echo "killed: suspended, same $(same)"
         retry accepted foreground one
         expect one active
         control restart eideticd
         expect one active
+        count restarted
         echo "restarted: active, same $(same)"
         retry accepted background one
         expect one suspended

@@ -173,6 +173,8 @@ struct DesktopTests {
         repeat {
             try await use(desktop, daemon, round: rounds)
             rounds += 1
+            // A test without output counts as one that hangs.
+            print("round \(rounds)")
         } while SystemTime().uptime < end
         print("suspended for \(SystemTime().uptime - end + Self.time), \(rounds) rounds")
         for name in Self.names {

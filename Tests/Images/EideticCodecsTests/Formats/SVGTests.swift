@@ -246,6 +246,13 @@ struct SVGTests {
         #expect(code(compressed(document(attributes: "width='2' height='2'"), statedSize: 1 << 31)) == .corrupt)
     }
 
+    @Test("L07 the message of a document that is no XML is one line")
+    func brokenDocument() {
+        let bytes = Array("<svg xmlns='http://www.w3.org/2000/svg' width='2' height='2'><".utf8)
+        let error = #expect(throws: EideticError.self) { try ImageDecoder.decode(bytes) }
+        #expect(error?.message.contains("\n") == false && error?.message.contains("line 1") == true, "\(error as Any)")
+    }
+
     @Test("F07 a compressed document is limited in size") func compressedLimits() {
         var spaces = document(attributes: "width='2' height='2'")
         spaces += Array(repeating: 32, count: 64 << 20)

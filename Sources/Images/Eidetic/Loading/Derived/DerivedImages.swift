@@ -15,9 +15,11 @@ extension ImagePipeline.Configuration {
 
         package var policy: Policy
 
-        /// A Boolean value indicating whether the pixels are kept without loss; false by default.
+        /// A Boolean value indicating whether an image always has the pixels that its original decodes to; false by
+        /// default.
         ///
-        /// Otherwise, opaque images are stored as JPEG with a peak signal-to-noise ratio of at least 42 dB.
+        /// Derived images are then kept without loss, and none is made from a larger one in memory. Otherwise, opaque
+        /// images are stored as JPEG with a peak signal-to-noise ratio of at least 42 dB.
         public var isExact: Bool
 
         /// The largest number of images that wait for their write; others are not kept.
