@@ -46,31 +46,26 @@ final class ImageDataLoader: Sendable {
         context: JobContext,
         onUpdate: (@Sendable (DataJob.Update) -> Void)?
     ) async throws(EideticError) -> EncodedImage {
-        if load.isAlone { return try await search(DataJob(load: load, context: context) { onUpdate?($0) }) }
         let key = JobKey(dataKey: load.dataKey, tiers: load.policy.tiers)
         return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
-            try await self.search(DataJob(load: load, context: job.context, report: job.report))
-        }
-    }
-
-    /// Looks for the bytes of a job in its stages.
-    nonisolated(nonsending) private func search(_ job: DataJob) async throws(EideticError) -> EncodedImage {
-        let searchesCaches =
-            job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
-            && job.request.resource.isStoredOnDisk
-        if searchesCaches {
-            let mayBeActive = job.tiers.allowsMemory && job.reads.contains(.original)
-            if mayBeActive, let image = activeImages[job.load.dataKey] { return image }
-            try await gate.waitUntilOpen(for: job.context)
-        }
-        var search = DataSearch()
-        for stage in searchesCaches ? stages : [source] {
-            switch try await stage.find(job, after: search) {
-            case .found(let image): return image
-            case .missing(let next): search = next
+            let job = DataJob(load: load, context: job.context, report: job.report)
+            let searchesCaches =
+                job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
+                && job.request.resource.isStoredOnDisk
+            if searchesCaches {
+                let mayBeActive = job.tiers.allowsMemory && job.reads.contains(.original)
+                if mayBeActive, let image = self.activeImages[load.dataKey] { return image }
+                try await self.gate.waitUntilOpen(for: job.context)
             }
+            var search = DataSearch()
+            for stage in searchesCaches ? self.stages : [self.source] {
+                switch try await stage.find(job, after: search) {
+                case .found(let image): return image
+                case .missing(let next): search = next
+                }
+            }
+            throw EideticError.cacheMiss(of: job.request)
         }
-        throw EideticError.cacheMiss(of: job.request)
     }
 
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.

@@ -84,15 +84,13 @@ final class ImageJob: Sendable {
 extension ImageJob {
     /// Returns an image made from a larger one in memory, without its bytes; `nil` if memory has none.
     nonisolated(nonsending) private func downscaledResponse() async throws(EideticError) -> ImageResponse? {
-        guard load.policy.tiers.allowsMemory, let size = load.request.rendering.size else { return nil }
-        // Where images are exact: the pixels would depend on what was loaded before.
-        if loader.derived.settings.isExact { return nil }
-        let request = load.request, memory = loader.memory
-        guard request.allowsMemory, let base = request.baseKey else { return nil }
-        let mode = request.rendering.contentMode
+        // Where images are exact, their pixels must not depend on what was loaded before.
+        guard load.policy.tiers.allowsMemory, !loader.derived.settings.isExact else { return nil }
+        let request = load.request, mode = request.rendering.contentMode
+        guard request.allowsMemory, let size = request.rendering.size, let base = request.baseKey else { return nil }
         // What matters is found in the pixels, so other pixels could have another crop.
         guard mode.focus != .content else { return nil }
-        guard let (larger, timeToLive) = memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
+        guard let (larger, timeToLive) = loader.memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
         else { return nil }
         let deadline = timeToLive.map { SystemTime().uptime + $0 }

@@ -60,7 +60,9 @@ final class ImageLoader: Sendable {
         let miss = policy.tiers == .sourceOnly ? "not searched" : misses.explanation(for: load.request.imageKey)
         let step = StepTimer().step(.memory, detail: miss)
         var response: ImageResponse
-        if load.isAlone, displayed == nil {
+        if policy.defersDecoding, displayed == nil, BlockingExecutor.current != nil {
+            // A program that only moves files loads each once, and nobody uses the pixels: the job of the bytes
+            // suffices.
             response = try await ImageJob(load, loader: self, context: context, report: report).response()
         } else {
             // Another caller of the same job may have asked for previews.

@@ -43,10 +43,6 @@ final class Load: Sendable {
         }
     }
 
-    /// A Boolean value indicating whether a program that only moves files, each once, makes the load: no other one has
-    /// to join its jobs, and nobody uses the pixels.
-    var isAlone: Bool { policy.defersDecoding && BlockingExecutor.current != nil }
-
     /// The request to the server as it is sent; `nil` if no server is needed.
     var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
 }
