@@ -14,6 +14,9 @@ extension EasyHandle {
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: .connectionRefused
         // The error of a socket, or a malformed chunk.
         case CURLE_RECV_ERROR where message(for: code).contains("chunk"): .badResponse
+        // Before the head, nghttp2 has refused a field; behind it, a server may also end what takes too long so.
+        case CURLE_HTTP2_STREAM where integer(for: CURLINFO_RESPONSE_CODE) == 0 && isProtocolError(code): .badResponse
+        case CURLE_RECV_ERROR where message(for: code).contains("nghttp2_session"): .badResponse
         case CURLE_SSL_CONNECT_ERROR where isConnectionLostInHandshake: .connectionLost
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
@@ -25,6 +28,8 @@ extension EasyHandle {
         default: .badResponse
         }
     }
+
+    private func isProtocolError(_ code: CURLcode) -> Bool { message(for: code).contains("PROTOCOL_ERROR") }
 
     /// A Boolean value indicating whether the connection was lost in the TLS handshake.
     ///
