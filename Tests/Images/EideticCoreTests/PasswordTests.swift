@@ -22,6 +22,9 @@ struct PasswordTests {
             ("http://h:80\nhttps://bob:SECRET@h", "http://h:80\nhttps://bob:…@h"),
             (#"http://bob:SEC\RET@h"#, "http://bob:…@h"), (#"redis://:SEC\RET@h"#, "redis://:…@h"),
             (#"http:\\h\a:SECRET@c"#, #"http:\\h\a:…@c"#),
+            // A password that is not encoded.
+            ("http://bob:SEC?RET@h/a", "http://bob:…@h/a"), ("https://bob:SEC/RET@h:80/a", "https://bob:…@h:80/a"),
+            ("http://bob:S#ECRET@h", "http://bob:…@h"), ("\"http:bob:S C:RET@h\" and @", "\"http:bob:…@h\" and @"),
         ]
     )
     func redacts(_ text: String, expected: String) { #expect(text.withoutPasswords == expected) }
@@ -32,6 +35,7 @@ struct PasswordTests {
             "", "@", ":", "bob@example.org", "mailto:bob@example.org", "at 10:30: bob@example.org", "a: b:c@d",
             "http://h/a@b", "http:h:80/a:b@c", "https://h?a:b@c", "https://h/did:plc:AAA@1x.png", "file:///icon@2x.png",
             "file:icon@2x.png", "http://h and bob@example.org", "data:image/png;base64,AAAA", "http://h#a:b@c",
+            "http://h:/a@b", "http://[::1]/a@b", "http://h:80 a@b", "x:y:z/a@b",
         ]
     )
     func keeps(_ text: String) { #expect(text.withoutPasswords == text) }

@@ -99,6 +99,41 @@ struct BodyTests {
         #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 70_000))
     }
 
+    /// Fields beside chunks that curl 7.88 and Chromium 156 ignore.
+    static let ignoredLengths = [
+        "Content-Length: 3\r\nContent-Length: 2", "Content-Length: 3, 2", "Content-Length: 5;x", "Content-Length : 9",
+        "Content-Length: 999999999999999",
+    ]
+
+    @Test("L04 a length beside chunks has no meaning (RFC 9112, 6.3)", arguments: ignoredLengths, [true, false])
+    func lengthsOfChunks(length: String, isFirst: Bool) async throws {
+        let coding = "Transfer-Encoding: Chunked"
+        let fields = isFirst ? "\(length)\r\n\(coding)" : "\(coding)\r\n\(length)"
+        let head = Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8)
+        let image = Fixture.image(length: 5_000)
+        let origin = try ScriptedOrigin { _ in [.send(head), .chunk(image), .chunk([])] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+        let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: origin.url))
+        #expect(outcome.status == 200 && outcome.body == image && outcome.ends == [nil])
+    }
+
+    @Test(
+        "L04 a length has no meaning in a response that has no body (RFC 9112, 6.3)",
+        arguments: [204, 304],
+        ["3\r\nContent-Length: 2", "3, 2", "x", "-1", "99999999999"]
+    )
+    func lengthsWithoutBody(status: Int, length: String) async throws {
+        let head = Array("HTTP/1.1 \(status) None\r\nContent-Length: \(length)\r\n\r\n".utf8)
+        let origin = try ScriptedOrigin { _ in [.send(head)] }
+        var request = try FetchRequest(url: origin.url)
+        request.requiresImage = false
+        request.headers["If-None-Match"] = "\"a\""
+        let response = try await Downloader().fetch(request)
+        #expect(response.status == status && response.bytes.isEmpty)
+        let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: origin.url))
+        #expect(outcome.status == status && outcome.ends == [nil])
+    }
+
     @Test("L02 without requiresImage any body is accepted")
     func anyBody() async throws {
         let origin = try ScriptedOrigin { _ in

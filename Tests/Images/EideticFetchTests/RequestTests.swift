@@ -47,10 +47,18 @@ struct RequestTests {
         #expect(try FetchRequest(url: text).url == normal)
     }
 
-    @Test("L20 user and password of a URL become credentials and are removed from the URL")
-    func userInformation() throws {
-        let request = try FetchRequest(url: "http://me:p%40ss@example.org/a")
-        #expect(request.credentials == .basic(user: "me", password: "p@ss"))
+    /// The last ones are not encoded (URL Standard, 1.3, "userinfo percent-encode set").
+    @Test(
+        "L20 user and password of a URL become credentials and are removed from the URL",
+        arguments: [
+            ("p%40ss", "p@ss"), ("p@ss", "p@ss"), ("p ss", "p ss"), ("p\"<>^`{|}ss", "p\"<>^`{|}ss"), ("pé", "pé"),
+            ("p[;=:]", "p[;=:]"), ("p%20%", "p %"),
+        ]
+    )
+    func userInformation(text: String, password: String) throws {
+        let request = try FetchRequest(url: "http://me:\(text)@example.org/a")
+        #expect(request.url == "http://example.org/a")
+        #expect(request.credentials == .basic(user: "me", password: password))
         #expect(request != (try FetchRequest(url: "http://example.org/a")))
     }
 

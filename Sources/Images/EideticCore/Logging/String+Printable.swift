@@ -30,8 +30,9 @@ extension String {
     ///
     /// As in browsers, an authority may follow the scheme of the web after any number of slashes and backslashes, may
     /// have tabs and line breaks, and ends at a slash, `?` or `#`; in a text it ends at a space, too. At a backslash it
-    /// goes on, since a password may have one. Of another scheme, which may be a word of the text or a mistake, it
-    /// follows two slashes, or has a password and begins a word.
+    /// goes on, since a password may have one, and in a text with a port that is no number at any of these ends, up to
+    /// a quotation mark. Of another scheme, which may be a word of the text or a mistake, it follows two slashes, or
+    /// has a password and begins a word.
     ///
     /// - Parameter endsAtSpace: `false` for a text that is one URL.
     /// - Returns: Their positions in bytes of UTF-8, without the `@` behind them.
@@ -47,34 +48,43 @@ extension String {
         while let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")) {
             position = colon + 1
             let start = bytes[position...].firstIndex { !$0.isSlash && !$0.isRemovedFromURL } ?? bytes.count
+            let scheme = Self.scheme(of: bytes[..<colon])
+            let isWeb = ["http", "https", "ftp", "ws", "wss"].contains(
+                String(decoding: scheme, as: UTF8.self).lowercased()
+            )
+            let isNamed = isWeb || bytes[position..<start].elementsEqual("//".utf8)
             if start >= end {
                 let ends = endsAtSpace ? "/?# ".utf8 : "/?#".utf8
-                let authority = bytes[start...].prefix { !ends.contains($0) }
+                var authority = bytes[start...].prefix { !ends.contains($0) }
+                if isNamed, Self.hasMalformedPort(authority) {
+                    authority = bytes[start...].prefix { $0 >= 0x20 && $0 != UInt8(ascii: "\"") }
+                }
                 end = authority.endIndex
                 sign = authority.lastIndex(of: UInt8(ascii: "@")) ?? 0
             }
             guard start <= sign else { continue }
-            let isPassword = bytes[start..<sign].contains(UInt8(ascii: ":"))
-            guard Self.hasAuthority(bytes, after: colon, until: start, isPassword: isPassword) else { continue }
+            let beginsWord = bytes[..<scheme.startIndex].last.map { " \t\r\n\"'(<=".utf8.contains($0) } ?? true
+            let isWord = beginsWord && !scheme.isEmpty && bytes[start..<sign].contains(UInt8(ascii: ":"))
+            guard isNamed || isWord else { continue }
             ranges.append(start..<sign)
             position = sign
         }
         return ranges
     }
 
-    /// Returns whether credentials at `start` are those of a URL whose scheme ends with a colon.
-    private static func hasAuthority(
-        _ bytes: [UInt8],
-        after colon: Int,
-        until start: Int,
-        isPassword: Bool
-    ) -> Bool {
-        let letters = bytes[..<colon].reversed().prefix { 65...90 ~= $0 || 97...122 ~= $0 }.reversed()
-        let scheme = String(decoding: letters, as: UTF8.self).lowercased()
-        let beginsWord = bytes[..<(colon - letters.count)].last.map { " \t\r\n\"'(<=".utf8.contains($0) } ?? true
-        let isWeb = ["http", "https", "ftp", "ws", "wss"].contains(scheme)
-        let isNamed = isWeb || bytes[(colon + 1)..<start].elementsEqual("//".utf8)
-        return isNamed || isPassword && !scheme.isEmpty && beginsWord
+    /// Returns the letters at the end of a text.
+    private static func scheme(of text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let count = text.reversed().prefix { 65...90 ~= $0 || 97...122 ~= $0 }.count
+        return text.suffix(count)
+    }
+
+    /// Returns whether an authority without credentials has a port that is no number, such as the first part of a
+    /// password.
+    private static func hasMalformedPort(_ authority: ArraySlice<UInt8>) -> Bool {
+        guard !authority.contains(UInt8(ascii: "@")), !authority.contains(UInt8(ascii: "[")) else { return false }
+        let parts = authority.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        // What has another colon may be the scheme of the next URL.
+        return parts.count == 2 && !parts[1].contains(UInt8(ascii: ":")) && !parts[1].allSatisfy { 48...57 ~= $0 }
     }
 }
 

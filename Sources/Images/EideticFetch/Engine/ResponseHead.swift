@@ -15,8 +15,9 @@ struct ResponseHead: Sendable, Hashable {
     /// A Boolean value indicating whether a cache has the response, so that no request was sent.
     var isFromCache = false
 
-    /// A Boolean value indicating whether a field that says where the body ends is written so that libcurl ignores it.
-    private var hasIgnoredFraming = false
+    /// Boolean values indicating whether a field that says where the body ends is written so that libcurl ignores it.
+    private var hasIgnoredLength = false
+    private var hasIgnoredTransferCoding = false
     private var beginsWithContinuation = false
 
     var cached: ResponseFreshness.Response {
@@ -30,14 +31,18 @@ struct ResponseHead: Sendable, Hashable {
         }
     }
 
-    /// The value of the `Content-Length` field; `nil` if it is missing, invalid or too large for any body.
+    /// The value of the `Content-Length` field; `nil` if it is missing, invalid or too large for any body, or has no
+    /// meaning.
     ///
-    /// It may be there several times with the same value. Responses of status 204 and 304 have no body, whatever it
-    /// says.
+    /// It may be there several times with the same value.
+    var contentLength: Int? { endsByLength ? announcedLengths.first.flatMap(Int.init) : nil }
+
+    /// A Boolean value indicating whether a `Content-Length` field says where the body ends.
+    ///
+    /// It does not in responses of status 204 and 304, which have no body, and beside chunks.
     /// - SeeAlso: RFC 9112, section 6.3.
-    var contentLength: Int? {
-        guard status != 204, status != 304 else { return nil }
-        return announcedLengths.first.flatMap(Int.init)
+    private var endsByLength: Bool {
+        status != 204 && status != 304 && !codings(in: "Transfer-Encoding").contains("chunked")
     }
 
     /// The fault of a head that leaves open where the body begins or ends; otherwise, `nil`.
@@ -45,13 +50,15 @@ struct ResponseHead: Sendable, Hashable {
     /// - SeeAlso: RFC 9110, section 7.8; RFC 9112, sections 5.2 and 6.3.
     var framingFault: String? {
         if status == 101 { return "switches to a protocol that was not requested" }
-        let announced = announcedLengths, lengths = announced.map { $0.drop { $0 == "0" } }
-        if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
         if beginsWithContinuation { return "begins with a continuation line" }
-        if hasIgnoredFraming || announced.contains(where: { $0.httpInteger == nil }) {
-            return "has a malformed Transfer-Encoding or Content-Length field"
-        }
-        return hasUnrequestedTransferCoding ? "has a transfer coding that was not requested" : nil
+        if hasUnrequestedTransferCoding { return "has a transfer coding that was not requested" }
+        if hasIgnoredTransferCoding { return "has a malformed Transfer-Encoding field" }
+        guard endsByLength else { return nil }
+        let announced = announcedLengths
+        let lengths = announced.map { $0.drop { $0 == "0" } }
+        if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
+        let isMalformed = hasIgnoredLength || announced.contains { $0.httpInteger == nil }
+        return isMalformed ? "has a malformed Content-Length field" : nil
     }
 
     /// The values of all `Content-Length` fields.
@@ -120,20 +127,21 @@ extension ResponseHead {
     /// Adds a field, whose name is at the beginning of a line.
     mutating func add(_ value: String, for line: UnsafeRawBufferPointer, nameLength: Int) {
         let wordLength = line[..<nameLength].firstIndex { $0 <= 0x20 } ?? nameLength
-        if wordLength < nameLength, Self.isFraming(line.text(from: 0, to: wordLength)) { hasIgnoredFraming = true }
+        if wordLength < nameLength { recordIgnored(line.text(from: 0, to: wordLength)) }
         headers.add(value, for: line.text(from: 0, to: nameLength))
     }
 
     /// Appends a continuation line to the last field.
     mutating func continueLastField(with text: String) {
         guard let field = headers.fields.last else { return beginsWithContinuation = true }
-        if Self.isFraming(field.name) { hasIgnoredFraming = true }
+        recordIgnored(field.name)
         headers.appendToLastField(text)
     }
 
-    /// Returns whether a field of this name says where the body ends.
-    private static func isFraming(_ name: String) -> Bool {
-        HTTPHeaders.isSameName(name, "Content-Length") || HTTPHeaders.isSameName(name, "Transfer-Encoding")
+    /// Records that libcurl ignores a field, which may say where the body ends.
+    private mutating func recordIgnored(_ name: String) {
+        hasIgnoredLength = hasIgnoredLength || HTTPHeaders.isSameName(name, "Content-Length")
+        hasIgnoredTransferCoding = hasIgnoredTransferCoding || HTTPHeaders.isSameName(name, "Transfer-Encoding")
     }
 }
 

@@ -18,13 +18,14 @@ enum EncodedURL {
         let slashed = front.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
         let path = slashed[endOfAuthority(in: slashed)...]
         let start = String(decoding: slashed[..<path.startIndex], as: UTF8.self)
-        return start + encoded(plainDots(in: path), isQuery: false)
-            + encoded(reference[front.endIndex...], isQuery: true)
+        return start + encoded(plainDots(in: path)) + encoded(reference[front.endIndex...], with: "'")
     }
 
-    /// Returns a URL whose authority follows two slashes, whatever their number, and whose user has no `@`.
+    /// Returns a URL whose authority follows two slashes, whatever their number, and whose user and password are
+    /// encoded.
     ///
-    /// - SeeAlso: URL Standard, section 4.4, "special authority ignore slashes state" and "authority state".
+    /// - SeeAlso: URL Standard, section 1.3, "userinfo percent-encode set", and section 4.4, "special authority ignore
+    ///   slashes state" and "authority state".
     static func withAuthority(_ url: String) -> String {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")),
             ["http", "https"].contains(url[..<colon].lowercased())
@@ -34,8 +35,7 @@ enum EncodedURL {
         guard let sign = authority.lastIndex(of: UInt8(ascii: "@")) else {
             return "\(url[..<colon])://\(Substring(rest))"
         }
-        let user = Substring(authority[..<sign]).unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
-        return "\(url[..<colon])://\(user.map { String($0) }.joined(separator: "%40"))\(url[sign...])"
+        return "\(url[..<colon])://\(encoded(Array(authority[..<sign])[...], with: "@[]"))\(url[sign...])"
     }
 
     /// Returns a reference without a scheme that is the base's and has no authority behind it.
@@ -66,12 +66,13 @@ enum EncodedURL {
         return bytes[slashes.endIndex...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
     }
 
-    private static func encoded(_ bytes: ArraySlice<UInt8>, isQuery: Bool) -> String {
+    /// Returns text in which the characters that are encoded everywhere, and some others, are encoded.
+    private static func encoded(_ bytes: ArraySlice<UInt8>, with others: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
         for byte in bytes {
-            if mustBeEncoded(byte, isQuery: isQuery) {
+            if mustBeEncoded(byte) || others.utf8.contains(byte) {
                 text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             } else {
                 text.append(byte)
@@ -82,7 +83,7 @@ enum EncodedURL {
 
     /// The sets of the URL Standard, and for servers that refuse them the others that no URL of RFC 3986 has, without
     /// brackets.
-    private static func mustBeEncoded(_ byte: UInt8, isQuery: Bool) -> Bool {
-        byte <= 0x20 || byte > 0x7e || "\"<>\\^`{|}".utf8.contains(byte) || isQuery && byte == UInt8(ascii: "'")
+    private static func mustBeEncoded(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte > 0x7e || "\"<>\\^`{|}".utf8.contains(byte)
     }
 }

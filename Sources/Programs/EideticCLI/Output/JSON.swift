@@ -14,6 +14,9 @@ package enum JSON: Sendable {
 
     package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
+    /// Returns a URL or a message without the passwords of URLs.
+    package static func redacted(_ text: String) -> JSON { .string(text.withoutPasswords) }
+
     package static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
 
     /// The value as text in one line.

@@ -33,7 +33,7 @@ struct LoadOutcome: Sendable {
         let image = try? result.get()
         let error: EideticError? = if case .failure(let error) = result { error } else { image?.fileError }
         var members: [(name: String, value: JSON)] = [
-            ("url", .string(url)),
+            ("url", .redacted(url)),
             ("source", .string(image?.source.name ?? "error")),
             ("format", .optional(image?.format.rawValue)),
             ("width", .optional(image?.size.width)),
@@ -41,7 +41,7 @@ struct LoadOutcome: Sendable {
             ("bytes", .optional(image?.bytes.bytes)),
             ("partial", image.map { .bool($0.isPartial) } ?? .null),
             ("ms", .number(duration.inMilliseconds)),
-            ("error", .optional(error?.description.withoutPasswords)),
+            ("error", error.map { .redacted($0.description) } ?? .null),
             ("code", .optional(error?.code.description)),
             ("status", .optional(error?.httpStatus)),
             ("file", .optional(image?.file)),
@@ -94,7 +94,7 @@ extension LoadTrace {
             steps.map { step in
                 .object([
                     ("stage", .string(step.stage.rawValue)), ("ms", .number(step.duration.inMilliseconds)),
-                    ("waiting_ms", .number(step.waiting.inMilliseconds)), ("note", .string(step.detail)),
+                    ("waiting_ms", .number(step.waiting.inMilliseconds)), ("note", .redacted(step.detail)),
                 ])
             }
         )

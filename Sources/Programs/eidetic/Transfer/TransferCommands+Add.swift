@@ -114,7 +114,7 @@ extension TransferCommands {
             let object: JSON = .object([
                 ("id", .integer(Int(clamping: identifier.rawValue))),
                 ("kind", .string("\(value.kind)")),
-                ("url", .string(value.url)),
+                ("url", .redacted(value.url)),
                 ("file", .optional(value.filePath ?? request.destination)),
             ])
             TextStream.output.writeLine(object.text)

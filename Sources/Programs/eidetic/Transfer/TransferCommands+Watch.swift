@@ -133,11 +133,11 @@ extension TransferWatch {
         .object([
             ("event", .string("end")),
             ("id", .integer(Int(clamping: task.transferNumber ?? 0))),
-            ("url", .string(task.originalRequest.url)),
+            ("url", .redacted(task.originalRequest.url)),
             ("status", .optional(task.response?.statusCode)),
             ("bytes", .integer(Int(clamping: task.progress.completed))),
             ("file", .optional(task.taskDescription)),
-            ("error", .optional(error.map { "\($0)" })),
+            ("error", error.map { .redacted("\($0)") } ?? .null),
         ])
     }
 

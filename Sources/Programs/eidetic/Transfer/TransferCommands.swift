@@ -113,14 +113,14 @@ enum TransferCommands {
             ("session", .string(transfer.session)),
             ("state", .string(transfer.state.name)),
             ("kind", .string("\(transfer.kind)")),
-            ("url", .string(transfer.url)),
+            ("url", .redacted(transfer.url)),
             ("bytes", .integer(transfer.completedBytes)),
             ("total", .optional(transfer.totalBytes)),
             ("attempts", .integer(transfer.attemptCount)),
             ("next_attempt", .optional(transfer.nextAttempt.map(TimeFormat.date))),
             ("reasons", .array(transfer.reasons.map { .string($0.code.name) })),
             ("why", .optional(why(transfer))),
-            ("error", .optional(transfer.lastError.isEmpty ? nil : transfer.lastError)),
+            ("error", transfer.lastError.isEmpty ? .null : .redacted(transfer.lastError)),
             ("file", .optional(TaskNote.decode(transfer.note, of: transfer.identifier).text)),
         ])
     }

@@ -95,6 +95,12 @@ struct SVGTests {
                 "<!DOCTYPE svg [<!ENTITY % a \"<!ENTITY c '#0f0'>\"> %a; ]>"
                     + "<svg \(root)><rect width='2' height='2' fill='&c;'/></svg>"
             ),
+            (
+                "character references in a parameter",
+                "<!DOCTYPE svg [<!ENTITY % f SYSTEM 'a.ent'>"
+                    + "<!ENTITY % a \"&#60;!ENTITY &#x63; '&#38;#35;0f0'&#62; &#37;f;\">%f;%a;%f;]>"
+                    + "<svg \(root)><rect width='2' height='2' fill='&c;'/></svg>"
+            ),
             ("background", "<svg \(root) style='color:red; background : #0f0'/>"),
             ("colour of the background", "<?a?><!--a--><svg \(root) style=\"background:none;background-color:#0f0\"/>"),
             ("a background of no colour", "<svg \(root) style='background:inherit'>\(green)</svg>"),

@@ -167,11 +167,29 @@ extension SVGRepair {
         switch (isParameter, isExternal) {
         case (true, false):
             let literal = markup[value.startIndex...].dropFirst().prefix { $0 != value.first }
-            if parameters[name] == nil { parameters[name] = literal }
+            if parameters[name] == nil { parameters[name] = Self.replacingCharacterReferences(in: literal) }
         case (true, true): break
         case (false, true): result += "<!ENTITY ".utf8 + name + " \"\">".utf8
         case (false, false): result += markup
         }
+    }
+
+    /// Returns the replacement text of a literal, whose character references are replaced at once.
+    ///
+    /// - SeeAlso: XML 1.0, section 4.5.
+    private static func replacingCharacterReferences(in literal: Bytes) -> Bytes {
+        var text: [UInt8] = []
+        var rest = literal
+        while let start = firstIndex(of: "&#", in: rest) {
+            text += rest[..<start]
+            let reference = rest[(start + 2)...].prefix(10).prefix { $0 != UInt8(ascii: ";") }
+            let digits = String(decoding: reference, as: UTF8.self)
+            let number = digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+            let scalar = number.flatMap(Unicode.Scalar.init)
+            text += scalar.map { Array(String($0).utf8) } ?? Array("&#".utf8)
+            rest = scalar == nil ? rest[(start + 2)...] : rest[reference.endIndex...].dropFirst()
+        }
+        return (text + rest)[...]
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
