@@ -10,8 +10,8 @@ struct ImageSlotTests {
     let small = PixelSize(width: 64, height: 48)
     let one = PixelSize(width: 1, height: 1)
 
-    func placeholder() throws -> Image {
-        let pixels = try TestImage.pixels(width: 1, height: 1)
+    func placeholder(_ size: PixelSize = PixelSize(width: 1, height: 1)) throws -> Image {
+        let pixels = try TestImage.pixels(width: size.width, height: size.height)
         return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
     }
 
@@ -54,15 +54,19 @@ struct ImageSlotTests {
         #expect(display.images.last == .image(small, hasTransition: true))
     }
 
-    @Test("L01 a slot that is given no URL shows the placeholder, and calls its completion once, with invalidURL")
-    func noURL() throws {
+    @Test(
+        "L01 a slot without a URL shows the failure image, else the placeholder, and ends once with invalidURL",
+        arguments: [false, true]
+    )
+    func noURL(hasFailureImage: Bool) throws {
         let slot = ImageSlot(display: display)
         var codes: [EideticError.Code?] = []
-        slot.load(nil, presentation: .init(placeholder: try placeholder())) { result in
+        let failure = hasFailureImage ? try placeholder(small) : nil
+        slot.load(nil, presentation: .init(placeholder: try placeholder(), failureImage: failure)) { result in
             if case .failure(let error) = result { codes.append(error.code) } else { codes.append(nil) }
         }
         #expect(codes == [.invalidURL])
-        #expect(display.images == [.image(one, hasTransition: false)])
+        #expect(display.images == [.image(hasFailureImage ? small : one, hasTransition: false)])
     }
 
     @Test("L14 a new load cancels the earlier one: its completion is called first, its image is never shown")

@@ -37,6 +37,54 @@ struct PrefetcherTests {
         #expect(await group.finish() == ImagePrefetcher.Progress(finished: 9, failed: 9, total: 9))
     }
 
+    @Test("L19 a group keeps its prefetcher, and with it the other groups")
+    func released() async throws {
+        let gate = Gate(), png = try TestImage.png(width: 4, height: 3)
+        let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
+        let pipeline = ImagePipeline(.init()), (ends, continuation) = AsyncStream<EideticError?>.makeStream()
+        var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: pipeline)
+        prefetcher?.prefetch([ImageRequest(server.url + "/dropped")]) { _, error in continuation.yield(error) }
+        let group = prefetcher?.prefetch([ImageRequest(server.url + "/kept")])
+        await server.waitForRequests(count: 2)
+        prefetcher = nil
+        gate.open()
+        var iterator = ends.makeAsyncIterator()
+        let end = try #require(await iterator.next())
+        #expect(end == nil)
+        #expect(await group?.finish().failed == 0)
+    }
+
+    @Test("L19 without its prefetcher and its groups nothing is loaded any more")
+    func dropped() async throws {
+        let gate = Gate(), server = try ScriptedOrigin { _ in [.wait(gate), .close] }
+        let (ends, continuation) = AsyncStream<EideticError?>.makeStream()
+        var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: ImagePipeline(.init()))
+        prefetcher?.prefetch([ImageRequest(server.url + "/a")]) { _, error in continuation.yield(error) }
+        await server.waitForRequests(count: 1)
+        prefetcher = nil
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next()??.code == .cancelled)
+        gate.open()
+    }
+
+    @Test("L19 the priority of a prefetcher is that of the loads that it starts", arguments: [LoadPriority.low, .high])
+    @MainActor
+    func priority(_ priority: LoadPriority) async throws {
+        let fixture = try await PipelineFixture()
+        let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline)
+        #expect(prefetcher.priority == .low)
+        prefetcher.priority = priority
+        fixture.pipeline.isUserInteracting = true
+        let group = prefetcher.prefetch([try fixture.serve()])
+        // Loads of low priority wait while the user scrolls; one that is asked for later does not.
+        _ = try await fixture.pipeline.image(for: fixture.serve("b.png"))
+        if priority == .high { #expect(await group.finish().failed == 0) }
+        #expect(fixture.pipeline.statistics.networkLoads == (priority == .high ? 2 : 1))
+        fixture.pipeline.isUserInteracting = false
+        #expect(await group.finish().failed == 0)
+        #expect(fixture.pipeline.statistics.networkLoads == 2)
+    }
+
     @Test("L19 a paused prefetcher starts nothing until it is resumed")
     func pauses() async throws {
         let fixture = try await PipelineFixture()

@@ -3,6 +3,8 @@ public import EideticCore
 /// A loader of images that will be needed soon, at low priority.
 ///
 /// If an image becomes visible while it is prefetched, the view's load joins the same job, and raises its priority.
+///
+/// Each group keeps its prefetcher. Once nothing has the prefetcher or one of its groups, all of them are cancelled.
 public final class ImagePrefetcher: Sendable {
     /// The tier to which images are prefetched.
     public enum Destination: Sendable, Hashable {
@@ -21,15 +23,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     private let pipeline: ImagePipeline?
-    private let destination: Destination
-    private let limiter: AsyncLimiter
-    private let groups = Guarded(Groups())
-
-    /// The groups that are not finished.
-    private struct Groups {
-        var lastID = 0
-        var tasks: [Int: Task<Progress, Never>] = [:]
-    }
+    private let work: Work
 
     /// Creates a prefetcher.
     ///
@@ -43,14 +37,23 @@ public final class ImagePrefetcher: Sendable {
         maximumConcurrent: Int = 3
     ) {
         self.pipeline = pipeline
-        self.destination = destination
-        limiter = AsyncLimiter(maximumConcurrent: maximumConcurrent)
+        work = Work(destination: destination, maximumConcurrent: maximumConcurrent)
     }
+
+    deinit { cancelAll() }
 
     /// A Boolean value indicating whether no further load is started; active ones continue.
     public var isPaused: Bool {
-        get { limiter.isPaused }
-        set { limiter.isPaused = newValue }
+        get { work.limiter.isPaused }
+        set { work.limiter.isPaused = newValue }
+    }
+
+    /// The priority of the loads that are started from now on; low by default.
+    ///
+    /// Loads of low priority wait while the user scrolls.
+    public var priority: LoadPriority {
+        get { work.state.withLock { $0.priority } }
+        set { work.state.withLock { $0.priority = newValue } }
     }
 
     /// Starts to prefetch images in the order of their requests.
@@ -81,32 +84,51 @@ public final class ImagePrefetcher: Sendable {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
         // A task that ends at once waits for the lock until it is in the table.
-        let task = groups.withLock { groups in
-            groups.lastID += 1
-            let id = groups.lastID
-            let task = Task.detached(priority: .utility) { [self] in
-                defer { _ = self.groups.withLock { $0.tasks.removeValue(forKey: id) } }
-                return await run(requests, in: pipeline, reporting: continuation, onEach: onEach)
+        let task = work.state.withLock { state in
+            state.lastID += 1
+            let id = state.lastID
+            let task = Task.detached(priority: .utility) { [work] in
+                defer { _ = work.state.withLock { $0.tasks.removeValue(forKey: id) } }
+                return await work.run(requests, in: pipeline, reporting: continuation, onEach: onEach)
             }
-            groups.tasks[id] = task
+            state.tasks[id] = task
             return task
         }
-        return Group(progress: stream, task: task)
+        return Group(of: self, progress: stream, task: task)
     }
 
     /// Cancels all groups: no further load is started, and the active ones are cancelled.
     public func cancelAll() {
-        for task in groups.withLock({ Array($0.tasks.values) }) { task.cancel() }
+        for task in work.state.withLock({ Array($0.tasks.values) }) { task.cancel() }
+    }
+}
+
+/// The part of a prefetcher that the tasks of its groups keep.
+private final class Work: Sendable {
+    struct State {
+        var priority = LoadPriority.low
+        var lastID = 0
+        /// The groups that are not finished.
+        var tasks: [Int: Task<ImagePrefetcher.Progress, Never>] = [:]
     }
 
-    private func run(
+    let limiter: AsyncLimiter
+    let state = Guarded(State())
+    private let destination: ImagePrefetcher.Destination
+
+    init(destination: ImagePrefetcher.Destination, maximumConcurrent: Int) {
+        self.destination = destination
+        limiter = AsyncLimiter(maximumConcurrent: maximumConcurrent)
+    }
+
+    func run(
         _ requests: [ImageRequest],
         in pipeline: ImagePipeline,
-        reporting continuation: AsyncStream<Progress>.Continuation,
-        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void
-    ) async -> Progress {
-        var progress = Progress(total: requests.count)
-        await withTaskGroup(of: Swift.Result<Result, EideticError>.self) { group in
+        reporting continuation: AsyncStream<ImagePrefetcher.Progress>.Continuation,
+        onEach: @escaping @Sendable (ImageRequest, Result<ImagePrefetcher.Result, EideticError>) -> Void
+    ) async -> ImagePrefetcher.Progress {
+        var progress = ImagePrefetcher.Progress(total: requests.count)
+        await withTaskGroup(of: Result<ImagePrefetcher.Result, EideticError>.self) { group in
             for request in requests {
                 let ticket = limiter.reserveTicket()
                 group.addTask { [self] in
@@ -128,18 +150,19 @@ public final class ImagePrefetcher: Sendable {
         _ request: ImageRequest,
         in pipeline: ImagePipeline,
         ticket: AsyncLimiter.Ticket
-    ) async -> Swift.Result<Result, EideticError> {
-        // Images in memory are decoded.
-        let request = request.decodingImmediately.with(priority: .low)
+    ) async -> Result<ImagePrefetcher.Result, EideticError> {
         do throws(EideticError) {
             try await limiter.acquire(ticket: ticket)
             defer { limiter.release() }
+            let priority = state.withLock { $0.priority }
+            // Images in memory are decoded.
+            let request = request.decodingImmediately.with(priority: priority)
             let response = try await pipeline.load(
                 pipeline.prepare(request),
-                context: JobContext(priority: .low),
+                context: JobContext(priority: priority),
                 prefetchingTo: destination
             )
-            return .success(Result(response, destination: destination))
+            return .success(ImagePrefetcher.Result(response, destination: destination))
         } catch {
             return .failure(error)
         }
@@ -214,8 +237,10 @@ extension ImagePrefetcher {
         /// The sequence ends when all images are done.
         public let progress: AsyncStream<Progress>
         private let task: Task<Progress, Never>
+        private let prefetcher: ImagePrefetcher
 
-        init(progress: AsyncStream<Progress>, task: Task<Progress, Never>) {
+        init(of prefetcher: ImagePrefetcher, progress: AsyncStream<Progress>, task: Task<Progress, Never>) {
+            self.prefetcher = prefetcher
             self.progress = progress
             self.task = task
         }

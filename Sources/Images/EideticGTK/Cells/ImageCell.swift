@@ -71,7 +71,9 @@ final class ImageCell {
     }
 
     func showPlaceholder(presentation: ImageSlot.Presentation) {
-        view.setImage(nil, presentation: presentation)
+        var waiting = presentation
+        waiting.failureImage = nil
+        view.setImage(nil, presentation: waiting)
     }
 
     func cancel() {

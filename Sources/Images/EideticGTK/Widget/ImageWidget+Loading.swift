@@ -58,6 +58,7 @@ extension ImageWidget {
     /// Returns the presentation of a load that waits for its size: the image in another size, if it is in memory.
     private func previewPresentation(of load: WidgetLoad, for request: ImageRequest) -> ImageSlot.Presentation {
         var shown = load.presentation
+        shown.failureImage = nil
         if shown.usesCachedPreview {
             shown.placeholder = pipeline.cachedPreview(for: request) ?? shown.placeholder
         }

@@ -64,7 +64,7 @@ public struct ImageWidget {
         ownPipeline = pipeline
     }
 
-    /// Loads an image and shows it; without a request the placeholder is shown.
+    /// Loads an image and shows it.
     ///
     /// A request without a size is decoded to the widget's size in pixels of the screen, again when the scale of the
     /// screen changes; with the content mode `fit` it is fitted as the widget fits its content. A widget that is not
@@ -73,7 +73,7 @@ public struct ImageWidget {
     /// has the option `firstFrameOnly`.
     ///
     /// - Parameters:
-    ///   - request: The request, also as the literal of a URL; `nil` to show the placeholder.
+    ///   - request: The request, also as the literal of a URL; `nil` to show the failure image, else the placeholder.
     ///   - part: The part that shows the image, for buttons.
     ///   - presentation: The placeholder, the indicator, the transition, and the other ways to show the load.
     ///   - completion: The function that is called once if there is a request; for an image in memory, in this call.

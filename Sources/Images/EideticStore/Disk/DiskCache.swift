@@ -18,7 +18,13 @@ public final class DiskCache: Sendable {
     public let configuration: Configuration
 
     /// The largest size of all entries on the device: ``Configuration/sizeLimit``, or the default that replaces `nil`.
-    public var sizeLimit: ByteCount { ByteCount(directory.limits.totalSize) }
+    ///
+    /// The next write keeps a changed limit, of at least one byte; ``trim(toSize:)`` evicts at once. It holds for this
+    /// process, and is not stored.
+    public var sizeLimit: ByteCount {
+        get { ByteCount(directory.limits.totalSize) }
+        set { directory.setSizeLimit(newValue) }
+    }
 
     let directory: SharedDirectory
     private let accesses: AccessLog

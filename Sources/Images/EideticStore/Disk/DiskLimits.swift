@@ -8,9 +8,9 @@ struct DiskLimits: Sendable {
     private static let maximum = 1 << 62
 
     /// The largest size of all entries on the device, in bytes.
-    let totalSize: Int
-    /// The part of the total size that derived entries may use while originals need the space, in bytes.
-    let derivedSize: Int
+    private(set) var totalSize: Int
+    /// The part of the total size that derived entries may use while originals need the space.
+    private let derivedShare: Double
     /// The free space to leave on the file system, in bytes.
     let minimumFreeSpace: Int
     /// The block size of the file system.
@@ -18,6 +18,9 @@ struct DiskLimits: Sendable {
     let ages: EntryAges
     /// The time after which a change fails that waits for another process.
     let lockTimeLimit: Duration
+
+    /// That part in bytes.
+    var derivedSize: Int { Int(Double(totalSize) * derivedShare) }
 
     /// The bytes that an eviction frees in addition to those needed, so that not every write evicts.
     var evictionSlack: Int { min(totalSize / 64, 4 << 20) }
@@ -38,12 +41,15 @@ struct DiskLimits: Sendable {
     /// Creates limits that do not depend on the file system.
     init(_ configuration: DiskCache.Configuration, totalSize: Int, minimumFreeSpace: Int = 0, blockSize: Int = 4_096) {
         self.totalSize = min(totalSize, Self.maximum)
-        derivedSize = Int(Double(self.totalSize) * configuration.derivedShare)
+        derivedShare = configuration.derivedShare
         self.minimumFreeSpace = min(minimumFreeSpace, Self.maximum)
         self.blockSize = blockSize
         ages = EntryAges(configuration)
         lockTimeLimit = configuration.lockTimeLimit
     }
+
+    /// Changes the largest size, which is at least a byte.
+    mutating func setTotalSize(_ size: ByteCount) { totalSize = min(max(1, size.bytes), Self.maximum) }
 
     /// Throws `invalidArgument` for a setting of a cache out of its range.
     static func validate(_ configuration: DiskCache.Configuration) throws(EideticError) {

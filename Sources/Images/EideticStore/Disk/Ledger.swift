@@ -24,7 +24,7 @@ final class Ledger {
     let layout: DiskLayout
     let files: FileSystem
     let reader: EntryReader
-    let limits: DiskLimits
+    var limits: DiskLimits
     /// A Boolean value indicating whether the ledger is read without the lock, and never written.
     let isReadOnly: Bool
     let lock: DirectoryLock

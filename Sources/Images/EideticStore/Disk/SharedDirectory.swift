@@ -7,7 +7,7 @@ import Glibc
 final class SharedDirectory: Sendable {
     /// The parts that the file system decides when the directory is opened.
     private struct Opened: Sendable {
-        let limits: DiskLimits
+        var limits: DiskLimits
         let ledger: Monitor<Ledger>
         /// The reason why the directory cannot be used; `nil` if it can.
         let failure: EideticError?
@@ -51,6 +51,12 @@ final class SharedDirectory: Sendable {
 // MARK: Opening
 extension SharedDirectory {
     var limits: DiskLimits { opened.limits }
+
+    /// Changes the largest size of all entries, from the next transaction on.
+    func setSizeLimit(_ limit: ByteCount) {
+        _ = opened
+        state.withLock { $0.opened?.limits.setTotalSize(limit) }
+    }
 
     var ledger: Monitor<Ledger> { opened.ledger }
 
@@ -111,6 +117,7 @@ extension SharedDirectory {
         defer { notifyDidEvict(from: opened.ledger) }
         return try opened.ledger.withLock { ledger throws(SystemError) in
             let ledger = ledger
+            ledger.limits = opened.limits
             return try ledger.transaction { () throws(SystemError) in try body(ledger) }
         }
     }

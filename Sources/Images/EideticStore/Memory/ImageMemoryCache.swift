@@ -25,6 +25,10 @@ public final class ImageMemoryCache: Sendable {
     /// The memory that must stay available when an image from disk is inserted.
     package let watermark: ByteCount
 
+    /// The largest cost of one image.
+    private let imageLimit: ByteCount
+    /// The time to live of images that are inserted without one.
+    private let defaultTimeToLive: Duration?
     private let decodedSizes = DecodedSizeIndex()
     private let availableMemory: AvailableMemory
     private let observations = Guarded<[Task<Void, Never>]>([])
@@ -35,12 +39,18 @@ public final class ImageMemoryCache: Sendable {
     ///   - costLimit: The largest number of bytes of pixels; by default (`nil`) 15 % of the memory that the process may
     ///     use, at most 512 MiB.
     ///   - countLimit: The largest number of images; no limit by default.
+    ///   - imageLimit: The largest number of bytes of one image's pixels; a larger image is not kept. No limit but the
+    ///     cost limit by default.
+    ///   - timeToLive: The time after which an image is not found any more if it was inserted without such a time;
+    ///     without end by default.
     ///   - watermark: The memory that must stay available when an image from disk is inserted; 64 MiB by default.
     ///   - hooks: The functions that are called when images are inserted and removed.
     ///   - tier: The cache behind this one; none by default.
     public convenience init(
         costLimit: ByteCount? = nil,
         countLimit: Int = .max,
+        imageLimit: ByteCount? = nil,
+        timeToLive: Duration? = nil,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
         tier: (any ImageMemoryTier)? = nil
@@ -48,6 +58,8 @@ public final class ImageMemoryCache: Sendable {
         self.init(
             costLimit: costLimit ?? MemoryLimits.standard,
             countLimit: countLimit,
+            imageLimit: imageLimit,
+            timeToLive: timeToLive,
             watermark: watermark,
             hooks: hooks,
             tier: tier,
@@ -59,6 +71,8 @@ public final class ImageMemoryCache: Sendable {
     package convenience init(
         costLimit: ByteCount,
         countLimit: Int = .max,
+        imageLimit: ByteCount? = nil,
+        timeToLive: Duration? = nil,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
         tier: (any ImageMemoryTier)? = nil,
@@ -71,16 +85,27 @@ public final class ImageMemoryCache: Sendable {
             hooks: hooks,
             time: time
         )
-        self.init(images: images, tier: tier, watermark: watermark, availableMemory: AvailableMemory(time: time))
+        self.init(
+            images: images,
+            imageLimit: imageLimit,
+            timeToLive: timeToLive,
+            tier: tier,
+            watermark: watermark,
+            availableMemory: AvailableMemory(time: time)
+        )
     }
 
     package init(
         images: MemoryCache<Image>,
+        imageLimit: ByteCount? = nil,
+        timeToLive: Duration? = nil,
         tier: (any ImageMemoryTier)? = nil,
         watermark: ByteCount,
         availableMemory: AvailableMemory
     ) {
         self.images = images
+        self.imageLimit = imageLimit ?? ByteCount(.max)
+        defaultTimeToLive = timeToLive
         self.tier = tier
         self.watermark = watermark
         self.availableMemory = availableMemory
@@ -157,7 +182,12 @@ public final class ImageMemoryCache: Sendable {
         isCropped: Bool = false,
         timeToLive: Duration? = nil
     ) {
-        images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
+        let timeToLive = timeToLive ?? defaultTimeToLive
+        if image.cost <= imageLimit {
+            images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
+        } else {
+            images.remove(key)
+        }
         tier?.insert(image, for: key, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
         let entry = DecodedSizeIndex.Entry(

@@ -6,7 +6,7 @@ extension ImageSlot {
         /// The image that is shown until the load is finished; none by default.
         public var placeholder: Image?
 
-        /// The image that is shown if the load fails; by default what was shown before.
+        /// The image that is shown if the load fails or there is no request; by default what was shown before.
         public var failureImage: Image?
 
         /// The indicator that is shown until the load is finished; none by default.

@@ -89,7 +89,8 @@ public final class ImageSlot {
     /// Loads an image and shows it.
     ///
     /// - Parameters:
-    ///   - request: The request; `nil` to empty the slot.
+    ///   - request: The request; `nil` to empty the slot, which shows the failure image of the presentation, or else its
+    ///     placeholder.
     ///   - presentation: The way in which the load is shown.
     ///   - completion: Called exactly once; without a request with `invalidURL`.
     ///   - progress: Called as bytes are received.
@@ -220,7 +221,7 @@ extension ImageSlot {
         self.presentation = presentation
         task = nil
         state = .empty
-        show(presentation.placeholder)
+        show(presentation.failureImage ?? presentation.placeholder)
         showIndicator(nil)
         completion?(.failure(EideticError(.invalidURL, message: "the slot was emptied: there is no URL")))
     }

@@ -31,6 +31,23 @@ struct DiskLedgerTests {
         #expect(ByteCount.defaultDiskCacheLimit(freeSpace: .mebibytes(free)) == .mebibytes(limit))
     }
 
+    @Test("C10 the size limit changes while the cache runs: the next write evicts down to a smaller one")
+    func changedLimit() throws {
+        let fixture = try DiskFixture { $0.sizeLimit = .mebibytes(1) }, cache = fixture.cache
+        for index in 0..<100 { try cache.blocking.insert(pattern(3_000), for: "\(index)") }
+        cache.sizeLimit = ByteCount(40 * 4_096)
+        #expect(cache.sizeLimit == ByteCount(40 * 4_096))
+        try cache.blocking.insert(pattern(3_000), for: "new")
+        #expect(try fixture.measuredUsage().allocatedSize.bytes <= 40 * 4_096)
+        #expect(try cache.blocking.read("new") != nil)
+        cache.sizeLimit = .mebibytes(1)
+        for index in 0..<100 { try cache.blocking.insert(pattern(3_000), for: "\(index)") }
+        #expect(try fixture.measuredUsage().entryCount >= 100)
+        cache.sizeLimit = .zero
+        #expect(cache.sizeLimit == ByteCount(1))
+        #expect(errorCode { try cache.blocking.insert(pattern(1), for: "k") } == .limitExceeded)
+    }
+
     @Test("C10 an entry larger than half of the limit is refused")
     func tooLarge() throws {
         let fixture = try DiskFixture { $0.sizeLimit = .mebibytes(1) }

@@ -36,6 +36,31 @@ struct ImageMemoryCacheTests {
         #expect(cache.image(for: key("own"), base: CacheKey("b"), size: nil) == nil)
     }
 
+    @Test("C02 an image above the limit of one is not kept, nor what it replaces; the next smaller one is")
+    func imageLimit() throws {
+        let small = try image(width: 40, height: 30), large = try image(width: 41, height: 30)
+        let cache = ImageMemoryCache(costLimit: .mebibytes(10), imageLimit: small.cost, time: ManualTime())
+        cache.insert(small, for: key("own"), base: base)
+        #expect(cache.image(for: key("own"))?.size == small.size)
+        cache.insert(large, for: key("own"), base: base)
+        #expect(cache.image(for: key("own")) == nil)
+        #expect(cache.image(for: key("fit"), base: base, size: PixelSize(width: 20, height: 15)) == nil)
+    }
+
+    @Test("C16 images without a time to live have that of the cache")
+    func defaultTimeToLive() throws {
+        let time = ManualTime()
+        let cache = ImageMemoryCache(costLimit: .mebibytes(10), timeToLive: .seconds(60), time: time)
+        cache.insert(try image(width: 40, height: 30), for: key("default"))
+        cache.insert(try image(width: 40, height: 30), for: key("own"), timeToLive: .seconds(90))
+        time.advance(by: .seconds(59))
+        #expect(cache.image(for: key("default")) != nil)
+        time.advance(by: .seconds(1))
+        #expect(cache.image(for: key("default")) == nil && cache.image(for: key("own")) != nil)
+        time.advance(by: .seconds(30))
+        #expect(cache.image(for: key("own")) == nil)
+    }
+
     @Test("C02 F04 a cropped decode serves no other request, is no placeholder, and is removed with the others")
     func croppedDecodes() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10)), small = PixelSize(width: 100, height: 75)
