@@ -111,6 +111,16 @@ struct PlainURLTests {
         #expect(empty.user == "bob" && empty.password == "")
     }
 
+    @Test("C18 the error of a URL quotes it without its password")
+    func quotedURL() {
+        for url in [
+            "http://user@name:SEC?RET@h/", "http://bob:SE\"C?RET@h/", "http://bob:[SEC RET@h:x/", "//a:SECRET@h/",
+        ] {
+            let error = #expect(throws: EideticError.self) { try ParsedURL(url) }
+            #expect(error?.message.contains("RET") == false && error?.message.contains("…@h") == true)
+        }
+    }
+
     /// RFC 3986, section 5.2.2; the bytes of a `Location` are kept as browsers do (Fetch Standard, "location URL").
     @Test(
         "L07 a reference is resolved by the standard, byte for byte",

@@ -93,7 +93,7 @@ struct ParsedURL {
     }
 
     private static func invalidURL(_ source: String, reason: String) -> EideticError {
-        let source = source.withoutPasswords, excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
+        let source = source.withoutPasswordsOfURL, excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
         return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(reason)")
     }
 }
