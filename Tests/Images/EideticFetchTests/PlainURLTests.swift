@@ -91,6 +91,36 @@ struct PlainURLTests {
     )
     func encodes(url: String, normal: String) { #expect((try? ParsedURL(url))?.text == normal) }
 
+    @Test(
+        "L02 credentials with a control character are refused, because no other ones may be sent",
+        arguments: ["a\u{1}b", "a%01b", "%0A", "%7f\u{1f}", "%00"]
+    )
+    func controlCharacters(_ text: String) {
+        for credentials in ["bob:\(text)", "\(text):bob", text] {
+            let error = #expect(throws: EideticError.self) { try ParsedURL("http://\(credentials)@h/") }
+            #expect(error?.code == .invalidURL)
+            #expect(error?.message.contains("control character") == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test("L02 encoded credentials are decoded")
+    func encodedCredentials() throws {
+        let url = try ParsedURL("http://my user:p%40ss[ w@h/")
+        #expect(url.user == "my user" && url.password == "p@ss[ w")
+        let empty = try ParsedURL("http://bob:@h/")
+        #expect(empty.user == "bob" && empty.password == "")
+    }
+
+    @Test("C18 the error of a URL quotes it without its password")
+    func quotedURL() {
+        for url in [
+            "http://user@name:SEC?RET@h/", "http://bob:SE\"C?RET@h/", "http://bob:[SEC RET@h:x/", "//a:SECRET@h/",
+        ] {
+            let error = #expect(throws: EideticError.self) { try ParsedURL(url) }
+            #expect(error?.message.contains("RET") == false && error?.message.contains("…@h") == true)
+        }
+    }
+
     /// RFC 3986, section 5.2.2; the bytes of a `Location` are kept as browsers do (Fetch Standard, "location URL").
     @Test(
         "L07 a reference is resolved by the standard, byte for byte",
@@ -99,6 +129,7 @@ struct PlainURLTests {
             ("../c", "http://h/c"), ("/c#x", "http://h/c"), ("//i/c", "http://i/c"),
             ("http://i/{c}", "http://i/%7Bc%7D"),
             ("http:c", "http://h/a/c"), ("HTTP:/c", "http://h/c"), ("http:?r", "http://h/a/b?r"),
+            ("//bob:p ss@i/c", "http://bob:p%20ss@i/c"), ("//a@b@i/c", "http://a%40b@i/c"),
             ("///i/c", "http://i/c"), ("http:////i/c", "http://i/c"), ("https:i/c", "https://i/c"),
             ("http://i/é", "http://i/%C3%A9"), ("c d?e f", "http://h/a/c%20d?e%20f"),
             (String(fieldBytes: Array("http://i/".utf8) + [0xe9]), "http://i/%E9"),

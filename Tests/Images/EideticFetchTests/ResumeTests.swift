@@ -149,6 +149,18 @@ struct ResumeTests {
         #expect(try await load(origin).bytes == image)
     }
 
+    @Test("L24 the length that a server announces beside chunks is not that of the body")
+    func lengthBesideChunks() async throws {
+        let (image, half, count) = (image, half, Counter())
+        let origin = try ScriptedOrigin { _ in
+            guard count.next() == 0 else { return Self.remainder(of: image, from: half) }
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Transfer-Encoding": "chunked", "Content-Length": "10"]
+            return [.head(200, headers: fields), .chunk(Array(image[..<half])), .close]
+        }
+        #expect(try await load(origin).bytes == image)
+        #expect(origin.requests[1].headers["range"] == "bytes=\(half)-")
+    }
+
     @Test("L24 a range that the caller requested is not resumed as if it were the beginning")
     func callersRange() async throws {
         let count = Counter()

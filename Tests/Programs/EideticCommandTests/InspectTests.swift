@@ -206,6 +206,14 @@ struct InspectTests {
         #expect(result.outputText.hasPrefix("-: JPEG, 64x48, "))
     }
 
+    @Test("the error of a directory as standard input names no option that would not help")
+    func directoryAsInput() async throws {
+        let words = ["-c", "exec \"$0\" inspect - < \"$1\"", EideticProgram.path, directory.path]
+        let result = try await Subprocess.run("sh", arguments: words)
+        #expect(result.status == .exited(1))
+        #expect(result.errorText == "eidetic: -: Is a directory\n")
+    }
+
     @Test("control characters in a name are not written to the terminal")
     func terminalSafety() async throws {
         let path = try directory.write(try TestImages.encoded(as: .png), to: "a\u{1b}[31mb.png")

@@ -38,12 +38,20 @@ struct SecretTests {
         #expect(text.contains("--user") && text.contains("/a"))
     }
 
+    private static let unusual = [
+        "http://my user:SECRET@127.0.0.1:1/", "http://bob:12 SECRET@127.0.0.1:1/", "http:// bob:SECRET@127.0.0.1:1/",
+        "http://bob:[SEC RET@127.0.0.1:1/", "http://bob:p@ss SECRET@127.0.0.1:1/", "http://SEC RET@127.0.0.1:1/",
+        "http://user@name:SEC?RET@h/", "http://bob:SE\"C?RET@h/", "http://bob:[SEC?RET@h/", "http://bob:SEC:RET?x@h/",
+        "//bob:SECRET@h/x", "http://bob:SEC\u{1}RET@127.0.0.1:1/",
+    ]
+
     @Test("C18 no output has the password of a URL, with and without --json", arguments: [[], ["--json"]])
     func messages(options: [String]) async throws {
         let urls = [
             "ftp://bob:SECRET@h/x", "http://bob:SECRET@[bad/x", "http:bob:SECRET@127.0.0.1:1/x", "http://bob:S?RET@h/",
         ]
-        for url in urls + ["http:/bob:SECRET@[bad/x", "http:\\bob:SECRET@h:x/", "http://bob:SEC\tRET@h:x/"] {
+        let others = ["http:/bob:SECRET@[bad/x", "http:\\bob:SECRET@h:x/", "http://bob:SEC\tRET@h:x/"]
+        for url in urls + others + Self.unusual {
             let result = try await load(options + ["--no-store", "--explain", "--metrics", "-", url])
             #expect(result.status == .exited(1))
             let text = result.errorText + result.outputText
@@ -53,15 +61,21 @@ struct SecretTests {
 
     @Test(
         "C18 the record of an output directory has no password, and knows the URL again",
-        arguments: ["//", "", "/", "///", "\\"]
+        arguments: [
+            ("//", "SECRET", "/a.png"), ("", "SECRET", "/a.png"), ("/", "SECRET", "/a.png"),
+            ("///", "SECRET", "/a.png"),
+            ("\\", "SECRET", "/a.png"), ("//", "12 SECRET", "/a.png"), ("//", "[ SECRET", "/a.png"),
+            ("//", "p@ss SECRET", ""), ("", "SECRET", ""),
+        ]
     )
-    func record(slashes: String) async throws {
+    func record(slashes: String, password: String, path: String) async throws {
         let png = try TestImages.encoded(as: .png)
         let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Type": "image/png"], body: png)] }
-        let url = "http:\(slashes)bob:SECRET@127.0.0.1:\(origin.port)/a.png", out = directory.path(of: "out")
+        let url = "http:\(slashes)bob:\(password)@127.0.0.1:\(origin.port)\(path)", out = directory.path(of: "out")
         for _ in 0..<2 { #expect(try await load(["--out", out, "--continue", url]).status == .exited(0)) }
         #expect(origin.requests.count == 1)
         #expect(!String(decoding: try directory.contents(of: "out/.eidetic-load"), as: UTF8.self).contains("SECRET"))
+        #expect(try FileSystem().entryNames(in: out).allSatisfy { !$0.contains("SECRET") })
     }
 
     @Test("L26 --user-file and --netrc send the credentials of a file")

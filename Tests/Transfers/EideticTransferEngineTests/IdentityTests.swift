@@ -73,9 +73,11 @@ struct IdentityTests {
         chmod(path, 0o640)
         let readable = try #require(throws: SystemError.self) { try secrets.load(for: "other") }
         #expect(readable.description == "\(path) may be read or changed by others (mode 640): chmod 600 \(path)")
+        #expect(EideticError(readable).code == .permissionDenied)
         chmod(path, 0o600)
         #expect(truncate(path, 7) == 0)
         let damaged = try #require(throws: SystemError.self) { try secrets.load(for: "other") }
         #expect(damaged.description.hasPrefix("\(path) is damaged"))
+        #expect(EideticError(damaged).code == .permissionDenied)
     }
 }

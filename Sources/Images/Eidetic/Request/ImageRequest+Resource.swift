@@ -76,7 +76,7 @@ extension ImageRequest.Resource {
             scheme != "http", scheme != "https"
         {
             let problem = "the scheme \"\(scheme)\" is not supported, only http, https, file and data"
-            let excerpt = text.withoutPasswords.prefix(200)
+            let excerpt = text.withoutPasswordsOfURL.prefix(200)
             return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(problem)")
         }
         let isPath = ["/", "./", "../", "~/"].contains { text.hasPrefix($0) } && !text.hasPrefix("//")
@@ -96,9 +96,11 @@ extension ImageRequest.Resource {
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .provider(let name, _): name
-        case .invalid(let url, _): url.count > 200 ? "\(url.prefix(200))…" : url.withoutPasswords
+        case .invalid(let url, _): Self.excerpt(of: url.withoutPasswordsOfURL)
         }
     }
+
+    private static func excerpt(of url: String) -> String { url.count > 200 ? "\(url.prefix(200))…" : url }
 
     /// The request to the server; `nil` for a local resource.
     package var remote: FetchRequest? { if case .remote(let request) = kind { request } else { nil } }

@@ -40,7 +40,6 @@ extension EideticError {
     package init(_ error: SystemError) {
         let code: Code =
             switch error.errorNumber {
-            case _ where error.violation != nil: .cacheUnavailable
             case ENOSPC, EDQUOT: .diskFull
             case EACCES, EPERM, EROFS: .permissionDenied
             case ENOENT: .notFound

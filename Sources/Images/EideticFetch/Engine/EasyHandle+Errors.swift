@@ -14,8 +14,6 @@ extension EasyHandle {
         case CURLE_COULDNT_CONNECT, CURLE_PROXY: .connectionRefused
         // The error of a socket, or a malformed chunk.
         case CURLE_RECV_ERROR where message(for: code).contains("chunk"): .badResponse
-        // A head over libcurl's limit.
-        case CURLE_RECV_ERROR where message(for: code).contains("nghttp2_session"): .badResponse
         case CURLE_SSL_CONNECT_ERROR where isConnectionLostInHandshake: .connectionLost
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:

@@ -64,7 +64,9 @@ extension EasyHandle {
         // Content is not decoded by libcurl, which since version 8.6 refuses transfer codings by itself.
         case CURLE_BAD_CONTENT_ENCODING: return "the response has a transfer coding that was not requested"
         case CURLE_HTTP2_STREAM where text.contains("PROTOCOL_ERROR"): return "the response violates HTTP/2: \(text)"
-        case CURLE_RECV_ERROR where text.contains("nghttp2_session"): return "the response head is too long: \(text)"
+        // libcurl reports it for the request that reads the connection, which may be another one.
+        case CURLE_RECV_ERROR where text.contains("nghttp2_session"):
+            return "the connection of HTTP/2 ended, because a response head on it was too long or broken: \(text)"
         case _ where !text.isEmpty: return text
         case CURLE_BAD_FUNCTION_ARGUMENT: return "the head of the response begins with a continuation line"
         default: return String(cString: curl_easy_strerror(code))

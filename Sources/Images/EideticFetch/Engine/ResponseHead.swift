@@ -41,7 +41,7 @@ struct ResponseHead: Sendable, Hashable {
     ///
     /// It does not in responses of status 204 and 304, which have no body, and beside chunks.
     /// - SeeAlso: RFC 9112, section 6.3.
-    private var endsByLength: Bool {
+    var endsByLength: Bool {
         status != 204 && status != 304 && !codings(in: "Transfer-Encoding").contains("chunked")
     }
 

@@ -66,8 +66,16 @@ struct ParsedURL {
         guard let host = part(CURLUPART_HOST).flatMap(Self.normalised), !host.isEmpty,
             let port = part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap(Int.init)
         else { throw Self.invalidURL(source, reason: "the host is missing or invalid") }
-        user = part(CURLUPART_USER, flags: CURLU_URLDECODE)
-        password = part(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
+        // libcurl decodes no control character; without it other credentials would be sent.
+        func credential(_ name: CURLUPart) throws(EideticError) -> String? {
+            if let text = part(name, flags: CURLU_URLDECODE) { return text }
+            guard part(name) == nil else {
+                throw Self.invalidURL(source, reason: "its user or password has a control character")
+            }
+            return nil
+        }
+        user = try credential(CURLUPART_USER)
+        password = try credential(CURLUPART_PASSWORD)
         for removedPart in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             curl_url_set(handle, removedPart, nil, 0)
         }
@@ -85,7 +93,7 @@ struct ParsedURL {
     }
 
     private static func invalidURL(_ source: String, reason: String) -> EideticError {
-        let source = source.withoutPasswords, excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
+        let source = source.withoutPasswordsOfURL, excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
         return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(reason)")
     }
 }
@@ -123,8 +131,7 @@ extension ParsedURL {
     static func resolve(_ reference: String, against base: String) -> String? {
         let scheme = base.prefix { $0 != ":" }
         let encoded = EncodedURL.text(reference)
-        let slashes = encoded.prefix { $0 == "/" }
-        let absolute = slashes.count > 2 ? "\(scheme):\(encoded)" : encoded
+        let absolute = encoded.hasPrefix("//") ? "\(scheme):\(encoded)" : encoded
         let reference = EncodedURL.withAuthority(EncodedURL.relativePart(of: absolute, toScheme: scheme))
         // libcurl would drop the last part of the path.
         if reference.isEmpty { return base }

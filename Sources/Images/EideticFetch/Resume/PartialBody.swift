@@ -37,7 +37,9 @@ package struct PartialBody: Sendable {
     /// A compressed body cannot be resumed, because positions count in the compressed bytes, which are not available.
     init?(bytes: [UInt8], head: ResponseHead, url: String) {
         guard head.status == 200 || head.status == 206 else { return nil }
-        let headers = HTTPHeaders(Storability.storableFields(of: head.headers.fields))
+        var headers = HTTPHeaders(Storability.storableFields(of: head.headers.fields))
+        // The field beside which it has no meaning is not among them.
+        if !head.endsByLength { headers["Content-Length"] = nil }
         let exactTarget = Self.exactTarget(of: url)
         self.init(bytes: bytes, headers: headers, target: Self.target(of: url), exactTarget: exactTarget)
     }
@@ -85,7 +87,8 @@ package struct PartialBody: Sendable {
     func completed(_ remainder: ResponseHead) -> ResponseHead {
         var head = remainder
         let range = remainder.headers["Content-Range"].flatMap(ContentRange.init)
-        let newer = remainder.headers.filter { !["content-range", "content-length"].contains($0.lowercased()) }
+        let ofPart = ["content-range", "content-length", "transfer-encoding"]
+        let newer = remainder.headers.filter { !ofPart.contains($0.lowercased()) }
         head.headers = headers.merging(newer)
         if let length = range?.total { head.headers["Content-Length"] = String(length) }
         head.status = 200

@@ -194,7 +194,7 @@ package enum AppCommands {
     private static func write(_ contents: [ControlAnswer.Content], arguments: Arguments) {
         for case .lines(let lines) in contents {
             for line in lines {
-                let json = JSON.object([("line", .string(line))])
+                let json = JSON.object([("line", .redacted(line))])
                 let asJSON = arguments.contains(CommonOptions.json)
                 TextStream.output.writeLine(asJSON ? json.text : TerminalText.sanitized(line))
             }

@@ -14,8 +14,11 @@ package enum JSON: Sendable {
 
     package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
-    /// Returns a URL or a message without the passwords of URLs.
+    /// Returns a message without the passwords of URLs.
     package static func redacted(_ text: String) -> JSON { .string(text.withoutPasswords) }
+
+    /// Returns a URL without its password.
+    package static func url(_ url: String) -> JSON { .string(url.withoutPasswordsOfURL) }
 
     package static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
 

@@ -8,7 +8,9 @@ package enum TerminalText {
 
     /// Returns a URL as text for people, safe for a terminal; a long `data:` URL without its data.
     package static func abbreviated(_ url: String) -> String {
-        guard url.utf8.count > 100, url.prefix(5).lowercased() == "data:" else { return sanitized(url) }
+        guard url.utf8.count > 100, url.prefix(5).lowercased() == "data:" else {
+            return url.withoutPasswordsOfURL.printable
+        }
         let type = url.prefix(60).prefix { $0 != "," }
         return "\(sanitized(String(type))),… (\(ByteCount(url.utf8.count)))"
     }

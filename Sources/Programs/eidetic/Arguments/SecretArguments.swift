@@ -32,7 +32,7 @@ enum SecretArguments {
             return word[...sign].utf8.count
         }
         if word.hasPrefix("-H"), word != "-H" { return 2 }
-        return word.credentialRanges(endsAtSpace: false).first?.lowerBound
+        return word.credentialRanges(isURL: true).first?.lowerBound
     }
 
     /// The memory of the command line; `nil` if the system does not say where it is.

@@ -53,7 +53,7 @@ extension CacheCommands {
         let result = try cache.scan.verify()
         if arguments.contains(CommonOptions.json) {
             let damaged: [JSON] = result.damaged.map { damage in
-                .object([("file", .string(damage.path)), ("reason", .string(damage.reason))])
+                .object([("file", .string(damage.path)), ("reason", .redacted(damage.reason))])
             }
             let object: JSON = .object([("checked", .integer(result.checked)), ("damaged", .array(damaged))])
             TextStream.output.writeLine(object.text)
@@ -81,7 +81,7 @@ extension CacheCommands {
 
     private static func json(for entry: DiskCache.EntryInfo) -> JSON {
         .object([
-            ("key", .string(entry.key)),
+            ("key", .url(entry.key)),
             ("file", .string(entry.path)),
             ("bytes", .integer(entry.size.bytes)),
             ("allocated", .integer(entry.allocatedSize.bytes)),
@@ -95,7 +95,7 @@ extension CacheCommands {
     private static func text(for entry: DiskCache.EntryInfo) -> String {
         let columns = [
             TimeFormat.date(for: entry.metadata.storageTime), Columns.right(entry.size.description, width: 9),
-            TerminalText.sanitized(shownKey(entry.key)) + (entry.isExpired ? "  (expired)" : "")
+            shownKey(entry.key.withoutPasswordsOfURL).printable + (entry.isExpired ? "  (expired)" : "")
                 + (EntryKey.isPart(entry.key) ? "  (the beginning of a download that was interrupted)" : ""),
         ]
         return columns.joined(separator: "  ")

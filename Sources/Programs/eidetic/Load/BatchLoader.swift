@@ -184,7 +184,7 @@ final class BatchLoader: Sendable {
         let text =
             arguments.writesJSON
             ? JSON.object([
-                ("url", .redacted(url)), ("preview", .integer(number)), ("width", .integer(image.size.width)),
+                ("url", .url(url)), ("preview", .integer(number)), ("width", .integer(image.size.width)),
                 ("height", .integer(image.size.height)),
             ]).text : "preview  \(number): \(image.size)  \(TerminalText.abbreviated(url))"
         let bytes = try? await pool.run { [self] _ throws(EideticError) in try viewer?.bytes(for: image.pixels) ?? [] }

@@ -105,7 +105,7 @@ final class ImageWriter: Sendable {
         case .directory(let directory, let record):
             let name = "\(stem(for: response, url: url)).\(format.fileExtension)", path = "\(directory)/\(name)"
             let owner = record.url(of: name)
-            let overwrites = arguments.overwrites || owner == url.withoutPasswords
+            let overwrites = arguments.overwrites || owner == url.withoutPasswordsOfURL
             try replacing(path, with: bytes, owner: owner) { () throws(EideticError) in
                 try FileContents.replace(path, with: bytes, overwrites: overwrites, modificationTime: modified)
             }

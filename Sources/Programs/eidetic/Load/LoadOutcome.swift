@@ -33,7 +33,7 @@ struct LoadOutcome: Sendable {
         let image = try? result.get()
         let error: EideticError? = if case .failure(let error) = result { error } else { image?.fileError }
         var members: [(name: String, value: JSON)] = [
-            ("url", .redacted(url)),
+            ("url", .url(url)),
             ("source", .string(image?.source.name ?? "error")),
             ("format", .optional(image?.format.rawValue)),
             ("width", .optional(image?.size.width)),
@@ -41,7 +41,7 @@ struct LoadOutcome: Sendable {
             ("bytes", .optional(image?.bytes.bytes)),
             ("partial", image.map { .bool($0.isPartial) } ?? .null),
             ("ms", .number(duration.inMilliseconds)),
-            ("error", error.map { .redacted($0.description) } ?? .null),
+            ("error", error.map { .redacted($0.description.replacing(url, with: url.withoutPasswordsOfURL)) } ?? .null),
             ("code", .optional(error?.code.description)),
             ("status", .optional(error?.httpStatus)),
             ("file", .optional(image?.file)),
@@ -64,7 +64,9 @@ struct LoadOutcome: Sendable {
             return (columns + [name]).joined(separator: "  ") + steps
         case .failure(let error):
             let name = TerminalText.abbreviated(url)
-            let message = TerminalText.sanitized(error.message).replacing(TerminalText.sanitized(url), with: name)
+            let shown = url.withoutPasswordsOfURL
+            let message = TerminalText.sanitized(error.message.replacing(url, with: shown))
+                .replacing(shown.printable, with: name)
             return message.contains(name) ? "eidetic: \(message)" : "eidetic: \(name): \(message)"
         }
     }

@@ -78,7 +78,7 @@ final class OutputRecord: Sendable {
     }
 
     /// Returns the name of the file that an earlier run wrote for a URL, with the changes of this run if there is one.
-    func name(for url: String) -> String? { names[url.withoutPasswords] }
+    func name(for url: String) -> String? { names[url.withoutPasswordsOfURL] }
 
     /// Makes no new name equal to that of a file of the record.
     func reserveNames(in names: inout UniqueFileNames) { for name in entries.keys { _ = names.reserve(name) } }
@@ -98,7 +98,7 @@ final class OutputRecord: Sendable {
     ///
     /// A record that cannot be written costs another request in the next run, and nothing in this one.
     func add(name: String, byteCount: Int, url: String) {
-        let url = url.withoutPasswords
+        let url = url.withoutPasswordsOfURL
         guard !url.utf8.contains(UInt8(ascii: "\n")) else { return }
         if let entry = entries[name], entry.url == url, entry.changes == changes, entry.byteCount == byteCount {
             return

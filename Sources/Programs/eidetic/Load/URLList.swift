@@ -52,7 +52,7 @@ extension URLList {
     static func completed(_ text: String) -> String {
         guard !text.hasPrefix("http://"), !text.hasPrefix("https://") else { return text }
         let isWeb = ["http", "https"].contains(text.prefix { $0 != ":" }.lowercased())
-        guard !isWeb || text.credentialRanges().isEmpty else { return text }
+        guard !isWeb || text.credentialRanges(isURL: true).isEmpty else { return text }
         let authority = text.prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@").last ?? ""
         let isHost = host == "localhost" || host.contains { ".:".contains($0) }

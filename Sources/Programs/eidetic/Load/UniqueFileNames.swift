@@ -68,8 +68,10 @@ struct UniqueFileNames {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let components = path.split(separator: UInt8(ascii: "/"))
         let parts = components.dropFirst(components.first?.last == UInt8(ascii: ":") ? 1 : 0)
-        let last = parts.last.map { sanitized(percentDecoded($0)) } ?? ""
         let isHost = parts.count == 1
+        // Without user and password.
+        let component = isHost ? parts.last?.split(separator: UInt8(ascii: "@")).last : parts.last
+        let last = component.map { sanitized(percentDecoded($0)) } ?? ""
         let stem = isHost ? last : removingExtension(last)
         return stem.isEmpty ? "image" : stem
     }

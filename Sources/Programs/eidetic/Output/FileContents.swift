@@ -27,7 +27,7 @@ enum FileContents {
     /// Reads a file of images, of which a directory has any number; see ``read(_:limit:)``.
     static func readImage(_ path: String) throws(EideticError) -> [UInt8] {
         do throws(EideticError) { return try read(path, limit: DecodeLimits.standard.encodedBytes) } catch {
-            guard error.systemErrorNumber == EISDIR else { throw error }
+            guard error.systemErrorNumber == EISDIR, path != "-" else { throw error }
             throw EideticError(.fileFailure, message: "\(error.message); -r takes the images in it")
         }
     }

@@ -106,7 +106,8 @@ struct PrefetchSession {
             display.addBytes(received: byteCount, expected: byteCount)
             if let reason = image.storeFailureReason(for: destination) {
                 display.addPartialFailure(reason)
-                display.writeLine(TerminalText.sanitized("eidetic: \(url) was not stored: \(reason)"), to: .errors)
+                let line = "eidetic: \(TerminalText.abbreviated(url)) was not stored: \(reason)"
+                display.writeLine(TerminalText.sanitized(line), to: .errors)
             }
         }
         display.report(outcome, graphics: [], asJSON: writesJSON)

@@ -101,7 +101,7 @@ enum SharedCacheCommands {
 
     private static func json(for item: RedisTier.Item) -> JSON {
         .object([
-            ("key", .redacted(item.url)), ("bytes", .integer(item.byteCount)),
+            ("key", .url(item.url)), ("bytes", .integer(item.byteCount)),
             ("stored", .optional(item.metadata.map { TimeFormat.date(for: $0.storageTime) })),
             ("expires", .optional(item.metadata?.expirationTime.map(TimeFormat.date))),
             ("damaged", .optional(item.damage)),
@@ -112,7 +112,7 @@ enum SharedCacheCommands {
         guard let metadata = item.metadata else { return "damaged: \(item.name): \(item.damage ?? "")" }
         return [
             TimeFormat.date(for: metadata.storageTime),
-            Columns.right(ByteCount(item.byteCount).description, width: 9), TerminalText.sanitized(item.url),
+            Columns.right(ByteCount(item.byteCount).description, width: 9), TerminalText.abbreviated(item.url),
         ].joined(separator: "  ")
     }
     #else

@@ -114,12 +114,13 @@ extension TransferCommands {
             let object: JSON = .object([
                 ("id", .integer(Int(clamping: identifier.rawValue))),
                 ("kind", .string("\(value.kind)")),
-                ("url", .redacted(value.url)),
+                ("url", .url(value.url)),
                 ("file", .optional(value.filePath ?? request.destination)),
             ])
             TextStream.output.writeLine(object.text)
         } else {
-            let arrow = value.filePath.map { "\($0) → \(value.url)" } ?? "\(value.url) → \(request.destination ?? "")"
+            let url = value.url.withoutPasswordsOfURL
+            let arrow = value.filePath.map { "\($0) → \(url)" } ?? "\(url) → \(request.destination ?? "")"
             TextStream.output.writeLine(TerminalText.sanitized("\(identifier): \(arrow)"))
         }
     }

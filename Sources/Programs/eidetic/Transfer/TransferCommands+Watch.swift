@@ -121,7 +121,7 @@ extension TransferWatch {
         }
         erase()
         if writesJSON { return TextStream.output.write(Array((json(for: task, error: error).text + "\n").utf8)) }
-        let url = TerminalText.sanitized(task.originalRequest.url)
+        let url = TerminalText.abbreviated(task.originalRequest.url)
         if let error { return Diagnostics.report("\(number): \(url): \(error.message)") }
         let size = ByteCount(Int(clamping: task.progress.completed))
         let place = task.taskDescription.map { " → \(TerminalText.sanitized($0))" } ?? ""
@@ -133,7 +133,7 @@ extension TransferWatch {
         .object([
             ("event", .string("end")),
             ("id", .integer(Int(clamping: task.transferNumber ?? 0))),
-            ("url", .redacted(task.originalRequest.url)),
+            ("url", .url(task.originalRequest.url)),
             ("status", .optional(task.response?.statusCode)),
             ("bytes", .integer(Int(clamping: task.progress.completed))),
             ("file", .optional(task.taskDescription)),

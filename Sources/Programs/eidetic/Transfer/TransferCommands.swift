@@ -113,7 +113,7 @@ enum TransferCommands {
             ("session", .string(transfer.session)),
             ("state", .string(transfer.state.name)),
             ("kind", .string("\(transfer.kind)")),
-            ("url", .redacted(transfer.url)),
+            ("url", .url(transfer.url)),
             ("bytes", .integer(transfer.completedBytes)),
             ("total", .optional(transfer.totalBytes)),
             ("attempts", .integer(transfer.attemptCount)),
@@ -129,7 +129,7 @@ enum TransferCommands {
         let columns = [
             Columns.right("\(transfer.identifier)", width: 5), Columns.left(transfer.state.name, width: 9),
             Columns.right(TransferProgressText.text(for: transfer.completedBytes, of: transfer.totalBytes), width: 18),
-            TerminalText.sanitized(transfer.url),
+            TerminalText.abbreviated(transfer.url),
         ]
         let line = columns.joined(separator: "  ")
         return why(transfer).map { "\(line)  (\(TerminalText.sanitized($0)))" } ?? line

@@ -20,14 +20,14 @@ final class DownloadMetricsLog: Sendable {
         switch result {
         case .failure(let error):
             return [
-                ("url", .redacted(request.url)), ("status", .optional(error.httpStatus)),
+                ("url", .url(request.url)), ("status", .optional(error.httpStatus)),
                 ("error", .redacted("\(error.code): \(error.message)")),
             ]
         case .success(let response):
             let metrics = response.metrics
             return [
-                ("url", .redacted(request.url)), ("status", .integer(response.status)), ("error", .null),
-                ("effective_url", .redacted(response.effectiveURL)), ("http", .string(metrics.httpVersion)),
+                ("url", .url(request.url)), ("status", .integer(response.status)), ("error", .null),
+                ("effective_url", .url(response.effectiveURL)), ("http", .string(metrics.httpVersion)),
                 ("address", .string(metrics.remoteAddress)), ("reused", .bool(metrics.isReusedConnection)),
                 ("queued_ms", .number(metrics.queued.inMilliseconds)),
                 ("lookup_ms", .number(metrics.nameLookup.inMilliseconds)),

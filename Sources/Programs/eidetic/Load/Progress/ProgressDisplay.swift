@@ -80,7 +80,7 @@ final class ProgressDisplay: Sendable {
     func reportKept(_ item: LoadArguments.Item, file: String, asJSON: Bool) {
         state.withLock { $0.progress.tally.addKept(count: item.count) }
         guard asJSON else { return }
-        let line = JSON.object([("url", .redacted(item.url)), ("source", .string("kept")), ("file", .string(file))])
+        let line = JSON.object([("url", .url(item.url)), ("source", .string("kept")), ("file", .string(file))])
             .text
         for _ in 0..<item.count { writeLine(line, to: .output) }
     }
