@@ -10,10 +10,10 @@ struct LoginClientTests {
         .enabled(if: ["dbus-daemon", "dbus-send"].allSatisfy { Subprocess.executablePath(for: $0) != nil })
     )
     func events() async throws {
-        await #expect(processExitsWith: .success) {
-            let bus = try Subprocess("dbus-daemon", arguments: ["--session", "--nofork", "--print-address"])
-            try await eventually("a bus") { bus.outputSoFar.hasSuffix("\n") }
-            let address = String(bus.outputSoFar.dropLast())
+        let bus = try Subprocess("dbus-daemon", arguments: ["--session", "--nofork", "--print-address"])
+        try await eventually("a bus") { bus.outputSoFar.hasSuffix("\n") }
+        let address = String(bus.outputSoFar.dropLast())
+        await #expect(processExitsWith: .success) { [address = address as String] in
             setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1)
             var events: [LoginClient.Event] = []
             let client = try LoginClient(callTimeout: .seconds(20)) { events.append($0) }
@@ -45,7 +45,8 @@ struct LoginClientTests {
             work { events.last == .didWake && events.count > 1 && refusal != nil }
             precondition(events == [.willSleep, .didWake], "\(events)")
             precondition(refusal?.name == "org.freedesktop.DBus.Error.UnknownMethod", "\(String(describing: refusal))")
-            bus.kill()
         }
+        bus.kill()
+        _ = await bus.waitUntilExit()
     }
 }
