@@ -10,7 +10,9 @@ final class DetailView {
     private unowned let gallery: Gallery
     private(set) var position: Int?
     private var neighbours: ImagePrefetcher.Group?
-    /// A Boolean value indicating whether the load has ended because the background time has expired.
+    /// The number of loads that were started; the last one is that of the image that is shown.
+    private var loadCount = 0
+    /// A Boolean value indicating whether the load was cancelled by nobody here: the background time has expired.
     private var isInterrupted = false
 
     init(gallery: Gallery) {
@@ -30,7 +32,6 @@ final class DetailView {
     func show(at position: Int) {
         guard gallery.grid.urls.indices.contains(position) else { return }
         self.position = position
-        isInterrupted = false
         let url = gallery.grid.urls[position]
         let name = url.imageName
         gallery.setText(of: "title", to: name)
@@ -71,6 +72,8 @@ final class DetailView {
     private var view: ImageWidget { ImageWidget(gallery.interface.opaque("detail"), pipeline: gallery.pipeline) }
 
     private func load(_ image: ImageRequest, keepsCurrentImage: Bool = false) {
+        loadCount += 1
+        isInterrupted = false
         var request = image
         request.priority = .high
         request.options.formUnion([.continueInBackground, .progressive])
@@ -81,9 +84,9 @@ final class DetailView {
             usesCachedPreview: true,
             keepsCurrentImage: keepsCurrentImage
         )
-        let position = position
+        let count = loadCount
         view.setImage(request, presentation: presentation) { [weak self] result in
-            guard let self, self.position == position else { return }
+            guard let self, position != nil, loadCount == count else { return }
             loadEnded(url: image.name, result: result)
         }
     }
@@ -103,7 +106,9 @@ final class DetailView {
             prefetchNeighbours()
         case .failure(let error):
             guard error.code != .cancelled else {
-                isInterrupted = gallery.isUnseen
+                isInterrupted = true
+                // The window may have been shown again meanwhile.
+                if !gallery.isUnseen { loadInterrupted() }
                 return
             }
             gallery.setText(
@@ -115,7 +120,7 @@ final class DetailView {
     }
 
     /// Loads the image that has not come because the background time has expired; the window is seen again.
-    func windowWillBeSeen() {
+    func loadInterrupted() {
         guard isInterrupted, let position else { return }
         show(at: position)
     }

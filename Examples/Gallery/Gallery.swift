@@ -41,7 +41,12 @@ final class Gallery {
         isDark = options.isDark
         gtk_toggle_button_set_active(interface.pointer("dark", as: GtkToggleButton.self), options.isDark ? 1 : 0)
         Task { await findImages() }
-        Task { for await state in Application.shared.states { report("state \(state)") } }
+        Task {
+            for await state in Application.shared.states {
+                report("state \(state)")
+                if !isUnseen { detail.loadInterrupted() }
+            }
+        }
     }
 
     /// Creates a pipeline whose loads are handed over when the background time expires.

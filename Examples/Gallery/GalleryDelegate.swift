@@ -26,7 +26,6 @@ final class GalleryDelegate: ApplicationDelegate {
     func applicationWillEnterForeground(_ application: Application) {
         isShown = true
         use()
-        gallery?.detail.windowWillBeSeen()
     }
 
     func applicationArchive(_ application: Application) -> [UInt8]? { gallery?.archive }

@@ -1,4 +1,5 @@
 #if GTK
+import Dispatch
 import Eidetic
 import EideticCodecs
 import EideticCore
@@ -60,14 +61,25 @@ struct ImageURLFinder {
     // MARK: Files
 
     private func contents(of path: String) async throws(EideticError) -> [UInt8] {
-        try await Task.detached { Result { () throws(EideticError) in try readFile(path) } }.value.get()
+        try await Self.onThread { () throws(EideticError) in try readFile(path) }
     }
 
     private func imageURLs(inDirectory path: String) async throws(EideticError) -> [String] {
-        let names = try await Task.detached { Result { () throws(EideticError) in try fileNames(in: path) } }.value
-            .get()
+        let names = try await Self.onThread { () throws(EideticError) in try fileNames(in: path) }
         let root = path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)"
         return names.filter(Self.isImageName).sorted().map { "file://\(root)/\($0)".encodedPath }
+    }
+
+    private static let files = DispatchQueue(label: "files")
+
+    /// Runs a function that blocks on a thread of its own: Swift's threads are as many as processors.
+    private static func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            files.async { continuation.resume(returning: Result(catching: body)) }
+        }
+        return try result.get()
     }
 
     init(downloader: Downloader, cache: DiskCache?) {

@@ -48,10 +48,16 @@ var currentDirectory: String {
     return String(cString: path)
 }
 
-/// Returns the contents of a file; blocks.
+/// Returns the contents of a regular file; blocks.
 func readFile(_ path: String) throws(EideticError) -> [UInt8] {
-    guard let file = fopen(path, "re") else { throw fileError(path) }
+    // Without a writer, the opening of a pipe would wait for one.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0, let file = fdopen(descriptor, "r") else { throw fileError(path) }
     defer { fclose(file) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        throw EideticError(.fileFailure, message: "\(path): not a regular file")
+    }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 65_536)
     while true {

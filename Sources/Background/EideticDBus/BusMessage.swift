@@ -44,12 +44,14 @@ package struct BusMessage {
         values = Self.readValues(of: handle)
     }
 
-    /// Returns a copy of the descriptor that is the first value, which the caller closes; -1 if there is none.
+    /// Returns a copy of the descriptor that is the first value, which the caller closes; a negative error number on
+    /// failure.
     func copyDescriptor() -> Int32 {
         var number: Int32 = -1
         sd_bus_message_rewind(handle, 1)
-        guard sd_bus_message_read_basic(handle, Self.code("h"), &number) > 0 else { return -1 }
-        return fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard sd_bus_message_read_basic(handle, Self.code("h"), &number) > 0 else { return -EBADMSG }
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        return copy < 0 ? -errno : copy
     }
 
     /// The greatest number of values in a container, and the greatest depth of containers.

@@ -12,6 +12,8 @@ package final class LoginClient {
     private let connection: BusConnection
     private let callTimeout: Duration
     private var inhibitor: Int32 = -1
+    /// The connection of logind: others can send signals of its name to this connection alone.
+    private var owner = ""
 
     private static let service = "org.freedesktop.login1"
     private static let session = "\(service).Session"
@@ -28,7 +30,7 @@ package final class LoginClient {
     package init(callTimeout: Duration, receive: @escaping (Event) -> Void) throws(BusError) {
         self.callTimeout = callTimeout
         connection = try BusConnection(to: .system)
-        connection.receive = { if let event = Self.event(of: $0) { receive(event) } }
+        connection.receive = { [unowned self] in if let event = handle($0) { receive(event) } }
         var session: String?
         let found = call("GetSessionByPID", on: Self.manager, with: [.uint32(0)]) { reply in
             session = reply.values.first?.text
@@ -44,10 +46,26 @@ package final class LoginClient {
 
     deinit { allowSleep() }
 
+    /// Refuses a call, records a change of the owner, and returns the event of a signal of logind.
+    private func handle(_ message: BusMessage) -> Event? {
+        if message.isCall {
+            let name = "\(BusTarget.bus.service).Error.UnknownMethod"
+            connection.refuse(message, with: BusError(name: name, message: "there is no \(message.member)"))
+        } else if message.sender == BusTarget.bus.service {
+            if message.member == "NameOwnerChanged", message.values.first?.text == Self.service {
+                owner = message.values.last?.text ?? ""
+            }
+        } else if message.sender == owner {
+            return Self.event(of: message)
+        }
+        return nil
+    }
+
     private static func event(of message: BusMessage) -> Event? {
         switch (message.interface, message.member) {
         case (manager.interface, "PrepareForSleep"), (manager.interface, "PrepareForShutdown"):
-            return message.values.first == .boolean(true) ? .willSleep : .didWake
+            guard case .boolean(let begins) = message.values.first else { return nil }
+            return begins ? .willSleep : .didWake
         case (session, "Lock"): return .locked
         case (session, "Unlock"): return .unlocked
         case (properties, "PropertiesChanged"):
@@ -63,13 +81,16 @@ package final class LoginClient {
             "path='\(Self.manager.path)',interface='\(Self.manager.interface)',member='\($0)'"
         }
         if let session { rules += [Self.session, Self.properties].map { "path='\(session)',interface='\($0)'" } }
+        rules = rules.map { "sender='\(Self.service)',\($0)" }
+        rules.append("sender='\(BusTarget.bus.service)',member='NameOwnerChanged',arg0='\(Self.service)'")
         for rule in rules {
-            let result = call(
-                "AddMatch",
-                on: .bus,
-                with: [.string("type='signal',sender='\(Self.service)',\(rule)")]
-            )
+            let result = call("AddMatch", on: .bus, with: [.string("type='signal',\(rule)")])
             if result < 0 { return result }
+        }
+        // Without an owner there are no signals until one comes.
+        _ = call("GetNameOwner", on: .bus, with: [.string(Self.service)]) { reply in
+            owner = reply.values.first?.text ?? ""
+            return 0
         }
         return 0
     }
@@ -106,7 +127,7 @@ package final class LoginClient {
         let values = ["sleep:shutdown", "eidetic", "finishing background tasks", "delay"].map { BusValue.string($0) }
         let result = call("Inhibit", on: Self.manager, with: values) { reply in
             inhibitor = reply.copyDescriptor()
-            return inhibitor < 0 ? -EBADMSG : 0
+            return min(inhibitor, 0)
         }
         if result < 0 { throw BusError(result, doing: "cannot delay sleep") }
     }

@@ -29,6 +29,30 @@ GtkWidget *eidetic_widget_child(void *parent) {
 
 void eidetic_widget_set_child(void *parent, void *child) { g_object_set(parent, "child", child, NULL); }
 
+static char letter_of(GType type) {
+    type &= ~G_SIGNAL_TYPE_STATIC_SCOPE;
+    if (type == G_TYPE_NONE) return 'v';
+    if (G_TYPE_IS_INTERFACE(type)) return 'p';
+    // A float is passed as it is, although it is collected like a double.
+    GTypeValueTable *table = type == G_TYPE_FLOAT ? NULL : g_type_value_table_peek(type);
+    return table && table->collect_format ? table->collect_format[0] : '?';
+}
+
+gboolean eidetic_signal_has_types(void *object, const char *signal, const char *types) {
+    guint identifier;
+    GQuark detail;
+    GSignalQuery query;
+    if (!g_signal_parse_name(signal, G_OBJECT_TYPE(object), &identifier, &detail, TRUE)) return FALSE;
+    g_signal_query(identifier, &query);
+    if (letter_of(query.return_type) != types[0]) return FALSE;
+    for (guint i = 0; types[i + 1]; i++) {
+        if (i > query.n_params) return FALSE;
+        GType type = i < query.n_params ? query.param_types[i] : G_OBJECT_TYPE(object);
+        if (letter_of(type) != types[i + 1]) return FALSE;
+    }
+    return TRUE;
+}
+
 gulong eidetic_connect(void *object, const char *signal, GCallback handler, void *data, GClosureNotify destroy) {
     return g_signal_connect_data(object, signal, handler, data, destroy, G_CONNECT_AFTER | G_CONNECT_SWAPPED);
 }

@@ -2,7 +2,7 @@
 #include "Kernels.h"
 
 EIDETIC_CLONES void eidetic_pixels_premultiply(eidetic_pixels_source source, eidetic_pixels_target target) {
-    map_pixels(source, target, premultiply_pixel);
+    MAP_PIXELS(source, target, premultiply_pixel)
 }
 
 EIDETIC_INLINE uint8_t multiply_clamped(uint32_t value, float factor) {
@@ -13,22 +13,26 @@ EIDETIC_INLINE uint8_t multiply_clamped(uint32_t value, float factor) {
 EIDETIC_INLINE void unpremultiply_pixel(const uint8_t *from, uint8_t *to) {
     uint32_t alpha = from[3];
     float factor = alpha ? 255.0f / alpha : 0;
-    for (int channel = 0; channel < 3; channel++) to[channel] = multiply_clamped(from[channel], factor);
+    to[0] = multiply_clamped(from[0], factor);
+    to[1] = multiply_clamped(from[1], factor);
+    to[2] = multiply_clamped(from[2], factor);
     to[3] = alpha;
 }
 
 EIDETIC_CLONES void eidetic_pixels_unpremultiply(eidetic_pixels_source source, eidetic_pixels_target target) {
-    map_pixels(source, target, unpremultiply_pixel);
+    MAP_PIXELS(source, target, unpremultiply_pixel)
 }
 
 EIDETIC_INLINE void convert_cmyk_pixel(const uint8_t *from, uint8_t *to) {
     uint32_t light = 255u - from[3];
-    for (int channel = 0; channel < 3; channel++) to[channel] = divide_by_255((255u - from[channel]) * light);
+    to[0] = divide_by_255((255u - from[0]) * light);
+    to[1] = divide_by_255((255u - from[1]) * light);
+    to[2] = divide_by_255((255u - from[2]) * light);
     to[3] = 255;
 }
 
 EIDETIC_CLONES void eidetic_pixels_cmyk_to_rgb(eidetic_pixels_source source, eidetic_pixels_target target) {
-    map_pixels(source, target, convert_cmyk_pixel);
+    MAP_PIXELS(source, target, convert_cmyk_pixel)
 }
 
 EIDETIC_CLONES void eidetic_pixels_invert(uint8_t *bytes, size_t count) {
@@ -46,7 +50,7 @@ EIDETIC_CLONES void eidetic_pixels_copy_red_to_alpha(const uint8_t *source, uint
 EIDETIC_INLINE void copy_alpha_of_pixel(const uint8_t *from, uint8_t *to) { to[3] = from[3]; }
 
 EIDETIC_CLONES void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
-    map_pixels(source, target, copy_alpha_of_pixel);
+    MAP_PIXELS(source, target, copy_alpha_of_pixel)
 }
 
 EIDETIC_CLONES void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {

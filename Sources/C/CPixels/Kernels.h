@@ -11,7 +11,9 @@ EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128)
 
 EIDETIC_INLINE void premultiply_pixel(const uint8_t *from, uint8_t *to) {
     uint32_t alpha = from[3];
-    for (int channel = 0; channel < 3; channel++) to[channel] = divide_by_255(from[channel] * alpha);
+    to[0] = divide_by_255(from[0] * alpha);
+    to[1] = divide_by_255(from[1] * alpha);
+    to[2] = divide_by_255(from[2] * alpha);
     to[3] = alpha;
 }
 
@@ -20,15 +22,15 @@ EIDETIC_INLINE void clamp_pixels_to_alpha(uint8_t *pixel, size_t count) {
         for (int i = 0; i < 3; i++) pixel[i] = pixel[i] < pixel[3] ? pixel[i] : pixel[3];
 }
 
-/// Calls a function for each pixel of a source, with its place in a target; the compiler inlines it.
-EIDETIC_INLINE void map_pixels(
-    eidetic_pixels_source source, eidetic_pixels_target target, void (*map)(const uint8_t *from, uint8_t *to)) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *from = source.pixels + y * source.stride;
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) map(from + 4 * x, to + 4 * x);
+/// Calls an inline function for each pixel of a source, with its place in a target.
+///
+/// It is a macro so that builds without optimisation, which do not see through a pointer, inline the function too.
+#define MAP_PIXELS(source, target, map) \
+    for (size_t y = 0; y < (source).height; y++) { \
+        const uint8_t *from = (source).pixels + y * (source).stride; \
+        uint8_t *to = (target).pixels + y * (target).stride; \
+        for (size_t x = 0; x < (source).width; x++, from += 4, to += 4) map(from, to); \
     }
-}
 
 /// The channels of a pixel, each with room for products.
 typedef uint32_t lanes __attribute__((vector_size(16)));

@@ -24,7 +24,7 @@ EIDETIC_INLINE void desaturate_pixel(const uint8_t *from, uint8_t *to) {
 }
 
 EIDETIC_CLONES void eidetic_pixels_desaturate(eidetic_pixels_source source, eidetic_pixels_target target) {
-    map_pixels(source, target, desaturate_pixel);
+    MAP_PIXELS(source, target, desaturate_pixel)
 }
 
 EIDETIC_CLONES void eidetic_pixels_flatten(

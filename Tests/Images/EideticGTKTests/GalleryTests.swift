@@ -2,6 +2,7 @@
 import EideticCore
 import EideticGTK
 import EideticTestSupport
+import Glibc
 import Testing
 
 @Suite("Gallery", .timeLimit(.minutes(3)), .needsGallery)
@@ -164,6 +165,16 @@ struct GalleryTests {
         try await eventually("the grid's image") {
             try await gallery.capture().shows(RunningGallery.colour(ofImage: 1), at: (560, 420))
         }
+        try await gallery.quit()
+    }
+
+    @Test("L01 the Gallery refuses a list that is a pipe, whose other end nobody opens")
+    func pipe() async throws {
+        let gallery = try await RunningGallery(imageCount: 1)
+        let path = gallery.directory.path(of: "list")
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = try await gallery.start(["@" + path], awaiting: "state active")
+        try await eventually("the failure") { try await !reader.items(named: "\(path): not a regular file").isEmpty }
         try await gallery.quit()
     }
 

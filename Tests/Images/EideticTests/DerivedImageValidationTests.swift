@@ -113,6 +113,27 @@ struct DerivedImageValidationTests {
         #expect(try await load(ImageRequest(full.name, size: size), by: pipeline).source == .disk)
     }
 
+    @Test("C23 with isExact no image on disk is used that a pipeline without it has left, and it is replaced")
+    func exactAfterInexact() async throws {
+        let fixture = try await server(), full = try fixture.serve(width: 400, height: 300)
+        let request = ImageRequest(full.name, size: size)
+        let inexact = try nextRun(fixture, isExact: false)
+        _ = try await load(full, by: inexact)
+        _ = try await load(request, by: inexact)
+        func hits(isExact: Bool) async throws -> Int {
+            let pipeline = try nextRun(fixture, isExact: isExact)
+            _ = try await load(request, by: pipeline)
+            return pipeline.statistics.derivedHits
+        }
+        #expect(try await hits(isExact: false) == 1)
+        // The cache of the pipeline makes it from the resource, too.
+        let cached = try nextRun(fixture).cache
+        #expect(try await cached.lookup(.init(request))?.bytes?.count == cached.lookup(.init(full))?.bytes?.count)
+        #expect(try await hits(isExact: true) == 0)
+        #expect(try await hits(isExact: true) == 1)
+        #expect(try await hits(isExact: false) == 1)
+    }
+
     @Test("C23 an image that a program stored in a size stays after the first load and a 304, not after new bytes")
     func ownSize() async throws {
         let fixture = try await server()

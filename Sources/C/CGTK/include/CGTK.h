@@ -61,6 +61,11 @@ EideticWidgetKind eidetic_widget_kind(void *object);
 GtkWidget *eidetic_widget_child(void *parent);
 void eidetic_widget_set_child(void *parent, void *child);
 
+/// Returns whether an object has a signal whose result and first arguments have the given types; the object follows the
+/// arguments.
+///
+/// `v` is none, and others are letters of `GTypeValueTable`: `i` for 32 bits, `d` for double, `p` for pointers.
+gboolean eidetic_signal_has_types(void *object, const char *signal, const char *types);
 /// Connects a handler that is called after the default one, with `data`, then the arguments, then the object.
 ///
 /// `data` is released with `destroy`.

@@ -46,8 +46,9 @@ struct StoredImages: Sendable {
         in disk: EntryLookup
     ) throws(EideticError) -> DiskCache.Metadata? {
         guard let record = DerivedImageRecord(metadata) else { return metadata }
-        let hasFrames = record.isStill || !key.options.needsFrames
-        guard hasFrames, let original = try disk.original(for: key.text), record.describes(original) else { return nil }
+        guard record.fits(key.options, by: rules), let original = try disk.original(for: key.text),
+            record.describes(original)
+        else { return nil }
         return original.metadata
     }
 

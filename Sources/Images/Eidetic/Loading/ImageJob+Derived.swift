@@ -14,20 +14,18 @@ extension ImageJob {
         let budget = dataLoader.disk.downloader.bodyBudget
         try await budget.waitForRoom(for: context)
         guard let entry = try? await disk.lookup.loadDerivedEntry(for: key, from: original, context: context),
-            let known = usable(entry)
+            var found = usable(entry)
         else { return nil }
-        var usable = known
         let share = budget.makeCompleteShare(of: entry.entry.bytes, for: context)
         defer { share.release() }
-        if usable.record == nil {
+        if found.record == nil {
             guard let stored = try? await dataLoader.disk.storedEntry(entry.entry, context: context) else { return nil }
-            usable.bytes = stored.bytes
+            found.bytes = stored.bytes
         }
-        let step = timer.step(.disk, detail: "derived, \(ByteCount(usable.bytes.count))")
-        let found = usable
+        let step = timer.step(.disk, detail: "derived, \(ByteCount(found.bytes.count))")
         do throws(EideticError) {
             let rendition = try await stage.run(decoding: found.bytes, by: policy, in: context) {
-                [self] context throws(EideticError) in
+                [self, found] context throws(EideticError) in
                 try self.rendition(of: found, context: context)
             }
             if fillsMemory {
@@ -77,8 +75,8 @@ extension ImageJob {
             return Found(bytes: entry.bytes, record: nil, timeToLive: rules.timeToLive(of: entry.metadata))
         }
         if let record {
-            let hasFrames = record.isStill || !load.request.options.needsFrames
-            guard hasFrames, record.provenance.checksum == original.checksum else { return nil }
+            guard record.fits(load.request.options, by: rules), record.provenance.checksum == original.checksum
+            else { return nil }
         } else {
             // A confirmation, and the first bytes that the disk knows, replace nothing.
             let replacementTime = original.metadata.response.replacementTime
@@ -92,12 +90,11 @@ extension ImageJob {
 
     private func rendition(of found: Found, context: JobContext?) throws(EideticError) -> Rendition {
         let timer = StepTimer()
-        let scale = policy.options.scale
         var options = DecodeOptions()
         options.frames = policy.options.frames
-        options.scale = scale
+        options.scale = policy.options.scale
         let decoded = try loader.stage.decodeDerived(found.bytes, options: options, by: policy, context: context)
-        let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
+        let image = found.record?.restored(decoded, scale: options.scale) ?? decoded.replacingScale(options.scale)
         return Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
 }

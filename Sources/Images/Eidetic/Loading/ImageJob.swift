@@ -90,9 +90,8 @@ extension ImageJob {
         guard request.allowsMemory, let size = request.rendering.size, let base = request.baseKey else { return nil }
         // What matters is found in the pixels, so other pixels could have another crop.
         guard mode.focus != .content else { return nil }
-        guard let (larger, timeToLive) = loader.memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
-            !larger.isAnimated, larger.isDecoded
-        else { return nil }
+        let found = loader.memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode)
+        guard let (larger, timeToLive) = found, !larger.isAnimated, larger.isDecoded else { return nil }
         let deadline = timeToLive.map { SystemTime().uptime + $0 }
         try await loader.gate.waitUntilOpen(for: context)
         let rendition = try await loader.stage.downscale(larger, for: policy.options, to: size, context: context)
@@ -151,10 +150,7 @@ extension ImageJob {
     }
 
     /// Decodes and transforms the bytes, once for all jobs of the same image from them.
-    private func rendition(
-        of data: EncodedImage,
-        playing animation: Image?
-    ) async throws(EideticError) -> Rendition {
+    private func rendition(of data: EncodedImage, playing animation: Image?) async throws(EideticError) -> Rendition {
         let key = ImageLoader.DecodeKey(for: load.request, from: data)
         return try await loader.decodes.value(for: key, context: context) {
             [stage = loader.stage, policy] decode throws(EideticError) in

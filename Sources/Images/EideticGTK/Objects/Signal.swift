@@ -3,6 +3,9 @@ internal import CGTK
 
 /// Connections of GObject signals to Swift closures, for programs without a GTK binding of their own.
 ///
+/// Each function is for signals with certain C types. Connecting another signal is a programmer's error, which ends the
+/// program.
+///
 /// ```swift
 /// Signal.connect(button, signal: "clicked") { _ in cells.refresh() }
 /// ```
@@ -30,10 +33,14 @@ public enum Signal {
                 Signal.handler(in: data, as: (@MainActor (UnsafeMutableRawPointer?) -> Void).self)?(argument)
             }
         }
-        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), handler: handler)
+        let address = unsafeBitCast(callback, to: GCallback.self)
+        return connect(object, signal: signal, types: "vp", callback: address, handler: handler)
     }
 
     /// Connects a handler that is called with the signal's first argument, an integer.
+    ///
+    /// The signal returns nothing, and the argument has 32 bits: an `int`, `guint` or `gboolean`, an enumeration or
+    /// flags.
     @discardableResult
     public static func connectInteger(
         _ object: UnsafeMutableRawPointer,
@@ -45,7 +52,8 @@ public enum Signal {
                 Signal.handler(in: $0, as: (@MainActor (UInt32) -> Void).self)?(number)
             }
         }
-        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), handler: handler)
+        let address = unsafeBitCast(callback, to: GCallback.self)
+        return connect(object, signal: signal, types: "vi", callback: address, handler: handler)
     }
 
     /// Connects a handler that is called for each key press that a `GtkEventControllerKey` receives.
@@ -67,10 +75,12 @@ public enum Signal {
             }
         }
         let address = unsafeBitCast(callback, to: GCallback.self)
-        return connect(object, signal: "key-pressed", callback: address, handler: handler)
+        return connect(object, signal: "key-pressed", types: "iiii", callback: address, handler: handler)
     }
 
-    /// Connects a handler that is called with the signal's two arguments, for example the velocity of a swipe.
+    /// Connects a handler that is called with the signal's first two arguments, for example the velocity of a swipe.
+    ///
+    /// The signal returns nothing, and both arguments are `double`.
     @discardableResult
     public static func connectPair(
         _ object: UnsafeMutableRawPointer,
@@ -82,7 +92,8 @@ public enum Signal {
                 Signal.handler(in: $0, as: (@MainActor (Double, Double) -> Void).self)?(first, second)
             }
         }
-        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), handler: handler)
+        let address = unsafeBitCast(callback, to: GCallback.self)
+        return connect(object, signal: signal, types: "vdd", callback: address, handler: handler)
     }
 
     /// Connects a handler that is called for each event that a `GtkEventControllerLegacy` receives.
@@ -100,7 +111,7 @@ public enum Signal {
             return 0
         }
         let address = unsafeBitCast(callback, to: GCallback.self)
-        _ = connect(controller, signal: "event", callback: address, handler: handler)
+        _ = connect(controller, signal: "event", types: "ip", callback: address, handler: handler)
     }
 
     /// Disconnects a handler; does nothing if it is not connected any more.
@@ -118,13 +129,20 @@ public enum Signal {
     }
 
     /// Connects a C callback, and releases `handler` when it is disconnected, at the latest with the object.
+    ///
+    /// Traps if the result and the first arguments of the signal do not have the given types.
     private static func connect<Handler>(
         _ object: UnsafeMutableRawPointer,
         signal: String,
+        types: String,
         callback: GCallback,
         handler: Handler
     ) -> HandlerID {
-        eidetic_connect(object, signal, callback, Unmanaged.passRetained(Box(handler)).toOpaque()) { data, _ in
+        precondition(
+            eidetic_signal_has_types(object, signal, types) != 0,
+            "the object has no signal \"\(signal)\" with the C types that this function of Signal is for"
+        )
+        return eidetic_connect(object, signal, callback, Unmanaged.passRetained(Box(handler)).toOpaque()) { data, _ in
             if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
         }
     }

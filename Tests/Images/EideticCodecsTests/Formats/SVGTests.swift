@@ -101,6 +101,11 @@ struct SVGTests {
                     + "<!ENTITY % a \"&#60;!ENTITY &#x63; '&#38;#35;0f0'&#62; &#37;f;\">%f;%a;%f;]>"
                     + "<svg \(root)><rect width='2' height='2' fill='&c;'/></svg>"
             ),
+            (
+                "character references with zeros, and of characters that XML does not have",
+                "<!DOCTYPE svg [<!ENTITY % a \"&#00000000060;!--&#0;&#x1;&#xffff;&#xd800;--&#x00000000003e;"
+                    + "&#60;!ENTITY c '#0f0'&#62;\">%a;]><svg \(root)><rect width='2' height='2' fill='&c;'/></svg>"
+            ),
             ("background", "<svg \(root) style='color:red; background : #0f0'/>"),
             ("colour of the background", "<?a?><!--a--><svg \(root) style=\"background:none;background-color:#0f0\"/>"),
             ("a background of no colour", "<svg \(root) style='background:inherit'>\(green)</svg>"),
@@ -135,6 +140,16 @@ struct SVGTests {
         let image = try ImageDecoder.decode(bytes)
         #expect(image.format == .svg && image.size == PixelSize(width: 2, height: 2), "\(name)")
         #expect(image.pixels[1, 1] == [0, 255, 0, 255], "\(name): \(image.pixels[1, 1])")
+    }
+
+    @Test(
+        "F02 what only resembles a character reference is none",
+        arguments: ["&#+60;", "&#x+3c;", "&#60", "&#x3c ;", "&#-0;", "&#;", "&#x;"]
+    )
+    func noReference(text: String) throws {
+        let type = "<!DOCTYPE svg [<!ENTITY % a \"\(text)\">%a;!ENTITY c '#0f0'>]>"
+        let bytes = Array(type.utf8) + document(attributes: "width='2' height='2'", content: "<rect fill='&c;'/>")
+        #expect(throws: EideticError.self) { try ImageDecoder.decode(bytes) }
     }
 
     /// Styles of a root whose background no browser paints.

@@ -8,6 +8,8 @@ struct FreshnessRules: Sendable {
     let isHTTP: Bool
     let time: any TimeSource
     let disk: DiskCache?
+    /// A Boolean value indicating whether an image on disk must have the pixels that its original decodes to.
+    var isExact = false
 
     /// Creates the rules of a cache that belongs to no pipeline.
     init(of disk: DiskCache?) {
@@ -20,6 +22,7 @@ struct FreshnessRules: Sendable {
         isHTTP = configuration.freshness == .http
         time = configuration.downloader.configuration.time
         disk = configuration.diskCache
+        isExact = configuration.derivedImages.isExact
     }
 
     var now: Timestamp { time.now }

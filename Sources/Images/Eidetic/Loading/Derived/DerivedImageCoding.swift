@@ -60,9 +60,7 @@ enum DerivedImageCoding {
     }
 
     /// Runs a function, and returns its result with the processor time of this thread.
-    static func timed<Value>(
-        _ body: () throws(EideticError) -> Value
-    ) throws(EideticError) -> (Value, Duration) {
+    static func timed<Value>(_ body: () throws(EideticError) -> Value) throws(EideticError) -> (Value, Duration) {
         let start = ProcessorTime.ofThread
         let value = try body()
         return (value, ProcessorTime.ofThread - start)
@@ -121,9 +119,7 @@ enum RawPixels {
             withUnsafeBytes(of: UInt32(side).littleEndian) { file.append(contentsOf: $0) }
         }
         pixels.withUnsafeBytes { source in
-            for y in 0..<pixels.size.height {
-                file.append(contentsOf: source[y * pixels.bytesPerRow..<y * pixels.bytesPerRow + rowSize])
-            }
+            for y in 0..<pixels.size.height { file += source[(y * pixels.bytesPerRow)...].prefix(rowSize) }
         }
         return file
     }
@@ -156,16 +152,19 @@ struct DerivedImageRecord: Sendable, Hashable {
     let sourceSize: PixelSize
     /// A Boolean value indicating whether that image has one frame, so that this one stands for all its frames.
     let isStill: Bool
+    /// A Boolean value indicating whether the pixels are those that the bytes decode to.
+    let isExact: Bool
 
     private static let marker = "eidetic-derived-1"
 
     /// Creates the record of an image; `nil` if it was not decoded from bytes.
-    init?(_ image: Image, isStill: Bool) {
+    init?(_ image: Image, isStill: Bool, isExact: Bool) {
         guard let provenance = image.provenance else { return nil }
         self.provenance = provenance
         format = image.format
         sourceSize = image.sourceSize
         self.isStill = isStill
+        self.isExact = isExact
     }
 
     /// Creates the record in the metadata of an entry; `nil` if there is none.
@@ -179,7 +178,8 @@ struct DerivedImageRecord: Sendable, Hashable {
         provenance = Image.Provenance(byteCount: ByteCount(byteCount), checksum: checksum)
         self.format = format
         sourceSize = PixelSize(width: width, height: height)
-        isStill = parts[6] == "still"
+        isStill = parts[6].hasPrefix("still")
+        isExact = parts[6].hasSuffix("-exact")
     }
 
     /// The record as the extended data of an entry.
@@ -187,15 +187,19 @@ struct DerivedImageRecord: Sendable, Hashable {
         let parts = [
             Self.marker, String(provenance.checksum, radix: 16), "\(provenance.byteCount.bytes)",
             "\(sourceSize.width)", "\(sourceSize.height)", format.rawValue,
-            isStill ? "still" : "first",
+            (isStill ? "still" : "first") + (isExact ? "-exact" : ""),
         ]
         return Array(parts.joined(separator: " ").utf8)
     }
 
+    /// Returns whether the image may stand for one with these options.
+    func fits(_ options: ImageOptions, by rules: FreshnessRules) -> Bool {
+        (isStill || !options.needsFrames) && (isExact || !rules.isExact)
+    }
+
     /// Returns whether the image was made from the bytes of an entry, which has not expired.
-    func describes(_ original: EntryLookup.Original?) -> Bool {
-        guard let original else { return false }
-        return !original.isExpired && original.checksum == provenance.checksum
+    func describes(_ original: EntryLookup.Original) -> Bool {
+        !original.isExpired && original.checksum == provenance.checksum
     }
 
     /// Returns a decoded derived image with the attributes of the image that was stored.

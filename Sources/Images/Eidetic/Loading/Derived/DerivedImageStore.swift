@@ -91,10 +91,10 @@ final class DerivedImageStore: Sendable {
 
     /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
     func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
-        let image = rendition.image
+        let (image, isExact) = (rendition.image, settings.isExact)
         guard encodedImage.facts.mayBeDerivedFrom, encodedImage.timeToLive != .zero, mayStore(image, for: load),
             isWorthwhile(rendition),
-            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition))
+            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, as: rendition), isExact: isExact)
         else { return }
         enqueue(rendition, record: record, after: encodedImage.storage?.activeWrite, for: load)
     }
@@ -103,9 +103,8 @@ final class DerivedImageStore: Sendable {
     ///
     /// The time of making it from its bytes, by which `automatic` decides, is unknown.
     func store(downscaled rendition: Rendition, for load: Load) {
-        guard settings.policy == .both, !load.policy.defersDecoding,
-            mayStore(rendition.image, for: load),
-            let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsFrames)
+        guard settings.policy == .both, !load.policy.defersDecoding, mayStore(rendition.image, for: load),
+            let record = DerivedImageRecord(rendition.image, isStill: load.request.options.needsFrames, isExact: false)
         else { return }
         enqueue(rendition, record: record, after: nil, for: load)
     }
@@ -160,11 +159,7 @@ final class DerivedImageStore: Sendable {
 
     /// Forgets all images that wait: the background time has expired, and what is being written may still finish.
     private func giveUp() {
-        let waiting = state.withLock { state in
-            let waiting = state.queue
-            for pending in waiting { _ = state.removeWaiting(pending.key) }
-            return waiting
-        }
+        let waiting = state.withLock { state in state.queue.map(\.key).compactMap { state.removeWaiting($0) } }
         for pending in waiting { pending.work.end() }
     }
 

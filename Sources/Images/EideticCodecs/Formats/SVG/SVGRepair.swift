@@ -182,14 +182,25 @@ extension SVGRepair {
         var rest = literal
         while let start = firstIndex(of: "&#", in: rest) {
             text += rest[..<start]
-            let reference = rest[(start + 2)...].prefix(10).prefix { $0 != UInt8(ascii: ";") }
-            let digits = String(decoding: reference, as: UTF8.self)
-            let number = digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
-            let scalar = number.flatMap(Unicode.Scalar.init)
-            text += scalar.map { Array(String($0).utf8) } ?? Array("&#".utf8)
-            rest = scalar == nil ? rest[(start + 2)...] : rest[reference.endIndex...].dropFirst()
+            rest = rest[(start + 2)...]
+            if let end = rest.prefix(32).firstIndex(of: UInt8(ascii: ";")), let scalar = scalar(rest[..<end]) {
+                text += String(scalar).utf8
+                rest = rest[(end + 1)...]
+            } else {
+                text += "&#".utf8
+            }
         }
         return (text + rest)[...]
+    }
+
+    /// Returns the character with a number, of which XML has no null and few other control characters.
+    private static func scalar(_ reference: Bytes) -> Unicode.Scalar? {
+        let isHexadecimal = reference.first == UInt8(ascii: "x")
+        let digits = String(decoding: isHexadecimal ? reference.dropFirst() : reference, as: UTF8.self)
+        guard digits.first?.isHexDigit == true, let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
+            [0x09, 0x0a, 0x0d].contains(number) || number >= 0x20 && number != 0xfffe && number != 0xffff
+        else { return nil }
+        return Unicode.Scalar(number)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
