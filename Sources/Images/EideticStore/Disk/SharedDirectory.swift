@@ -151,6 +151,7 @@ extension SharedDirectory {
 
     /// The error for users, which names the directory also if the call had an open file only.
     private func named(_ error: SystemError) -> EideticError {
+        if error.violation != nil { return DiskDirectory.error(error, directory: layout.directory) }
         let error = EideticError(error)
         if error.message.contains(layout.directory) { return error }
         return error.replacingMessage(with: "the cache at \(layout.directory): \(error.message)")
