@@ -89,8 +89,8 @@ public final class ImageSlot {
     /// Loads an image and shows it.
     ///
     /// - Parameters:
-    ///   - request: The request; `nil` to empty the slot, which then shows the presentation's failure image, or else its
-    ///     placeholder.
+    ///   - request: The request; `nil` to empty the slot, which then shows the failure image of the presentation, or
+    ///     else its placeholder.
     ///   - presentation: The way in which the load is shown.
     ///   - completion: Called exactly once; without a request with `invalidURL`.
     ///   - progress: Called as bytes are received.
