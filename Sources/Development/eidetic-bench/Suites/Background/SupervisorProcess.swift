@@ -33,7 +33,9 @@ final class SupervisorProcess {
 
     /// Ends all applications, and the supervisor.
     func finish() async throws {
-        for status in try statuses() where status.process != nil {
+        // One that was killed by the measurement has no list.
+        let applications = (try? statuses()) ?? []
+        for status in applications where status.process != nil {
             try perform(.quit(identifier: status.identifier, force: true))
             try waitUntilEnded(status.identifier)
         }
