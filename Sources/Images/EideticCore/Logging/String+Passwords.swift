@@ -31,9 +31,9 @@ extension String {
     /// for two slashes that begin a word. Another scheme, which may be a word of the text or a mistake, must begin a
     /// word and be followed by a password, up to a space.
     ///
-    /// Where no number follows the host's colon, a password that is not encoded may have the end in it, and what
-    /// precedes the last `@` behind it is taken for credentials, too: in a text up to the end of the line, and not if
-    /// the next URL begins there. In a URL any malformed host has this effect.
+    /// Where no number follows the host's colon, a password that is not encoded may have the end in it. All before the
+    /// last `@` behind it is then taken for credentials, too: in a text up to the end of the line, and not if the next
+    /// URL begins there. In a URL any malformed host has this effect.
     ///
     /// So a text loses rather too much: `http://h or bob@i` becomes `http://…@i`, but `http://h/ or bob@i` remains. A
     /// quotation mark ends a URL that follows one, if a space, punctuation or nothing is behind it.
