@@ -14,6 +14,7 @@ enum Main {
             case "fleet": try await FleetProgram.run(arguments)
             #endif
             case "http-suite": await HTTPSuiteProgram.run()
+            case "idle": try await idle()
             case "memory": try await MemoryProgram.run(arguments)
             case "session": await SessionProgram.run(arguments)
             case "supervised": SupervisedProgram.run(arguments)
@@ -26,6 +27,12 @@ enum Main {
             fail("\(error)")
         }
     }
+}
+
+/// Waits after it has used Swift's concurrency, whose scheduler then wakes once a second.
+private func idle() async throws {
+    await Task.detached { printLine("idle") }.value
+    try await Task.sleep(for: .seconds(1_000))
 }
 
 /// Ends the process with a line on the standard error.
