@@ -112,7 +112,7 @@ package struct Adoption: ApplicationComponent {
         let made: Set<ContinuousAssertion> = record.assertions.contains(.continued) ? [] : [.continued]
         let adopted = AdoptedProcess(
             running.state == .suspended ? .background : running.state,
-            openTasks: process.openTasks,
+            openTasks: process.openTasks(),
             wakes: running.wakes,
             assertions: running.assertions.subtracting(made)
         )

@@ -242,7 +242,8 @@ final class RunningProcess {
         do throws(SystemError) { try page.setPhase(phase, deadline: deadline) } catch {
             log("cannot write the shared page: \(error)")
         }
-        if phase == .background { findSessionBus() }
+        // One that continues was in the background before.
+        if phase == .background, suspensions.start == nil { findSessionBus() }
     }
 
     /// Begins a suspension, as everything is stopped and verified.

@@ -14,10 +14,10 @@ package struct ApplicationView {
         package var isSuspended = false
         package var isBeingKilled = false
         package var isThrottled = false
-        /// The number of open tasks that the application states.
-        package var openTasks = 0
         /// The explanation of a start that has not reached the program yet.
         package var slowStart: String?
+        /// Reads the number of open tasks that the application states.
+        package var openTasks: () -> Int = { 0 }
         /// Returns whether it is the foreground job of its terminal; `nil` if it has none.
         package var isForegroundJob: () -> Bool? = { nil }
         package var identifiers: () -> [Int32] = { [] }
@@ -81,7 +81,7 @@ package struct ApplicationView {
     /// The event for a number of open tasks that differs from the one that the state machine knows.
     package var taskCountChange: LifecycleEvent? {
         guard let process, process.isWelcomed, !process.isSuspended else { return nil }
-        return LifecycleEvent(openTasks: process.openTasks, of: process.identity, unknownTo: lifecycle)
+        return LifecycleEvent(openTasks: process.openTasks(), of: process.identity, unknownTo: lifecycle)
     }
 }
 
@@ -123,7 +123,7 @@ extension ApplicationView.Process {
         isSuspended = process.suspensions.start != nil
         isBeingKilled = process.reasons.kill != nil
         isThrottled = process.isThrottled
-        openTasks = process.page.openTasks
+        openTasks = { [page = process.page] in page.openTasks }
         slowStart = process.slowStart
         identifiers = { [freezer = process.freezer] in freezer.processes }
         processorTime = { [freezer = process.freezer] in freezer.usedProcessorTime }

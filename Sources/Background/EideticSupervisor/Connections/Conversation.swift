@@ -88,7 +88,7 @@ package struct Conversation {
             return []
         case .idle:
             isIdleReportRequested = false
-            return [.handle(.openTaskCountChanged(process.openTasks, process: identity))]
+            return [.handle(.openTaskCountChanged(process.openTasks(), process: identity))]
         case .wakeCompleted(let id, let result): return [.handle(.wakeCompleted(id, result, process: identity))]
         case .urlAnswered(let id, let isHandled):
             return [.handle(.urlAnswered(id, isHandled: isHandled, process: identity))]

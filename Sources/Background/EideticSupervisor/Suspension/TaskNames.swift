@@ -16,7 +16,7 @@ package struct TaskNames: ApplicationComponent {
     /// Asks for the names, if there are any.
     package mutating func request(in view: ApplicationView) -> [ApplicationEffect] {
         deadline = nil
-        guard let process = view.process, process.openTasks > 0, process.isWelcomed else { return [] }
+        guard let process = view.process, process.isWelcomed, process.openTasks() > 0 else { return [] }
         lastRequest += 1
         return [.send(.taskNames(request: lastRequest))]
     }

@@ -19,7 +19,7 @@ extension ApplicationView {
             at: start
         )
         var process = Process(lifecycle.process)
-        process.openTasks = openTasks
+        process.openTasks = { openTasks }
         process.isSuspended = state == .suspended
         return ApplicationView(lifecycle, process: process)
     }

@@ -72,7 +72,7 @@ struct ResourceComponentTests {
         var view = ApplicationView.running(.background, openTasks: 1)
         var watch = ProcessorWatch(share: 80, window: .seconds(60))
         _ = watch.handle(.settled, in: view.at(start))
-        view.process?.openTasks = 0
+        view.process?.openTasks = { 0 }
         let events = watch.handle(.deadline, in: view.at(start + .seconds(1))).events
         #expect(events == [.openTaskCountChanged(0, process: view.lifecycle.process)])
     }

@@ -88,7 +88,7 @@ struct StateComponentTests {
         #expect(names.deadline == start + .milliseconds(2_500))
         var effects = names.handle(.deadline, in: view.at(start + .seconds(3)))
         #expect(effects.messages == [.taskNames(request: 1)] && names.deadline == nil)
-        view.process?.openTasks = 0
+        view.process?.openTasks = { 0 }
         effects = names.request(in: view)
         #expect(effects.isEmpty)
     }
