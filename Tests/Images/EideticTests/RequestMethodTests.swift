@@ -73,7 +73,7 @@ struct RequestMethodTests {
         #expect(server.requests.count == 4)
     }
 
-    @Test("L20 a redirect of a POST: 303 and 302 become GET, 307 keeps the body, and it stays with its origin")
+    @Test("L20 a redirect of a POST: 303 and 302 become GET, 307 and 300 keep the body, and it stays with its origin")
     func redirects() async throws {
         let png = try TestImage.png(width: 8, height: 6), other = try makeServer()
         let server = try ScriptedOrigin(readsBodies: true) { request in
@@ -82,7 +82,8 @@ struct RequestMethodTests {
             return [.response(status, headers: ["Location": target])]
         }
         let pipeline = ImagePipeline(.init())
-        for (status, method) in [(303, "GET"), (302, "GET"), (301, "GET"), (307, "POST"), (308, "POST")] {
+        let methods = [(303, "GET"), (302, "GET"), (301, "GET"), (300, "POST"), (307, "POST"), (308, "POST")]
+        for (status, method) in methods {
             server.removeRequests()
             _ = try await pipeline.image(for: try post("\(server.url)/\(status)", body: "b"))
             #expect(server.requests.map(\.method) == ["POST", method], "\(status)")

@@ -24,8 +24,13 @@ struct ResponseHead: Sendable, Hashable {
         .init(status: status, fields: headers.fields, requestTime: requestTime, responseTime: responseTime)
     }
 
+    /// A Boolean value indicating whether the response names another URL to load instead.
+    ///
+    /// One that offers a choice does so if it names the server's own.
+    /// - SeeAlso: RFC 9110, section 15.4.1.
     var isRedirect: Bool {
         switch status {
+        case 300: !headers.values(for: "Location").isEmpty
         case 301, 302, 303, 307, 308: true
         default: false
         }
