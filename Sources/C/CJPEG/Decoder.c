@@ -163,6 +163,8 @@ eidetic_jpeg_info eidetic_jpeg_decoder_info(const eidetic_jpeg_decoder *decoder)
 int eidetic_jpeg_is_truncated(const eidetic_jpeg_decoder *decoder) {
     const struct jpeg_decompress_struct *library = &decoder->reader.library;
     if (!decoder->is_past_end) return 0;
+    // A frame of more components is refused, and none of them is seen.
+    if (library->num_components > MAX_COMPONENTS) return 1;
     if (decoder->ended_within_block || decoder->seen != (1u << library->num_components) - 1) return 1;
     if (!library->progressive_mode || !library->coef_bits) return 0;
     for (int component = 0; component < library->num_components; component++)
