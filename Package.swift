@@ -75,7 +75,7 @@ let foreign: [Target] = [
     c("CLinux"),
     c("CNettle", libraries: ["nettle"]),
     c("CCurl", libraries: ["curl"]),
-    c("CInflate", libraries: ["z", "zstd"]),
+    c("CInflate", ["CCodec"], libraries: ["z", "zstd"]),
     c("CNetwork"),
     c("CJPEG", optimised: true, libraries: ["jpeg"]),
     c("CPNG", optimised: true, libraries: ["png"]),
@@ -89,10 +89,9 @@ let foreign: [Target] = [
     c("CSVG", ["CCodec", "CPixels"], optimised: true, trait: "SVG"),
     c("CChafa", ["CCodec"]),
     c("CImageQuant", ["CCodec"]),
-    c("CAllocation"),
     .target(name: "CBuild", path: "Sources/C/CBuild", cSettings: [.define("EIDETIC_COMMIT", to: "\"\(commit)\"")]),
     c("CSystemd", libraries: ["systemd"]),
-    c("CSupervisor", ["CNetwork"]),
+    c("CSupervisor"),
     c("CGTK", [optional("CGTKLibrary", "GTK")]),
     library("CXXHash", package: "libxxhash-dev"),
     library("CWebP", package: "libwebp-dev"),
@@ -145,7 +144,7 @@ let modules: Folders = [
             "EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CNetwork",
         ],
         "EideticSupervisor": [
-            "EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CSupervisor",
+            "EideticCore", "EideticLifecycle", "EideticDBus", "EideticSupervision", "CLinux", "CNetwork", "CSupervisor",
         ],
         "EideticBackgroundGTK": ["EideticBackground", "EideticGTK", "EideticViews", "Eidetic", "CGTK"],
     ],
@@ -159,7 +158,7 @@ let modules: Folders = [
         "EideticCLI": ["EideticCore", "EideticSupervision", "EideticLifecycle", "CBuild"]
     ],
     "Sources/Development": [
-        "EideticTestSupport": ["EideticCore", "CTestSupport"],
+        "EideticTestSupport": ["EideticCore", "EideticSupervision", "CTestSupport"],
         "EideticReplay": ["EideticStore"],
         "EideticProbeWords": ["EideticCore"],
     ],
@@ -169,10 +168,10 @@ let programs: Folders = [
     "Sources/Programs": [
         "eidetic": [
             "Eidetic", "EideticCLI", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-            "EideticTransfer", "EideticRedis", "eidetic-app", "CAllocation", "CChafa",
+            "EideticTransfer", "EideticRedis", "eidetic-app", "CChafa",
         ],
         "eidetic-decode": ["EideticSandbox"],
-        "eidetic-transferd": ["EideticTransferEngine", "EideticCLI", "EideticCore", "CAllocation"],
+        "eidetic-transferd": ["EideticTransferEngine", "EideticCLI", "EideticCore"],
         "eideticd": ["EideticSupervisor", "EideticCLI", "EideticCore", "EideticSupervision", "EideticLifecycle"],
         "eidetic-app": ["EideticCLI"],
     ],

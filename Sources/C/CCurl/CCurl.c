@@ -41,49 +41,6 @@ int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity) {
     return is_host;
 }
 
-CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode eidetic_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode eidetic_curl_set_string(CURL *easy, CURLoption option, const char *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode eidetic_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode eidetic_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, curl_write_callback receive_header,
-                                    void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, receive_header);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
-    return code;
-}
-
-CURLcode eidetic_curl_set_sender(CURL *easy, curl_read_callback read, curl_seek_callback seek, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_READDATA, context);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
-    return code;
-}
-
-CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
-    return code;
-}
-
 static int set_user_timeout(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
     unsigned int limit = (unsigned int)(uintptr_t)milliseconds;
     // Without the option the limit of the kernel applies, which is several minutes.
@@ -97,43 +54,10 @@ CURLcode eidetic_curl_set_user_timeout(CURL *easy, unsigned int milliseconds) {
     return code;
 }
 
-CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-CURLcode eidetic_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-CURLcode eidetic_curl_get_string(CURL *easy, CURLINFO info, const char **value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-CURLcode eidetic_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
-}
-
-CURLMcode eidetic_curl_multi_set_watchers(CURLM *multi, curl_socket_callback watch, curl_multi_timer_callback time,
-                                          void *context) {
-    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
-    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, time);
-    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
-    return code;
-}
-
 CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi) {
     int running = 0;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     return curl_multi_socket_all(multi, &running);
 #pragma GCC diagnostic pop
-}
-
-CURLSHcode eidetic_curl_share(CURLSH *share, curl_lock_data data) {
-    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
 }

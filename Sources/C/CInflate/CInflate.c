@@ -1,20 +1,20 @@
-#define _GNU_SOURCE
 #include "CInflate.h"
 
-#include <dlfcn.h>
+#include <CCodec.h>
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/// Functions of libbrotlidec, as <brotli/decode.h> declares them.
-typedef struct {
-    void *(*create)(void *allocate, void *release, void *context);
-    int (*decode)(void *state, size_t *input_count, const uint8_t **input, size_t *capacity, uint8_t **output,
-                  size_t *total);
-    int (*error)(const void *state);
-    void (*destroy)(void *state);
-} brotli_functions;
+// As <brotli/decode.h> declares them.
+#define FUNCTIONS(X) \
+    X(void *, BrotliDecoderCreateInstance, (void *allocate, void *release, void *context)) \
+    X(int, BrotliDecoderDecompressStream, \
+      (void *state, size_t *input_count, const uint8_t **input, size_t *capacity, uint8_t **output, size_t *total)) \
+    X(int, BrotliDecoderGetErrorCode, (const void *state)) \
+    X(void, BrotliDecoderDestroyInstance, (void *state))
+
+EIDETIC_CODEC_PLAIN_LIBRARY("libbrotlidec.so.1", FUNCTIONS)
 
 /// The bytes from which on a frame of Zstandard is recognised.
 enum { ZSTD_FRAME_START = 5 };
@@ -22,27 +22,17 @@ enum { ZSTD_FRAME_START = 5 };
 struct eidetic_inflater {
     eidetic_inflate_coding coding;
     z_stream zlib;
-    void *brotli_state;
-    brotli_functions brotli;
+    void *brotli;
     ZSTD_DStream *zstd;
     size_t started; // bytes of a frame of Zstandard that has not ended
     int has_ended;
     int has_all_data;
 };
 
-static brotli_functions find_brotli(void) {
-    brotli_functions found;
-    found.create = (void *(*)(void *, void *, void *))dlsym(RTLD_DEFAULT, "BrotliDecoderCreateInstance");
-    found.decode = (int (*)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *))dlsym(
-        RTLD_DEFAULT, "BrotliDecoderDecompressStream");
-    found.error = (int (*)(const void *))dlsym(RTLD_DEFAULT, "BrotliDecoderGetErrorCode");
-    found.destroy = (void (*)(void *))dlsym(RTLD_DEFAULT, "BrotliDecoderDestroyInstance");
-    if (!found.decode || !found.error || !found.destroy) found.create = NULL;
-    return found;
-}
-
 int eidetic_inflate_supports(eidetic_inflate_coding coding) {
-    return coding != EIDETIC_INFLATE_BROTLI || find_brotli().create != NULL;
+    if (coding != EIDETIC_INFLATE_BROTLI) return 1;
+    pthread_once(&library.once, load);
+    return library.is_loaded;
 }
 
 eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
@@ -51,9 +41,8 @@ eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
     inflater->coding = coding;
     int is_ready;
     if (coding == EIDETIC_INFLATE_BROTLI) {
-        inflater->brotli = find_brotli();
-        if (inflater->brotli.create) inflater->brotli_state = inflater->brotli.create(NULL, NULL, NULL);
-        is_ready = inflater->brotli_state != NULL;
+        if (eidetic_inflate_supports(coding)) inflater->brotli = lib.BrotliDecoderCreateInstance(NULL, NULL, NULL);
+        is_ready = inflater->brotli != NULL;
     } else if (coding == EIDETIC_INFLATE_ZSTD) {
         inflater->zstd = ZSTD_createDStream();
         // A window of at most 8 MiB (RFC 9659, section 3).
@@ -71,7 +60,7 @@ eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
 }
 
 void eidetic_inflater_destroy(eidetic_inflater *inflater) {
-    if (inflater->brotli_state) inflater->brotli.destroy(inflater->brotli_state);
+    if (inflater->brotli) lib.BrotliDecoderDestroyInstance(inflater->brotli);
     ZSTD_freeDStream(inflater->zstd);
     // Does nothing to a stream that was never initialised.
     inflateEnd(&inflater->zlib);
@@ -81,7 +70,7 @@ void eidetic_inflater_destroy(eidetic_inflater *inflater) {
 static eidetic_inflate_status run_brotli(eidetic_inflater *inflater, const uint8_t *input, size_t count,
                                          size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
     size_t left = count, room = capacity;
-    int result = inflater->brotli.decode(inflater->brotli_state, &left, &input, &room, &output, NULL);
+    int result = lib.BrotliDecoderDecompressStream(inflater->brotli, &left, &input, &room, &output, NULL);
     *consumed = count - left;
     *written = capacity - room;
     // BROTLI_DECODER_RESULT_ERROR, _SUCCESS, _NEEDS_MORE_INPUT and _NEEDS_MORE_OUTPUT, in this order.
@@ -91,7 +80,7 @@ static eidetic_inflate_status run_brotli(eidetic_inflater *inflater, const uint8
     case 3: return EIDETIC_INFLATE_HAS_OUTPUT;
     }
     // The codes from -30 to -21 are failed allocations.
-    int error = inflater->brotli.error(inflater->brotli_state);
+    int error = lib.BrotliDecoderGetErrorCode(inflater->brotli);
     return error >= -30 && error <= -21 ? EIDETIC_INFLATE_OUT_OF_MEMORY : EIDETIC_INFLATE_FAILED;
 }
 

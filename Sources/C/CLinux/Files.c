@@ -1,37 +1,23 @@
 #define _GNU_SOURCE
-#include "CLinuxFiles.h"
+#include "CLinux.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
-static long copy_by_reading(int source, int target, off_t offset) {
-    static _Thread_local char buffer[65536];
-    for (;;) {
-        ssize_t count = pread(source, buffer, sizeof buffer, offset);
-        if (count == 0) return offset;
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return -1;
-        for (ssize_t written = 0; written < count;) {
-            ssize_t part = pwrite(target, buffer + written, (size_t)(count - written), offset + written);
-            if (part < 0 && errno != EINTR) return -1;
-            if (part > 0) written += part;
-        }
-        offset += count;
-    }
-}
-
 long eidetic_copy_file(int source, int target) {
-    off_t from = 0, to = 0;
-    for (;;) {
-        ssize_t count = copy_file_range(source, &from, target, &to, 1 << 30, 0);
-        if (count == 0) return from;
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO)) return -1;
-        // The kernel cannot copy between these file systems.
-        if (count < 0) return copy_by_reading(source, target, from);
-    }
+    off_t from = 0;
+    ssize_t count;
+    do count = copy_file_range(source, &from, target, NULL, 1 << 30, 0);
+    while (count > 0 || (count < 0 && errno == EINTR));
+    if (count == 0) return from;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EIO) return -1;
+    // These file systems cannot share blocks.
+    do count = sendfile(target, source, &from, 1 << 30);
+    while (count > 0 || (count < 0 && errno == EINTR));
+    return count == 0 ? from : -1;
 }
 
 int eidetic_open_unnamed(const char *directory, unsigned mode) {

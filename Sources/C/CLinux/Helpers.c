@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -122,5 +121,3 @@ int eidetic_has_no_writers(int memory) {
     if (fcntl(memory, F_SETLEASE, F_RDLCK) != 0) return 0;
     return fcntl(memory, F_SETLEASE, F_UNLCK) == 0;
 }
-
-const char *eidetic_secure_variable(const char *name) { return secure_getenv(name); }

@@ -2,10 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 static int signal_pipe = -1;
@@ -27,18 +24,4 @@ int eidetic_forward_signal(int number) {
     struct sigaction action = {.sa_handler = forward_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     return sigaction(number, &action, NULL) == 0;
-}
-
-void eidetic_reset_signal(int number) { signal(number, SIG_DFL); }
-
-int eidetic_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
-
-int eidetic_open_clock_change(void) {
-    int descriptor = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (descriptor < 0) return -1;
-    // The largest time that the kernel accepts, so that only a change of the clock ends the timer.
-    struct itimerspec far = {.it_value.tv_sec = INT64_MAX / 1000000000};
-    if (timerfd_settime(descriptor, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL) == 0) return descriptor;
-    close(descriptor);
-    return -1;
 }

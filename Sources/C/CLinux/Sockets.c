@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CLinuxSockets.h"
+#include "CLinux.h"
 
 #include <errno.h>
 #include <string.h>

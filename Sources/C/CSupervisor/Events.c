@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "CSupervisor.h"
 
-#include <errno.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -24,22 +22,4 @@ int eidetic_read_signal(int descriptor) {
     struct signalfd_siginfo information;
     if (read(descriptor, &information, sizeof information) != (ssize_t)sizeof information) return 0;
     return (int)information.ssi_signo;
-}
-
-int eidetic_poller_open(void) { return epoll_create1(EPOLL_CLOEXEC); }
-
-int eidetic_poller_add(int poller, int descriptor, uint64_t identifier) {
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = identifier};
-    return epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event);
-}
-
-int eidetic_poller_remove(int poller, int descriptor) {
-    return epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, NULL);
-}
-
-int eidetic_poller_wait(int poller, uint64_t *identifiers, int capacity, int milliseconds) {
-    struct epoll_event events[64];
-    int count = epoll_wait(poller, events, capacity < 64 ? capacity : 64, milliseconds);
-    for (int index = 0; index < count; index++) identifiers[index] = events[index].data.u64;
-    return count < 0 && errno == EINTR ? 0 : count;
 }

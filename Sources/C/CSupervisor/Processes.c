@@ -131,11 +131,6 @@ int eidetic_read_exit_status(int descriptor, int *status) {
     return 1;
 }
 
-void eidetic_collect_child(int identifier) {
-    siginfo_t information;
-    (void)!waitid(P_PID, (id_t)identifier, &information, WEXITED | WNOHANG);
-}
-
 int eidetic_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 int eidetic_is_subreaper(void) {

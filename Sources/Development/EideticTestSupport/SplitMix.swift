@@ -11,4 +11,10 @@ package struct SplitMix: RandomNumberGenerator {
         value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
         return value ^ (value >> 31)
     }
+
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count { withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0) } }
+        return Array(bytes.prefix(count))
+    }
 }

@@ -1,3 +1,6 @@
+public import EideticCore
+public import FoundationEssentials
+
 // `import Eidetic` brings what a program names that shows images. What experts name is one more import away: own
 // codecs, encoding options and metadata (`import EideticCodecs`), the network (`import EideticFetch`), and the caches
 // (`import EideticStore`). Members of Codecs need none: the limits of `configuration.decodeLimits` are there without
@@ -35,3 +38,15 @@ extension EideticError: LocalizedError {
 /// that of the type is used.
 @_disfavoredOverload
 public func ~= (code: EideticError.Code, error: any Error) -> Bool { (error as? EideticError)?.code == code }
+
+extension ImageFormat {
+    /// Creates the format of a file from its contents; `nil` if it is not an image of a known format.
+    ///
+    /// - Parameter bytes: The file, or at least its first 4,096 bytes.
+    public init?(of bytes: some ContiguousBytes) {
+        guard case .format(let format) = bytes.withUnsafeBytes({ Self.detect(in: $0, isComplete: true) }) else {
+            return nil
+        }
+        self = format
+    }
+}

@@ -1,4 +1,3 @@
-import CAllocation
 import EideticCLI
 import EideticCore
 import EideticFetch
@@ -79,7 +78,7 @@ enum Main {
     )
 
     static func main() {
-        eidetic_return_freed_memory()
+        FreedMemory.returnToSystem()
         exit(CommandRunner.run(Array(CommandLine.arguments.dropFirst()), root: command).rawValue)
     }
 

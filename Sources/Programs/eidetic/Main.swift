@@ -1,5 +1,5 @@
-import CAllocation
 import EideticCLI
+import EideticCore
 import Glibc
 
 /// The entry point of the program.
@@ -9,10 +9,10 @@ struct Main {
     static func main() {
         // A closed pipe is then an error of write(2), which is handled by its caller.
         signal(SIGPIPE, SIG_IGN)
-        eidetic_keep_freed_memory()
+        FreedMemory.keep()
         let words = Array(CommandLine.arguments.dropFirst())
         SecretArguments.wipe(words)
-        if words.first == AppCommands.command.name { ApplicationProgram.execute(words.dropFirst()) }
+        if words.first == AppCommands.command.name { AppExecutable.execute(words.dropFirst()) }
         let status = Program.run(words)
         _exit(status.rawValue)
     }

@@ -9,9 +9,7 @@ struct LoginManagerTests {
     private func powerOff(arguments: String) async throws -> (inhibitors: Int, log: [String]) {
         let space = try ServiceNamespace()
         let script = """
-            systemctl start dbus systemd-logind
-            unit held '\(arguments)'
-            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+            hold '\(arguments)'
             login PowerOff b false
             until [ -e /run/mark ]; do sleep 0.02; done
             echo "inhibitors $(cat /run/mark)"
@@ -53,9 +51,7 @@ struct LoginManagerTests {
         let space = try ServiceNamespace()
         let lines = try await space.run(
             """
-            systemctl start dbus systemd-logind
-            unit held '--task up=100'
-            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+            hold '--task up=100'
             kill -STOP $(moment held MainPID)
             login Suspend b false
             until [ -e /run/mark ]; do sleep 0.02; done
@@ -86,16 +82,14 @@ struct LoginManagerTests {
         let space = try ServiceNamespace()
         let lines = try await space.run(
             """
-            systemctl start dbus systemd-logind
-            unit held '--task up=700'
-            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+            hold '--task up=700'
             login Suspend b false
             until [ -e /run/mark ]; do sleep 0.02; done
             echo asleep; login ListInhibitors | grep -c eidetic
             grep -c 'done up' $HELD
             touch /run/wake
             said held 'didBecomeActive active' 2
-            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+            inhibited
             echo 'holds again'
             stop held
 
@@ -129,7 +123,7 @@ struct LoginManagerTests {
             unit seen '' User=root PAMName=eidetic
             session=$(loginctl list-sessions --no-legend | awk '{ print $1; exit }')
             said seen 'didBecomeActive active'
-            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+            inhibited
             loginctl lock-session $session
             said seen 'state inactive'
             loginctl unlock-session $session

@@ -196,6 +196,16 @@ struct ServiceNamespace {
             until [ "$(grep -c -- "$2" \(directory)/$1.log)" -ge ${3:-1} ]; do sleep 0.02; done
         }
         login() { busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager "$@"; }
+        # Waits until the probe is an inhibitor of logind.
+        inhibited() {
+            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+        }
+        # Starts the probe with arguments beside logind, and waits until it is an inhibitor.
+        hold() {
+            systemctl start dbus systemd-logind
+            unit held "$1"
+            inhibited
+        }
         moment() { systemctl show --value -p $2 $1; }
         stop() {
             systemctl stop $1

@@ -25,9 +25,7 @@ struct ServiceTests {
         let space = try ServiceNamespace()
         let lines = try await space.run(
             """
-            systemctl start dbus systemd-logind
-            unit held ''
-            until login ListInhibitors | grep -q eidetic; do sleep 0.02; done
+            hold ''
             sockets() { ls -l /proc/$(moment held MainPID)/fd | grep -c 'socket:'; }
             before=$(sockets)
             systemctl kill -s KILL dbus

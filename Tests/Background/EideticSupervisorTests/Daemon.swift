@@ -120,18 +120,8 @@ final class Daemon {
     /// Sends a request and returns the answer's contents.
     func request(_ request: ControlRequest, on connection: PacketSocket? = nil) throws -> [ControlAnswer.Content] {
         let socket = try connection ?? PacketSocket.connect(to: controlSocket)
-        _ = try socket.send(WireWriter.encode(request))
-        var contents: [ControlAnswer.Content] = []
-        while true {
-            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
-            guard poll(&polled, 1, 60_000) == 1, case .packet(let packet) = try socket.receive() else {
-                throw SystemError(.receive, errorNumber: ETIMEDOUT)
-            }
-            let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
-            contents.append(answer.content)
-            // A change that is reported before is not the answer.
-            if answer.isLast, connection == nil || answer.content != .done { return contents }
-        }
+        // A change that is reported before is not the answer.
+        return try socket.answer(to: request) { connection == nil || $0 != .done }
     }
 
     var controlSocket: String { "\(directory.path(of: "run"))/\(SupervisionProtocol.controlSocketName)" }

@@ -15,16 +15,24 @@ final class ProcessTree {
         var launch = ProgramDescription(executable: "/bin/sh")
         launch.arguments = ["-c", script]
         launch.environment = ["PATH=/usr/bin:/bin", "\(SignalFreezer.markName)=\(mark)"]
-        var places = ProgramLaunch.Places()
-        if kind == .group {
-            let group = try GroupFreezer(path: try ControlGroups.parent().path + "/" + mark)
-            places.group = group.descriptor
-            handle = try ProgramLaunch(launch).start(at: places)
-            freezer = group
-        } else {
-            handle = try ProgramLaunch(launch).start(at: places)
-            freezer = SignalFreezer(root: handle, mark: mark)
+        (handle, freezer) = try Self.start(launch, kind, mark: mark)
+    }
+
+    /// Starts a program in a control group of its own, or with a mark in its environment.
+    static func start(
+        _ program: ProgramDescription,
+        _ kind: FreezerKind,
+        mark: String,
+        at places: ProgramLaunch.Places = ProgramLaunch.Places()
+    ) throws -> (handle: ProcessHandle, freezer: any Freezer) {
+        guard kind == .group else {
+            let handle = try ProgramLaunch(program).start(at: places)
+            return (handle, SignalFreezer(root: handle, mark: mark))
         }
+        let group = try GroupFreezer(path: "\(try ControlGroups.parent().path)/\(mark)")
+        var places = places
+        places.group = group.descriptor
+        return (try ProgramLaunch(program).start(at: places), group)
     }
 
     /// Ends with this test process at the latest.

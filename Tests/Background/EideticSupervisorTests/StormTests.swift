@@ -22,15 +22,7 @@ private final class BareSupervision {
         let (own, inherited) = try PacketSocket.makePair()
         var places = ProgramLaunch.Places()
         places.socket = inherited.rawValue
-        if kind == .group {
-            let group = try GroupFreezer(path: "\(try ControlGroups.parent().path)/\(mark)")
-            places.group = group.descriptor
-            handle = try ProgramLaunch(program).start(at: places)
-            freezer = group
-        } else {
-            handle = try ProgramLaunch(program).start(at: places)
-            freezer = SignalFreezer(root: handle, mark: mark)
-        }
+        (handle, freezer) = try ProcessTree.start(program, kind, mark: mark, at: places)
         socket = own
         let token = [UInt8](repeating: 1, count: 16)
         page = try SharedPageFile.create(at: directory.path(of: "page"), generation: 1, token: token)

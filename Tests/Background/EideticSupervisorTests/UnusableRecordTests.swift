@@ -52,7 +52,7 @@ struct UnusableRecordTests {
         )
         let session = String(repeating: "s", count: SupervisionProtocol.identifierLimit)
         let wake = WakeReason(.session, id: 1, session: session)
-        record.waitingWakes = (0..<rules.openWakeLimit).map { _ in .init(reason: wake, allowance: .seconds(1)) }
+        record.waitingWakes = (0..<rules.openWakeLimit).map { _ in .init(wake, allowance: .seconds(1)) }
         let text = String(repeating: "p", count: SupervisionProtocol.pathLimit)
         record.program = ProgramDescription(executable: text)
         let bytes = WireWriter.encode(record)

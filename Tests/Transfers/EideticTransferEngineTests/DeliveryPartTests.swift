@@ -104,7 +104,7 @@ struct DeliveryPartTests {
     func ends() {
         let files = FileSystem()
         let worker = SyncWorker(name: "test", fileSystem: files)
-        let finishing = FinishingTransfers(files: files, inbox: EngineInbox(), syncWorker: worker)
+        let finishing = FinishingTransfers(files: files, inbox: TransferInbox(), syncWorker: worker)
         let outcome = TransferEvent.Outcome.failed(code: "timedOut", message: "")
         finishing.keep(FinishingTransfers.End(number: 7, outcome: outcome), at: .seconds(5))
         #expect(finishing.contains(7) && finishing.hasUnrecordedEnds)

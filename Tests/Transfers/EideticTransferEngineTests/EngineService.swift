@@ -6,11 +6,11 @@ import Glibc
 /// An engine on a thread of its own, as the service of one application.
 final class EngineService: Sendable {
     private let application: String
-    private let inbox: EngineInbox
+    private let inbox: TransferInbox
     /// Fulfilled when the directory can be opened again.
     private let ended: Promise<Void>
 
-    private init(application: String, inbox: EngineInbox, ended: Promise<Void>) {
+    private init(application: String, inbox: TransferInbox, ended: Promise<Void>) {
         self.application = application
         self.inbox = inbox
         self.ended = ended
@@ -23,7 +23,7 @@ final class EngineService: Sendable {
         _ configuration: TransferEngineConfiguration,
         application: String
     ) async throws(EideticError) -> EngineService {
-        let inbox = EngineInbox()
+        let inbox = TransferInbox()
         let ended = Promise<Void>()
         let failure = await withCheckedContinuation { (continuation: CheckedContinuation<EideticError?, Never>) in
             Thread.start(name: "transfers") {

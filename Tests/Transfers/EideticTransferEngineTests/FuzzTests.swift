@@ -15,7 +15,7 @@ struct FuzzTests {
     ]
 
     /// Changes, inserts, removes and repeats bytes.
-    private static func mutate(_ bytes: [UInt8], with numbers: inout SeededNumbers) -> [UInt8] {
+    private static func mutate(_ bytes: [UInt8], with numbers: inout SplitMix) -> [UInt8] {
         var bytes = bytes
         for _ in 0...numbers.next(below: 4) {
             let place = bytes.isEmpty ? 0 : Int(numbers.next(below: UInt64(bytes.count)))
@@ -38,7 +38,7 @@ struct FuzzTests {
         count: Int,
         seed: UInt64
     ) throws -> Int {
-        var numbers = SeededNumbers(seed: seed), valid = 0
+        var numbers = SplitMix(state: seed), valid = 0
         let frames = messages.map { WireWriter.encode($0) }
         for index in 0..<count {
             let frame = mutate(frames[index % frames.count], with: &numbers)
@@ -67,7 +67,7 @@ struct FuzzTests {
         let hello = WireWriter.encode(
             TransferCommand.hello(version: TransferCommand.version, application: "fuzz", secret: [])
         )
-        var numbers = SeededNumbers(seed: 4)
+        var numbers = SplitMix(state: 4)
         let frames = MessageTests.commands.map { WireWriter.encode($0) }
         let count = Torture.repetitions(2_000, full: 100_000)
         var socket: PacketSocket?

@@ -20,7 +20,7 @@ struct IdleExitTests {
     ) {
         var configuration = TransferEngineConfiguration(directory: directory.path(of: "transfers"))
         configuration.time = clock
-        let engine = try TransferEngine(configuration, inbox: EngineInbox())
+        let engine = try TransferEngine(configuration, inbox: TransferInbox())
         let listener = try PacketSocket.listen(at: directory.path(of: "socket"))
         let server = TransferServer(
             listeners: [dup(listener.rawValue)],

@@ -81,7 +81,7 @@ struct KillTests {
     func filesAndEventsSurviveKills() async throws {
         let killGoal = Torture.repetitions(6, full: 1_000)
         var (kills, round) = (0, 0)
-        var generator = SeededNumbers(seed: 7)
+        var generator = SplitMix(state: 7)
         while kills < killGoal {
             round += 1
             kills += try await runRound(round, generator: &generator)
@@ -90,7 +90,7 @@ struct KillTests {
     }
 
     /// Transfers all files of an origin while the process is killed; returns the number of kills.
-    private func runRound(_ round: Int, generator: inout SeededNumbers) async throws -> Int {
+    private func runRound(_ round: Int, generator: inout SplitMix) async throws -> Int {
         let origin = try UnreliableOrigin(fileCount: 60)
         let directory = try TemporaryDirectory(named: "kill")
         let process = try ServiceProcess(in: directory)
@@ -179,19 +179,5 @@ struct KillTests {
         #expect(handled.count == origin.fileCount)
         #expect(Set(handled.values).count == origin.fileCount)
         #expect(try await client.transfers(in: nil).isEmpty)
-    }
-}
-
-/// Numbers that a seed determines.
-struct SeededNumbers {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
-
-    mutating func next(below limit: UInt64) -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state % limit
     }
 }

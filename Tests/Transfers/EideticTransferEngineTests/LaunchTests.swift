@@ -17,7 +17,7 @@ private final class EngineThread: Sendable {
 
     let wakes = Wakes()
     let woken = Gate()
-    private let inbox = EngineInbox()
+    private let inbox = TransferInbox()
     private let stopped = Gate()
     static let application = "org.example.Test"
 

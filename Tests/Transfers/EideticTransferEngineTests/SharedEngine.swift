@@ -7,7 +7,7 @@ import EideticTransferEngine
 final class SharedEngine: Sendable {
     let directory: TemporaryDirectory
     let time = ManualTime()
-    private let inbox = EngineInbox()
+    private let inbox = TransferInbox()
     private let ended = Gate()
 
     init(

@@ -124,17 +124,13 @@ final class Counter: Sendable {
 enum Body {
     /// Bytes that depend on a number, and do not repeat.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-        var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 8)
-        while bytes.count < count {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            withUnsafeBytes(of: state) { bytes.append(contentsOf: $0) }
-        }
-        return Array(bytes.prefix(count))
+        var generator = SplitMix(state: seed)
+        return generator.bytes(count)
     }
+}
+
+extension SplitMix {
+    mutating func next(below limit: UInt64) -> UInt64 { next(upperBound: limit) }
 }
 
 extension ScriptedOrigin.Request {

@@ -10,7 +10,7 @@ private final class SupervisedServer: Sendable {
     private let supervisor: PacketSocket
     private let sessions = Guarded<[String]>([])
     private let woken = Guarded<[Gate]>([])
-    private let inbox = EngineInbox()
+    private let inbox = TransferInbox()
 
     /// Creates a server.
     ///

@@ -126,18 +126,7 @@ final class SupervisedPlace: Sendable {
 
     private func request(_ request: ControlRequest) throws -> [ControlAnswer.Content] {
         let path = "\(place.directory.path(of: "run"))/\(SupervisionProtocol.controlSocketName)"
-        let socket = try PacketSocket.connect(to: path)
-        _ = try socket.send(WireWriter.encode(request))
-        var contents: [ControlAnswer.Content] = []
-        while true {
-            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
-            guard poll(&polled, 1, 60_000) == 1, case .packet(let packet) = try socket.receive() else {
-                throw SystemError(.receive, errorNumber: ETIMEDOUT)
-            }
-            let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
-            contents.append(answer.content)
-            if answer.isLast { return contents }
-        }
+        return try PacketSocket.connect(to: path).answer(to: request)
     }
 
     /// The status of the application.

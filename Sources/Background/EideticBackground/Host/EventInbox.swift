@@ -28,7 +28,8 @@ final class EventInbox: Sendable {
 
     init() {
         var ends: [Int32] = [-1, -1]
-        precondition(eidetic_pipe(&ends) == 0, "cannot create a pipe: \(SystemError.message(for: errno))")
+        let result = pipe2(&ends, O_CLOEXEC | O_NONBLOCK)
+        precondition(result == 0, "cannot create a pipe: \(SystemError.message(for: errno))")
         self.pipe = (ends[0], ends[1])
     }
 

@@ -42,7 +42,7 @@ struct SignalHandlers {
 
     /// Ends the process by the default action of a signal.
     func terminateByDefault(_ number: Int32) {
-        eidetic_reset_signal(number)
+        signal(number, SIG_DFL)
         kill(getpid(), number)
     }
 

@@ -7,11 +7,16 @@ package struct OpenWake: Sendable, Hashable {
 
     package var isDelivered: Bool { deadline != nil }
 
-    init(_ reason: WakeReason, allowance: Duration, deadline: Duration? = nil) {
+    package init(_ reason: WakeReason, allowance: Duration, deadline: Duration? = nil) {
         self.reason = reason
         self.allowance = allowance
         self.deadline = deadline
     }
+
+    /// The wake as it was accepted, without a time limit.
+    package var accepted: OpenWake { OpenWake(reason, allowance: allowance) }
+
+    package var event: LifecycleEvent { .wake(reason, allowance: allowance) }
 
     fileprivate func limit(under rules: LifecycleRules) -> Duration { min(rules.limit(of: reason.kind), allowance) }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A moment by the two clocks of a schedule, in whole seconds.
 package struct ScheduleTime: Sendable, Hashable {
     /// The time of a clock that never jumps, and that continues when the supervisor or the machine starts again.
@@ -46,11 +48,11 @@ extension Int64 {
 package enum ScheduleText {
     /// Returns a time of day such as "2026-11-25 11:45".
     package static func date(ofLocal time: Int64) -> String {
-        let day = time.flooredDivision(by: .day)
-        let minute = time.flooredDivision(by: .minute)
-        let (year, month, number) = civilDate(ofDay: day)
-        let ofDay = minute - day * 1_440
-        return "\(year)-\(two(month))-\(two(number)) \(two(ofDay / 60)):\(two(ofDay % 60))"
+        var date = tm()
+        var seconds = time_t(time)
+        gmtime_r(&seconds, &date)
+        let day = "\(date.tm_year + 1_900)-\(two(date.tm_mon + 1))-\(two(date.tm_mday))"
+        return "\(day) \(two(date.tm_hour)):\(two(date.tm_min))"
     }
 
     /// Returns a length of time such as "2 h 5 min", "40 s" or "3 d 4 h".
@@ -65,20 +67,5 @@ package enum ScheduleText {
         return "\(whole) \(rest) \(units[first + 1].1)"
     }
 
-    private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-
-    /// The year, month and day of a number of days since 1970, in the Gregorian calendar.
-    package static func civilDate(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        // Years begin in March, so that the leap day is the last one.
-        let shifted = day + 719_468
-        let era = shifted.flooredDivision(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let year = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * year + year / 4 - year / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let isNextYear: Int64 = month >= 10 ? 1 : 0
-        return (
-            year + era * 400 + isNextYear, month < 10 ? month + 3 : month - 9, dayOfYear - (153 * month + 2) / 5 + 1
-        )
-    }
+    private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -189,7 +189,7 @@ package struct Adoption: ApplicationComponent {
         requests.removeFirst()
         if view.process == nil, !request.isStart { return [.reject(request, because: .processEnded)] }
         if case .wake(let reason, let allowance) = request {
-            return [.rewake(ApplicationRecord.WakeRecord(reason: reason, allowance: allowance))]
+            return [.rewake(OpenWake(reason, allowance: allowance))]
         }
         return [.handle(request)]
     }

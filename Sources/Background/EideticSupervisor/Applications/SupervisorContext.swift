@@ -77,7 +77,9 @@ final class SupervisorContext {
         }
     }
 
-    func collectOrphans() { for orphan in orphans(of: getpid()) { eidetic_collect_child(orphan) } }
+    func collectOrphans() {
+        for orphan in orphans(of: getpid()) { waitpid(orphan, nil, WNOHANG) }
+    }
 
     /// Returns the limit of the messages of a process; a new connection does not renew it.
     func limiter(of process: Int32) -> MessageLimiter {

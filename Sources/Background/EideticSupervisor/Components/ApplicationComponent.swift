@@ -65,7 +65,7 @@ package enum ApplicationEffect {
     /// Asks the application again to open a URL that an earlier supervisor has accepted.
     case reopen(ApplicationRecord.URLRecord)
     /// Wakes the application for what an earlier supervisor has accepted, unless it has received it.
-    case rewake(ApplicationRecord.WakeRecord)
+    case rewake(OpenWake)
     /// Handles the requests that have waited for the process of an earlier supervisor.
     case handleWaitingRequests
     /// Refuses a request that waited, and tells its sender.

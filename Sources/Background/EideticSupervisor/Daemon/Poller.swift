@@ -1,4 +1,4 @@
-import CSupervisor
+import CNetwork
 import EideticCore
 import Glibc
 
@@ -17,7 +17,7 @@ final class Poller {
     private var outdated: Set<UInt64> = []
 
     init() throws(SystemError) {
-        let number = eidetic_poller_open()
+        let number = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: "epoll") }
         descriptor = FileDescriptor(adopting: number)
     }
@@ -35,7 +35,7 @@ final class Poller {
         }
 
         deinit {
-            eidetic_poller_remove(poller.descriptor.rawValue, number)
+            epoll_ctl(poller.descriptor.rawValue, EPOLL_CTL_DEL, number, nil)
             poller.handlers[identifier] = nil
         }
     }
@@ -44,7 +44,8 @@ final class Poller {
     func watch(_ number: Int32, whenReadable body: @escaping () -> Void) -> Watch {
         lastIdentifier += 1
         handlers[lastIdentifier] = body
-        if eidetic_poller_add(descriptor.rawValue, number, lastIdentifier) != 0 {
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: lastIdentifier))
+        if epoll_ctl(descriptor.rawValue, EPOLL_CTL_ADD, number, &event) != 0 {
             Log.write(.error, category: .background, message: "cannot watch: \(SystemError.message(for: errno))")
         }
         return Watch(poller: self, number: number, identifier: lastIdentifier)
@@ -140,7 +141,7 @@ final class Poller {
     func wait(until time: Duration?, orFor others: inout [pollfd]) {
         updateAlarms()
         let limit = [time, nextAlarm].compactMap(\.self).min().map { $0 - Clock.now }
-        var identifiers = [UInt64](repeating: 0, count: 64)
+        var events = [epoll_event](repeating: epoll_event(), count: 64)
         var milliseconds = limit.map { Int32(min((max(.zero, $0).inNanoseconds + 999_999) / 1_000_000, 86_400_000)) }
         if !others.isEmpty {
             others.append(pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0))
@@ -148,8 +149,8 @@ final class Poller {
             others.removeLast()
             milliseconds = 0
         }
-        let count = eidetic_poller_wait(descriptor.rawValue, &identifiers, 64, milliseconds ?? -1)
+        let count = epoll_wait(descriptor.rawValue, &events, Int32(events.count), milliseconds ?? -1)
         // A function may end the watch of a later descriptor.
-        for identifier in identifiers.prefix(max(0, Int(count))) { handlers[identifier]?() }
+        for event in events.prefix(max(0, Int(count))) { handlers[event.data.u64]?() }
     }
 }

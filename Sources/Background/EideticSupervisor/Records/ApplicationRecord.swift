@@ -14,7 +14,7 @@ package struct ApplicationRecord: Sendable, Hashable {
     package var processNumber: UInt64 = 0
     package var process: ProcessRecord?
     /// The requests for a launch that waits for the end of the process.
-    package var waitingWakes: [WakeRecord] = []
+    package var waitingWakes: [OpenWake] = []
     package var waitingURLs: [URLRecord] = []
     package var waitingLaunch: WaitingLaunch?
 
@@ -27,7 +27,7 @@ package struct ApplicationRecord: Sendable, Hashable {
         case .launch: waitingLaunch = .foreground
         case .launchInBackground: waitingLaunch = waitingLaunch ?? .background
         case .openURL(let url): waitingURLs.append(urlRecord(url))
-        case .wake(let reason, let allowance): waitingWakes.append(WakeRecord(reason: reason, allowance: allowance))
+        case .wake(let reason, let allowance): waitingWakes.append(OpenWake(reason, allowance: allowance))
         default: break
         }
     }
@@ -68,21 +68,6 @@ package struct ApplicationRecord: Sendable, Hashable {
 
         /// Returns the URL with a number of this supervisor.
         func url(numbered id: UInt64) -> IncomingURL { IncomingURL(text, id: id, source: source) }
-    }
-
-    /// A wake that was accepted, and that no process has received.
-    package struct WakeRecord: Sendable, Hashable {
-        package var reason: WakeReason
-        package var allowance: Duration
-
-        package init(reason: WakeReason, allowance: Duration) {
-            self.reason = reason
-            self.allowance = allowance
-        }
-
-        package init(_ wake: OpenWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
-
-        var event: LifecycleEvent { .wake(reason, allowance: allowance) }
     }
 
     package struct ProcessRecord: Sendable, Hashable {
@@ -128,7 +113,7 @@ package struct ApplicationRecord: Sendable, Hashable {
         /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
         package var graceEnd: Duration?
         /// The wakes that the application has not received.
-        package var wakes: [WakeRecord] = []
+        package var wakes: [OpenWake] = []
         /// The URLs that the application has not received.
         package var urls: [URLRecord] = []
         /// The presentation that the application has reported last.
@@ -154,7 +139,7 @@ extension ApplicationRecord {
             next.intention = Intention(of: application)
             process = next
         }
-        waitingWakes = lifecycle.waiting.wakes.map(WakeRecord.init)
+        waitingWakes = lifecycle.waiting.wakes.map(\.accepted)
         waitingURLs = lifecycle.waiting.urls.map(components.urls.record(of:))
         waitingLaunch = lifecycle.waiting.isVisible.map { $0 ? .foreground : .background }
         for request in components.adoption.requests { add(request, urlRecord: components.urls.record(of:)) }
@@ -196,7 +181,7 @@ extension ApplicationRecord.Intention {
             .map(application.components.urls.record(of:))
         wakes = lifecycle.acceptedWakes.filter { wake in
             !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
-        }.map(ApplicationRecord.WakeRecord.init)
+        }.map(\.accepted)
         presentation = conversation?.presentation
     }
 }
@@ -255,8 +240,8 @@ extension ApplicationRecord.URLRecord: WireRecord {
     package static let layout = Layout(Self.init, \.text, \.source, \.token)
 }
 
-extension ApplicationRecord.WakeRecord: WireRecord {
-    package static let layout = Layout(Self.init, \.reason, \.allowance)
+extension OpenWake: WireRecord {
+    package static let layout = Layout({ OpenWake($0, allowance: $1) }, \.reason, \.allowance)
 }
 
 extension ApplicationRecord.MemoryPriority: WireRecord {

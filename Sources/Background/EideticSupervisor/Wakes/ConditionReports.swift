@@ -1,5 +1,6 @@
-import CSupervisor
+import CNetwork
 import EideticCore
+import Glibc
 
 /// The kernel's reports of routes and of devices such as power supplies, while processing needs them.
 final class ConditionReports {
@@ -11,7 +12,18 @@ final class ConditionReports {
         init?(_ number: Int32, poller: Poller, didChange: @escaping () -> Void) {
             guard number >= 0 else { return nil }
             socket = FileDescriptor(adopting: number)
-            watch = poller.watch(number) { if eidetic_drain_reports(number) != 0 { didChange() } }
+            watch = poller.watch(number) { if Self.drain(number) { didChange() } }
+        }
+
+        /// Discards all reports, and returns whether there were any; an overflow is a change that is not described.
+        private static func drain(_ socket: Int32) -> Bool {
+            var byte: UInt8 = 0
+            var isNew = false
+            // What is longer than the buffer is cut off.
+            while recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) >= 0 || errno == ENOBUFS || errno == EINTR {
+                isNew = true
+            }
+            return isNew
         }
     }
 
@@ -21,8 +33,12 @@ final class ConditionReports {
 
     /// Begins to watch, with a poller.
     init(poller: Poller) {
-        sources = [eidetic_open_route_reports(), eidetic_open_device_reports()].compactMap { number in
-            Source(number, poller: poller) { [unowned self] in didChange() }
-        }
+        let routes = RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE
+        // The group of the kernel's own reports of devices; the other one has those of udev.
+        let kernelEvents: UInt32 = 1
+        sources = [
+            eidetic_open_netlink(NETLINK_ROUTE, UInt32(routes)),
+            eidetic_open_netlink(NETLINK_KOBJECT_UEVENT, kernelEvents),
+        ].compactMap { number in Source(number, poller: poller) { [unowned self] in didChange() } }
     }
 }

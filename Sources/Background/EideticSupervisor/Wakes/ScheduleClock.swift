@@ -1,4 +1,3 @@
-import CSupervisor
 import EideticCore
 import EideticLifecycle
 import Glibc
@@ -52,10 +51,14 @@ struct ScheduleClock {
     func boot(ofSteady time: Int64) -> Int64 { max(1, time - anchor.steady + anchor.boot) }
 
     private static var readings: (boot: Int64, universal: Int64, offset: Int64) {
-        var boot: Int64 = 0
-        var universal: Int64 = 0
-        var offset: Int64 = 0
-        eidetic_schedule_time(&boot, &universal, &offset)
-        return (boot, universal, offset)
+        var boot = timespec()
+        var universal = timespec()
+        var local = tm()
+        clock_gettime(CLOCK_BOOTTIME, &boot)
+        clock_gettime(CLOCK_REALTIME, &universal)
+        // The zone may have changed while this process runs.
+        tzset()
+        localtime_r(&universal.tv_sec, &local)
+        return (Int64(boot.tv_sec), Int64(universal.tv_sec), Int64(local.tm_gmtoff))
     }
 }

@@ -3,8 +3,43 @@
 
 #include <curl/curl.h>
 
-/// `curl_easy_setopt`, `curl_easy_getinfo` and `curl_multi_setopt` take variable arguments, which Swift cannot import.
-/// There is one function here for each type of argument that Eidetic passes.
+// Functions of libcurl with variable arguments cannot be imported by Swift. There is one here for each type of argument
+// that Eidetic passes, such as `eidetic_curl_set_long`.
+#define EIDETIC_CURL_SET(name, type)                                                                      \
+    static inline CURLcode eidetic_curl_set_##name(CURL *easy, CURLoption option, type value) {          \
+        return curl_easy_setopt(easy, option, value);                                                    \
+    }
+#define EIDETIC_CURL_GET(name, type)                                                                      \
+    static inline CURLcode eidetic_curl_get_##name(CURL *easy, CURLINFO info, type *value) {             \
+        return curl_easy_getinfo(easy, info, value);                                                     \
+    }
+#define EIDETIC_CURL_MULTI_SET(name, type)                                                                \
+    static inline CURLMcode eidetic_curl_multi_set_##name(CURLM *multi, CURLMoption option, type value) { \
+        return curl_multi_setopt(multi, option, value);                                                  \
+    }
+
+EIDETIC_CURL_SET(long, long)
+EIDETIC_CURL_SET(offset, curl_off_t)
+EIDETIC_CURL_SET(string, const char *)
+EIDETIC_CURL_SET(pointer, void *)
+EIDETIC_CURL_SET(list, struct curl_slist *)
+EIDETIC_CURL_SET(writer, curl_write_callback)
+EIDETIC_CURL_SET(reader, curl_read_callback)
+EIDETIC_CURL_SET(seeker, curl_seek_callback)
+EIDETIC_CURL_SET(opener, curl_opensocket_callback)
+EIDETIC_CURL_GET(long, long)
+EIDETIC_CURL_GET(offset, curl_off_t)
+EIDETIC_CURL_GET(string, const char *)
+EIDETIC_CURL_GET(pointer, void *)
+EIDETIC_CURL_MULTI_SET(long, long)
+EIDETIC_CURL_MULTI_SET(pointer, void *)
+EIDETIC_CURL_MULTI_SET(watcher, curl_socket_callback)
+EIDETIC_CURL_MULTI_SET(timer, curl_multi_timer_callback)
+
+/// Makes `share` hold data of this kind for all handles that use it.
+static inline CURLSHcode eidetic_curl_share(CURLSH *share, curl_lock_data data) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
 
 /// Calls `curl_global_init`, after initialising OpenSSL without its exit handler.
 ///
@@ -18,22 +53,6 @@ CURLcode eidetic_curl_start(void);
 /// libcurl does the same with the encoding of the process's locale, which is ASCII by default. So libidn2, which
 /// libcurl uses, is called directly. It is looked up by name, because libcurl may be built without it.
 int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity);
-
-CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value);
-CURLcode eidetic_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
-CURLcode eidetic_curl_set_string(CURL *easy, CURLoption option, const char *value);
-CURLcode eidetic_curl_set_pointer(CURL *easy, CURLoption option, void *value);
-CURLcode eidetic_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
-
-/// Sets the callbacks for the body (`receive`) and for the lines of the head (`receive_header`), with their context.
-CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, curl_write_callback receive_header,
-                                    void *context);
-
-/// Sets the callbacks that read the body of a request (`read`) and move to another place of it (`seek`).
-CURLcode eidetic_curl_set_sender(CURL *easy, curl_read_callback read, curl_seek_callback seek, void *context);
-
-/// Sets the callback that opens each socket, and so sees the address of the connection itself.
-CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context);
 
 /// Sets the time without an acknowledgement after which the kernel closes a connection (`TCP_USER_TIMEOUT`).
 CURLcode eidetic_curl_set_user_timeout(CURL *easy, unsigned int milliseconds);
@@ -58,24 +77,10 @@ const void *eidetic_curl_tls_session(CURL *easy);
 /// It returns 0 once a read has found no more bytes, unless it found the end, which one of several exchanges reads.
 int eidetic_curl_holds_bytes(const void *session);
 
-CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);
-CURLcode eidetic_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
-CURLcode eidetic_curl_get_string(CURL *easy, CURLINFO info, const char **value);
-CURLcode eidetic_curl_get_pointer(CURL *easy, CURLINFO info, void **value);
-
-CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
-
-/// Sets the callbacks for changes of sockets (`watch`) and of the timer (`time`), with their context.
-CURLMcode eidetic_curl_multi_set_watchers(CURLM *multi, curl_socket_callback watch, curl_multi_timer_callback time,
-                                          void *context);
-
 /// Calls `curl_multi_socket_all`, which processes every transfer.
 ///
 /// The function is deprecated, because most transfers have nothing to do if each has a connection of its own. If they
 /// share a connection, each event concerns all of them.
 CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi);
-
-/// Makes `share` hold data of this kind for all handles that use it.
-CURLSHcode eidetic_curl_share(CURLSH *share, curl_lock_data data);
 
 #endif

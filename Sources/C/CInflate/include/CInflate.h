@@ -30,7 +30,7 @@ typedef struct eidetic_inflater eidetic_inflater;
 
 /// Returns 1 if a coding can be decoded.
 ///
-/// Brotli's decoder is looked up by name, because libcurl, which has loaded it, may be built without it.
+/// Brotli's decoder is loaded on first use; libcurl may be built without it.
 int eidetic_inflate_supports(eidetic_inflate_coding coding);
 
 /// Returns NULL if the coding is not supported or memory is exhausted.

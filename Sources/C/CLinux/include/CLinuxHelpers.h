@@ -55,8 +55,4 @@ int eidetic_has_no_writers(int memory);
 /// 5.1.
 int eidetic_forbid_writers(int memory);
 
-/// Returns a variable of the environment; NULL in a program with the rights of its owner, whose caller sets the
-/// variables. Swift does not import `secure_getenv`.
-const char *eidetic_secure_variable(const char *name);
-
 #endif

@@ -1,13 +1,14 @@
 #ifndef EIDETIC_NETWORK_H
 #define EIDETIC_NETWORK_H
 
-// epoll and eventfd, which Swift's Glibc does not import.
+// These and epoll are not in Swift's Glibc.
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 // Changes of network interfaces, addresses and routes, from the kernel.
 //
-// In C because Swift's Glibc has no `linux/rtnetlink.h`, whose messages are parsed with macros.
+// In C because messages of rtnetlink are parsed with macros.
 
 /// Opens a socket of a protocol of the kernel that receives these groups; returns -1 with `errno` on failure.
 int eidetic_open_netlink(int protocol, unsigned groups);

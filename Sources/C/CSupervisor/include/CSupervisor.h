@@ -49,9 +49,6 @@ int eidetic_read_exit_status(int descriptor, int *status);
 /// Returns a copy of a descriptor of a process, which `pidfd_getfd(2)` permits for those that may be traced; -1 if not.
 int eidetic_copy_descriptor(int process_descriptor, int number);
 
-/// Collects a child by its number if it has ended, without waiting.
-void eidetic_collect_child(int identifier);
-
 /// Takes code and constants out of this process's resident memory until they are used again, at the price of a fault
 /// for each 64 KiB; they stay in the system's page cache.
 void eidetic_release_code(void);
@@ -69,43 +66,6 @@ int eidetic_open_signals(void);
 
 /// Reads one signal; returns 0 if there is none.
 int eidetic_read_signal(int descriptor);
-
-/// Opens an `epoll` instance.
-int eidetic_poller_open(void);
-
-/// Adds a descriptor for reading with an identifier.
-int eidetic_poller_add(int poller, int descriptor, uint64_t identifier);
-
-/// Removes a descriptor.
-int eidetic_poller_remove(int poller, int descriptor);
-
-/// Waits for events and returns their number; stores the identifiers.
-int eidetic_poller_wait(int poller, uint64_t *identifiers, int capacity, int milliseconds);
-
-/// Opens a timer of the clock that runs while the machine sleeps, or of the wall clock.
-int eidetic_open_timer(int is_wall_clock);
-
-/// Arms a timer for a time of its clock in seconds; 0 disarms it. A timer of the wall clock also becomes readable when
-/// that clock is set.
-int eidetic_set_timer(int timer, int64_t seconds, int is_wall_clock);
-
-/// Reads a timer, without waiting; returns 1 if it has expired, -1 if the clock was set, 0 otherwise.
-int eidetic_read_timer(int timer);
-
-/// Reads the clock that runs while the machine sleeps, the time in seconds since 1970, and its offset from UTC.
-void eidetic_schedule_time(int64_t *boot_seconds, int64_t *seconds, int64_t *offset);
-
-/// Opens a socket that becomes readable when a route or a network interface changes; returns -1 if the kernel has none.
-///
-/// Swift's Glibc does not import `struct sockaddr_nl`.
-int eidetic_open_route_reports(void);
-
-/// Opens a socket that becomes readable when a device changes, such as a power supply; returns -1 if the kernel has
-/// none.
-int eidetic_open_device_reports(void);
-
-/// Discards all reports of a socket, without waiting; returns 1 if there were any.
-int eidetic_drain_reports(int descriptor);
 
 /// Sets the limit of open files to the largest that is allowed.
 void eidetic_raise_file_limit(void);

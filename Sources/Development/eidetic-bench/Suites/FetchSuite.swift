@@ -103,7 +103,7 @@ private struct FetchRun {
 
     /// Adds files of 20 to 200 KB, and returns their names: a small PNG, and bytes that decoders ignore.
     static func addFiles(count: Int, to server: Nginx) throws -> [String] {
-        var random: UInt64 = 88_172_645_463_325_252
+        var random = SplitMix(state: 1)
         let size = PixelSize(width: 32, height: 32)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
             for index in pixels.indices { pixels[index] = index % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: index) }
@@ -111,16 +111,8 @@ private struct FetchRun {
         let image = Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size)
         let png = try ImageEncoder.encode(image, as: .png)
         return try (0..<count).map { index in
-            var bytes = png
             let size = 20_000 + 180_000 * index / count
-            bytes.reserveCapacity(size + 8)
-            while bytes.count < size {
-                random ^= random << 13
-                random ^= random >> 7
-                random ^= random << 17
-                withUnsafeBytes(of: random) { bytes.append(contentsOf: $0) }
-            }
-            try server.addFile(bytes, at: "\(index).png")
+            try server.addFile(png + random.bytes(size - png.count), at: "\(index).png")
             return "\(index).png"
         }
     }

@@ -102,7 +102,7 @@ struct StoredImages: Sendable {
         if let encode = serializer.encode { return try encode(image, bytes, key) }
         if let bytes { return bytes }
         guard let image else { return [] }
-        return try ImageEncoder.encode(image, as: image.storageFormat, quality: 1)
+        return try ImageEncoder.encode(image, as: ImageEncoder.storageFormat(of: image), quality: 1)
     }
 }
 
@@ -139,18 +139,6 @@ extension Image {
             (side == 1 ? 0 : Double(side) - 0.5) / Double(source)...(Double(side) + 0.5) / Double(source)
         }
         return scales(size.width, of: sourceSize.width).overlaps(scales(size.height, of: sourceSize.height))
-    }
-
-    private var hasAlpha: Bool { frames.contains { $0.pixels.alpha != .opaque } }
-
-    /// The format in which the image is stored if its bytes are not at hand.
-    fileprivate var storageFormat: ImageFormat {
-        // A side of WebP has 14 bits.
-        if isAnimated { return format == .gif || max(size.width, size.height) > 16_383 ? .gif : .webp }
-        // The encoders of HEIF take seconds for a photograph without loss.
-        guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
-        // A transform may have made a JPEG image transparent.
-        return format == .jpeg && hasAlpha ? .png : format
     }
 }
 

@@ -241,16 +241,6 @@ private struct StreamedDownload: Sendable {
     }
 }
 
-extension BodyBudget {
-    /// Returns the share of bytes that are complete and wait for a decoder.
-    func makeCompleteShare(of bytes: [UInt8], for context: JobContext) -> BodyShare {
-        let share = makeShare(for: context)
-        share.add(bytes.count)
-        share.markComplete()
-        return share
-    }
-}
-
 extension FetchResponse {
     /// Returns the step of a download that delivered its body as a whole, with its status, size and times.
     fileprivate func step(of timer: StepTimer) -> LoadTrace.Step {

@@ -5,6 +5,13 @@ struct ReceivedBytes {
     let bytes: UnsafeRawBufferPointer
     let isComplete: Bool
     let format: ImageFormat
+
+    /// Returns the error of a file without a part that it needs: a whole file has none, and another ends before it.
+    func error(in format: String, without part: String, before place: String, isWhole: Bool) -> EideticError {
+        if isWhole { return EideticError(.corrupt, message: "\(format): the file has no \(part)") }
+        let message = "\(format): the file ends after \(bytes.count) bytes, before \(place)"
+        return EideticError(.truncated, message: message)
+    }
 }
 
 /// A decoder of one or more formats.

@@ -31,6 +31,19 @@ public enum ImageEncoder {
     /// The formats in which all frames of an animation are encoded.
     public static var animatedFormats: [ImageFormat] { encoders.filter { $0.isAnimated }.map { $0.format } }
 
+    /// Returns the format in which an image is stored if its bytes are not at hand.
+    package static func storageFormat(of image: Image) -> ImageFormat {
+        let format = image.format
+        // A side of WebP has 14 bits.
+        let fitsWebP = max(image.size.width, image.size.height) <= 16_383
+        if image.isAnimated { return format == .gif || !fitsWebP ? .gif : .webp }
+        let hasAlpha = image.frames.contains { $0.pixels.alpha != .opaque }
+        // The encoders of HEIF take seconds for a photograph without loss.
+        guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
+        // A transform may have made a JPEG image transparent.
+        return format == .jpeg && hasAlpha ? .png : format
+    }
+
     /// Encodes an image; see `Image.encoded(as:quality:)`.
     package static func encode(
         _ image: Image,

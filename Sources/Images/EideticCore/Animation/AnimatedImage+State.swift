@@ -6,11 +6,6 @@ extension AnimatedImage {
         private(set) var arrivedFrame: (index: Int, pixels: PixelBuffer)?
         let frameArrived: @Sendable () -> Void
 
-        init(demand: FrameDemand, frameArrived: @escaping @Sendable () -> Void) {
-            self.demand = demand
-            self.frameArrived = frameArrived
-        }
-
         /// Records a frame for which the viewer waits, or that it shows until that one is decoded.
         ///
         /// - Returns: `true` if it is such a frame; otherwise, `false`.

@@ -10,7 +10,7 @@ package enum Thread {
 
         /// Names the calling thread and runs the work; the creator could meet a thread that has ended.
         func start() {
-            eidetic_set_thread_name(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
+            _ = pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
             run()
         }
     }
@@ -40,5 +40,23 @@ package enum Thread {
             argument.toOpaque()
         )
         precondition(error == 0, "cannot start a thread: \(SystemError.message(for: error))")
+    }
+}
+
+/// The processor that a thread runs on.
+@usableFromInline
+package enum Processor {
+    /// The index of the processor that ran the calling thread a moment ago; any number if it is unknown.
+    ///
+    /// Takes about a nanosecond: the kernel keeps the index in the thread's own memory.
+    @usableFromInline package static var currentIndex: Int { Int(truncatingIfNeeded: eidetic_current_processor()) }
+}
+
+/// The scheduling priority of processes and threads.
+package enum ProcessPriority {
+    /// Sets the priority, from -20 (first) to 19 (last); returns `false` if the system refuses.
+    @discardableResult
+    package static func set(_ priority: Int32, of process: Int32) -> Bool {
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(bitPattern: process), priority) == 0
     }
 }

@@ -158,33 +158,39 @@ extension FileSystem {
     /// Reserves space on the device without changing the file's size, by `fallocate(2)`.
     package func allocate(_ file: borrowing FileDescriptor, from offset: Int, count: Int) throws(SystemError) {
         let number = file.rawValue
-        _ = try perform(.fallocate) { eidetic_fallocate(number, offset, count) }
+        _ = try perform(.fallocate) { fallocate(number, FALLOC_FL_KEEP_SIZE, offset, count) }
     }
 
     /// Locks one byte of a file for this open file description; fails with `EAGAIN` if another one holds the lock.
     ///
     /// The system releases the lock when the descriptor is closed, which includes the end of the process.
     package func lockByte(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.rawValue
-        _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_WRLCK) }
+        try setLock(F_WRLCK, at: offset, of: file)
     }
 
     /// Locks one byte of a file for this open file description, as any number of others may do at the same time.
     package func lockByteShared(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.rawValue
-        _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_RDLCK) }
+        try setLock(F_RDLCK, at: offset, of: file)
     }
 
     /// Locks one byte like `lockByte(at:of:)`, but waits in the kernel while another open file description holds it.
     package func waitForByteLock(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.rawValue
-        _ = try perform(.flock) { eidetic_wait_for_byte_lock(number, offset) }
+        try setLock(F_WRLCK, at: offset, of: file, waits: true)
     }
 
     /// Unlocks a byte that `lockByte(at:of:)` locked.
     package func unlockByte(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        try setLock(F_UNLCK, at: offset, of: file)
+    }
+
+    private func setLock(
+        _ type: Int32,
+        at offset: Int,
+        of file: borrowing FileDescriptor,
+        waits: Bool = false
+    ) throws(SystemError) {
         let number = file.rawValue
-        _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_UNLCK) }
+        _ = try perform(.flock) { eidetic_lock_byte(number, offset, type, waits ? 1 : 0) }
     }
 
     /// Returns `true` if another open file description holds the lock on a byte.

@@ -32,11 +32,23 @@ package final class MemoryThresholds {
         self.limit = limit
         for fraction in MemoryPressureRules.thresholds {
             let usage = limit - Int(fraction * Double(limit))
-            let number = eidetic_watch_memory(files.control, group.usageFile, "\(usage)")
-            if number >= 0 { announcements.append(Announcement(descriptor: number, usage: usage)) }
+            announce(usage, of: group.usageFile, argument: "\(usage)", by: files.control)
         }
-        let number = eidetic_watch_memory(files.control, files.level, "critical")
-        if number >= 0 { announcements.append(Announcement(descriptor: number, usage: nil)) }
+        announce(nil, of: files.level, argument: "critical", by: files.control)
+    }
+
+    /// Makes the kernel announce by an event when the memory of the group passes a usage, or a level of pressure.
+    private func announce(_ usage: Int?, of file: String, argument: String, by control: String) {
+        let event = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        let files = FileSystem()
+        guard event >= 0, let watched = try? files.open(file, flags: O_RDONLY),
+            let writer = try? files.open(control, flags: O_WRONLY),
+            (try? files.write(Array("\(event) \(watched.rawValue) \(argument)".utf8), to: writer)) != nil
+        else {
+            close(event)
+            return
+        }
+        announcements.append(Announcement(descriptor: event, usage: usage))
     }
 
     private func closeAll() {

@@ -1,5 +1,5 @@
 import EideticCore
-import EideticHTTP
+public import EideticHTTP
 
 /// One request in the chain of redirects of a download; the first has followed no redirect.
 final class Redirect: Sendable {
@@ -151,4 +151,18 @@ final class Redirect: Sendable {
         if redirectCount > 0 { response.metrics.redirectCount = redirectCount }
         return response
     }
+}
+
+/// A redirect that a server has sent, before it is followed.
+public struct FetchRedirect: Sendable, Hashable {
+    /// The URL that redirects.
+    public let url: String
+    /// The absolute URL of the redirect's target.
+    public let target: String
+    /// The status of the response, such as 302.
+    public let status: Int
+    /// The header fields of the response.
+    public let headers: HTTPHeaders
+    /// The number of redirects that were followed before.
+    public let precedingCount: Int
 }

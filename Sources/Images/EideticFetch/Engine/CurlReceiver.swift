@@ -21,43 +21,31 @@ extension EasyHandle {
         self.receiver = receiver
         let context = Unmanaged.passUnretained(self).toOpaque()
         eidetic_curl_set_pointer(pointer, CURLOPT_PRIVATE, Unmanaged.passUnretained(receiver as AnyObject).toOpaque())
-        eidetic_curl_set_receivers(pointer, receiveBody, receiveHeadLine, context)
-        if refusesPrivateNetworks { eidetic_curl_set_socket_opener(pointer, openPublicSocket, context) }
+        eidetic_curl_set_writer(pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, handle in
+            guard let receiver = registeredReceiver(of: handle), let bytes else { return abortingCount }
+            switch receiver.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
+            case .accepted: return size * count
+            case .refused: return abortingCount
+            case .paused: return Int(CURL_WRITEFUNC_PAUSE)
+            }
+        }
+        eidetic_curl_set_writer(pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, handle in
+            guard let receiver = registeredReceiver(of: handle), let bytes else { return abortingCount }
+            let isAccepted = receiver.receive(head: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return isAccepted ? size * count : abortingCount
+        }
+        if refusesPrivateNetworks { eidetic_curl_set_opener(pointer, CURLOPT_OPENSOCKETFUNCTION, openPublicSocket) }
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA] {
+            eidetic_curl_set_pointer(pointer, option, context)
+        }
     }
 }
 
 /// The return value with which a callback aborts an exchange: any count other than the number of bytes passed to it.
 private let abortingCount = 0
 
-private func receiver(_ handle: UnsafeMutableRawPointer?) -> (any CurlReceiver)? {
+private func registeredReceiver(of handle: UnsafeMutableRawPointer?) -> (any CurlReceiver)? {
     handle.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().receiver }
-}
-
-/// libcurl's `CURLOPT_WRITEFUNCTION`.
-private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ handle: UnsafeMutableRawPointer?
-) -> Int {
-    guard let receiver = receiver(handle), let bytes else { return abortingCount }
-    switch receiver.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-    case .accepted: return size * count
-    case .refused: return abortingCount
-    case .paused: return Int(CURL_WRITEFUNC_PAUSE)
-    }
-}
-
-/// libcurl's `CURLOPT_HEADERFUNCTION`.
-private func receiveHeadLine(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ handle: UnsafeMutableRawPointer?
-) -> Int {
-    guard let receiver = receiver(handle), let bytes else { return abortingCount }
-    let isAccepted = receiver.receive(head: UnsafeRawBufferPointer(start: bytes, count: size * count))
-    return isAccepted ? size * count : abortingCount
 }
 
 /// libcurl's `CURLOPT_OPENSOCKETFUNCTION`: opens a socket to a public address only.
@@ -68,7 +56,7 @@ private func openPublicSocket(
     _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let receiver = receiver(handle), let address else { return CURL_SOCKET_BAD }
+    guard let receiver = registeredReceiver(of: handle), let address else { return CURL_SOCKET_BAD }
     guard let networkAddress = NetworkAddress(&address.pointee.addr), networkAddress.isPublic else {
         receiver.refuseAddress(&address.pointee.addr)
         return CURL_SOCKET_BAD

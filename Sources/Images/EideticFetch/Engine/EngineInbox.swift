@@ -1,6 +1,4 @@
-import CNetwork
 import EideticCore
-import Glibc
 
 /// A queue of commands from any thread to the engine's thread.
 final class EngineInbox: Sendable {
@@ -11,16 +9,14 @@ final class EngineInbox: Sendable {
     }
 
     private let state = Guarded(State())
-    private let wakeupEvent: FileDescriptor
+    private let wakeUp: WakeUpEvent
 
-    /// The `eventfd` that becomes readable when a command arrives while the engine sleeps.
-    var wakeupDescriptor: Int32 { wakeupEvent.rawValue }
+    /// The descriptor that becomes readable when a command arrives while the engine sleeps.
+    var wakeupDescriptor: Int32 { wakeUp.descriptor }
 
-    /// Creates an inbox; traps if the system cannot create an `eventfd`.
+    /// Creates an inbox; traps if the system cannot create its event.
     init() {
-        let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        precondition(number >= 0, "eventfd failed: \(SystemError.message(for: errno))")
-        wakeupEvent = FileDescriptor(adopting: number)
+        do throws(SystemError) { wakeUp = try WakeUpEvent() } catch { preconditionFailure("\(error)") }
     }
 
     /// Appends a command, and wakes the engine if it sleeps.
@@ -33,7 +29,7 @@ final class EngineInbox: Sendable {
             defer { state.isSleeping = false }
             return (true, state.isSleeping)
         }
-        if mustWake { eventfd_write(wakeupDescriptor, 1) }
+        if mustWake { wakeUp.signal() }
         return isAccepted
     }
 
@@ -65,4 +61,21 @@ final class EngineInbox: Sendable {
             return state.commands
         }
     }
+}
+
+/// A command of another thread to the engine.
+enum EngineCommand: Sendable {
+    /// Starts an exchange that has waited in the queue for `queued`.
+    case start(ExchangeRequest, queued: Duration)
+    case cancel(UInt64)
+    /// Resumes an exchange that was paused until its reader caught up.
+    case readerReady(UInt64)
+    case setSuspended(UInt64, isSuspended: Bool)
+    case setRateLimit(Int?)
+    /// Resumes exchanges that wait for memory.
+    case memoryReleased
+    case removeCookies
+    /// Replaces connections, which may be dead after a change of the network.
+    case networkChanged
+    case stop
 }

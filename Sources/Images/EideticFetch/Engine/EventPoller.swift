@@ -46,11 +46,23 @@ final class EventPoller {
         // Edge-triggered, so that the descriptor need not be reset after a wake-up.
         updateInterest(EPOLL_CTL_ADD, of: wakeupDescriptor, events: EPOLLIN.rawValue | EPOLLET.rawValue)
         if let routeSocket { updateInterest(EPOLL_CTL_ADD, of: routeSocket.descriptor, events: EPOLLIN.rawValue) }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        eidetic_curl_multi_set_watchers(multiHandle.pointer, socketCallback, timerCallback, context)
+        for option in [CURLMOPT_SOCKETDATA, CURLMOPT_TIMERDATA] {
+            eidetic_curl_multi_set_pointer(multi, option, Unmanaged.passUnretained(self).toOpaque())
+        }
+        eidetic_curl_multi_set_watcher(multi, CURLMOPT_SOCKETFUNCTION) { easy, socket, activity, context, _ in
+            if let context, let easy { poller(context).watch(socket, activity: activity, easy: easy) }
+            return 0
+        }
+        eidetic_curl_multi_set_timer(multi, CURLMOPT_TIMERFUNCTION) { _, milliseconds, context in
+            if let context { poller(context).setTimer(milliseconds: milliseconds) }
+            return 0
+        }
     }
 
-    deinit { eidetic_curl_multi_set_watchers(multi, nil, nil, nil) }
+    deinit {
+        eidetic_curl_multi_set_watcher(multi, CURLMOPT_SOCKETFUNCTION, nil)
+        eidetic_curl_multi_set_timer(multi, CURLMOPT_TIMERFUNCTION, nil)
+    }
 
     /// Sleeps until an event occurs.
     ///
@@ -135,11 +147,11 @@ final class EventPoller {
         return Int32(min(shortest.inMilliseconds.rounded(.up), Double(Int32.max)))
     }
 
-    fileprivate func setTimer(milliseconds: Int) {
+    private func setTimer(milliseconds: Int) {
         timerDeadline = milliseconds < 0 ? nil : time.uptime + .milliseconds(milliseconds)
     }
 
-    fileprivate func watch(_ socket: Int32, activity: Int32, easy: UnsafeMutableRawPointer) {
+    private func watch(_ socket: Int32, activity: Int32, easy: UnsafeMutableRawPointer) {
         if let change = sockets.update(socket, activity: activity, easy: easy) {
             updateInterest(change.operation, of: socket, events: change.events)
         }
@@ -151,27 +163,6 @@ final class EventPoller {
     }
 }
 
-/// libcurl's `CURLMOPT_SOCKETFUNCTION`.
-private func socketCallback(
-    _ easy: UnsafeMutableRawPointer?,
-    _ socket: curl_socket_t,
-    _ activity: Int32,
-    _ context: UnsafeMutableRawPointer?,
-    _ socketData: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard let context, let easy else { return 0 }
-    let poller = Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue()
-    poller.watch(socket, activity: activity, easy: easy)
-    return 0
-}
-
-/// libcurl's `CURLMOPT_TIMERFUNCTION`.
-private func timerCallback(
-    _ multi: UnsafeMutableRawPointer?,
-    _ milliseconds: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard let context else { return 0 }
-    Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
-    return 0
+private func poller(_ context: UnsafeMutableRawPointer) -> EventPoller {
+    Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue()
 }

@@ -99,3 +99,86 @@ final class Exchange: CurlReceiver {
         return context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
     }
 }
+
+extension Exchange {
+    /// The least rate of the body that is larger than the limit of all bodies, while others wait for it.
+    private static let minimumRateWhileOthersWait = 65_536
+
+    /// Returns the time until the exchange times out; records the error if no time is left.
+    func remainingTime() -> Duration {
+        // Whoever keeps others waiting must hurry.
+        let leastRate = share?.holdsOthers ?? false ? Self.minimumRateWhileOthersWait : 0
+        let check = timer.check(at: clock.now, limits: request.fetchRequest, leastRate: leastRate)
+        if let fault = check.fault, !isCompleteWithoutBody {
+            let phase = head == nil ? "before the response" : "within the body"
+            fail(EideticError(.timedOut, message: "\(request.origin): \(fault), \(phase) (\(request.url))"))
+        }
+        return check.remaining
+    }
+}
+
+extension Exchange {
+    /// Pauses the exchange until this reason, and every other one, has been removed.
+    func addPause(_ reason: PauseReason) {
+        guard !pauseReasons.contains(reason) else { return }
+        pauseReasons.insert(reason)
+        curl_easy_pause(easy, CURLPAUSE_RECV)
+    }
+
+    /// Resumes the exchange, unless another reason to pause it is left.
+    ///
+    /// libcurl delivers the bytes that it has buffered here, and reports only here that a callback refused them.
+    ///
+    /// - Returns: The code with which the exchange ends as it resumes; otherwise, `nil`.
+    func removePause(_ reason: PauseReason) -> CURLcode? {
+        guard pauseReasons.contains(reason) else { return nil }
+        pauseReasons.remove(reason)
+        return resume()
+    }
+
+    /// Resumes the exchange if no reason to pause it is left.
+    ///
+    /// - Returns: The code with which the exchange ends as it resumes; otherwise, `nil`.
+    func resume() -> CURLcode? {
+        timer.recordActivity(at: clock.now)
+        guard pauseReasons.isEmpty else { return nil }
+        let code = curl_easy_pause(easy, CURLPAUSE_CONT)
+        // An exchange without a connection, before its first byte or after its last one, cannot be paused.
+        return code == CURLE_OK || code == CURLE_BAD_FUNCTION_ARGUMENT ? nil : code
+    }
+
+    /// A Boolean value indicating whether received bytes are still to be decoded.
+    var hasPendingBytes: Bool { decoding.decoder?.hasPendingBytes ?? false }
+}
+
+extension Exchange {
+    /// The largest number of repetitions of a request; Firefox has as many (`network.http.request.max-attempts`).
+    static let repetitionLimit = 10
+
+    /// Returns whether the request is sent once more, over a new connection.
+    ///
+    /// A server may end a connection while a request is on its way, for instance a kept one after a number of requests,
+    /// or a new one because it is being restarted. libcurl sends the request again over other kept connections, and
+    /// gives up after five. The server has not begun to answer, so an idempotent request may be repeated. A repetition
+    /// that fails is repeated only if the last download of the origin that ended had a response, and for as long as the
+    /// time-out without a byte, which each repetition would begin again.
+    ///
+    /// - SeeAlso: RFC 9112, section 9.3.1; RFC 9113, sections 6.8 and 8.7.
+    func mayBeRepeated(after code: CURLcode, originAnswers: Bool) -> Bool {
+        guard repetitionCount < (originAnswers ? Self.repetitionLimit : 1), failure == nil, headLines.byteCount == 0,
+            FetchRequest.isIdempotent(request.redirect.method),
+            !(400..<600).contains(handle.integer(for: CURLINFO_HTTP_CONNECTCODE)),
+            repetitionCount == 0 || timer.activeTime(at: clock.now) < request.fetchRequest.timeout
+        else { return false }
+        switch code {
+        // The end of a stream of HTTP/2, and of its connection, is that of a body, even before the head.
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_PARTIAL_FILE: return true
+        case CURLE_SSL_CONNECT_ERROR: return handle.isConnectionLostInHandshake
+        // The stream alone was refused, unless its connection was kept and is ending.
+        case CURLE_HTTP2_STREAM:
+            return handle.integer(for: CURLINFO_NUM_CONNECTS) == 0
+                || handle.message(for: code).hasPrefix("Connection died")
+        default: return false
+        }
+    }
+}

@@ -72,3 +72,57 @@ final class ExchangeRequest: Sendable {
     var origin: Origin { redirect.origin }
     var fetchRequest: FetchRequest { redirect.originalRequest }
 }
+
+/// The decision about which responses are returned with their bodies.
+struct BodyPolicy: Sendable {
+    let acceptableStatus: Set<Int>
+    /// A Boolean value indicating whether the bodies of all other responses are kept, for a hook or a caller that
+    /// decides about the status.
+    let keepsAll: Bool
+
+    /// Returns whether a response is returned as it is.
+    ///
+    /// - Parameters:
+    ///   - head: The head of the response.
+    ///   - isResumed: A Boolean value indicating whether the remainder of a body was requested.
+    /// - Returns: `false` for a redirect, for 304, and for a status that is not in the set.
+    func accepts(_ head: ResponseHead, isResumed: Bool) -> Bool {
+        guard !head.isRedirect, head.status != 304 else { return false }
+        return acceptableStatus.contains(head.status) || isResumed && head.status == 206
+    }
+}
+
+struct ExchangeOutcome: Sendable {
+    /// The head of the response; `nil` if none arrived.
+    var head: ResponseHead?
+    /// The body, or the part of it that arrived before an error.
+    var body: [UInt8] = []
+    /// The error of the exchange; `nil` if a complete response arrived, whatever its status.
+    var error: EideticError?
+    /// A Boolean value indicating whether the server could not be reached: no connection was made, or no byte of a
+    /// response came within the time-out.
+    var isUnreachable = false
+    /// The uptime at which the exchange started; `nil` if it was not sent.
+    var startTime: Duration?
+    /// The uptime at which the exchange ended; `nil` if it was not sent.
+    var endTime: Duration?
+    /// The share of the body in the limit of all bodies in memory.
+    var share: BodyShare?
+    var sharedMetrics = SharedMetrics(FetchMetrics())
+    /// The absolute URL of a redirect's target.
+    var redirectTarget: String?
+    /// A Boolean value indicating whether the process was stopped during the exchange.
+    var wasStopped = false
+    /// A Boolean value indicating whether the response has another range than requested.
+    var hasUnrequestedRange = false
+
+    var metrics: FetchMetrics { sharedMetrics.metrics }
+
+    mutating func countAttempts(_ count: Int) {
+        var metrics = metrics
+        metrics.attemptCount = count
+        sharedMetrics = SharedMetrics(metrics)
+    }
+
+    static let cancelled = ExchangeOutcome(error: .cancelled)
+}

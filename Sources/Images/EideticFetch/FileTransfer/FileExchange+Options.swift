@@ -37,7 +37,19 @@ extension FileExchange {
 
     private func setCallbacks() {
         handle.setReceiver(self, refusesPrivateNetworks: request.requiresPublicAddress)
-        eidetic_curl_set_sender(easy, readBody, seekBody, Unmanaged.passUnretained(self).toOpaque())
+        eidetic_curl_set_reader(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
+            guard let context, let bytes else { return Int(CURL_READFUNC_ABORT) }
+            let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+            return exchange(context).read(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+        }
+        eidetic_curl_set_seeker(easy, CURLOPT_SEEKFUNCTION) { context, offset, origin in
+            guard let context, origin == SEEK_SET, offset >= 0 else { return CURL_SEEKFUNC_CANTSEEK }
+            let hasMoved = exchange(context).delegate?.seek(to: Int(offset)) ?? false
+            return hasMoved ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        }
+        for option in [CURLOPT_READDATA, CURLOPT_SEEKDATA] {
+            eidetic_curl_set_pointer(easy, option, Unmanaged.passUnretained(self).toOpaque())
+        }
         guard request.requiresPublicAddress else { return }
         // An open connection may lead to a private address.
         set(CURLOPT_FRESH_CONNECT, to: 1)
@@ -51,21 +63,4 @@ extension FileExchange {
 
 private func exchange(_ context: UnsafeMutableRawPointer) -> FileExchange {
     Unmanaged<FileExchange>.fromOpaque(context).takeUnretainedValue()
-}
-
-private func readBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context, let bytes else { return Int(CURL_READFUNC_ABORT) }
-    let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-    return exchange(context).read(into: buffer) ?? Int(CURL_READFUNC_ABORT)
-}
-
-private func seekBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
-    guard let context, origin == SEEK_SET, offset >= 0 else { return CURL_SEEKFUNC_CANTSEEK }
-    let hasMoved = exchange(context).delegate?.seek(to: Int(offset)) ?? false
-    return hasMoved ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }

@@ -1,5 +1,5 @@
 import CCurl
-import EideticCore
+package import EideticCore
 import EideticHTTP
 import Glibc
 
@@ -129,5 +129,44 @@ extension NetworkAddress {
         } else {
             return nil
         }
+    }
+}
+
+/// The receiver of an exchange; it is called on the thread of the loop.
+package protocol FileExchangeDelegate: AnyObject {
+    /// Receives a provisional response (status 1xx).
+    func receive(provisional response: FileResponse)
+    /// Receives the head of the response; throws to end the exchange with this error.
+    func receive(_ response: FileResponse) throws(EideticError)
+    /// Receives bytes of the body; throws to end the exchange with this error.
+    func receive(body chunk: UnsafeRawBufferPointer) throws(EideticError)
+    /// Fills the buffer with the next bytes of the request's body, and returns their number, 0 at the end; throws to
+    /// end the exchange with this error.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(EideticError) -> Int
+    /// Sets the position of the next byte of the request's body, if it must be sent again from there.
+    func seek(to offset: Int) -> Bool
+    /// Ends the exchange: called once, last; `failure` is `nil` if the response is complete.
+    func finish(failure: EideticError?)
+}
+
+extension FileExchange {
+    /// Returns the error of an exchange that libcurl has ended; `nil` if it has a complete response.
+    func fault(after code: CURLcode) -> EideticError? {
+        guard code == CURLE_OK else { return error(for: code) }
+        return lineParser.isComplete ? nil : lineParser.incompleteHeadError(url: request.url)
+    }
+
+    private func error(for code: CURLcode) -> EideticError {
+        let number = handle.integer(for: CURLINFO_OS_ERRNO)
+        if handle.hasFoundEndlessLine(code) {
+            let part = lineParser.isComplete ? "the trailer of the body" : "the response head"
+            return EideticError(.badResponse, message: "\(request.url): \(part) has a line that has no end")
+        }
+        return EideticError(
+            // A transfer outlives a server's wrong configuration.
+            code == CURLE_SSL_CONNECT_ERROR ? .connectionLost : handle.errorCode(for: code),
+            message: "\(request.url): \(handle.message(for: code))",
+            systemErrorNumber: number == 0 ? nil : Int32(truncatingIfNeeded: number)
+        )
     }
 }

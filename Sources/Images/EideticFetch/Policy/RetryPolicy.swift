@@ -1,4 +1,4 @@
-import EideticCore
+public import EideticCore
 
 /// The number of attempts of a download, and the back-off between them after temporary failures.
 ///
@@ -44,5 +44,51 @@ public struct RetryPolicy: Sendable, Hashable {
             baseDelay.inSeconds * Double(UInt64(1) << min(UInt64(attempt - 1), 40))
         )
         return max(.seconds(maximum * random), retryAfter ?? .zero)
+    }
+}
+
+/// A failed attempt of a download, as passed to ``Downloader/Configuration/retryRule``.
+public struct FetchAttempt: Sendable {
+    /// The request, after the `requestModifier`.
+    public let request: FetchRequest
+    /// The error of the attempt.
+    public let error: EideticError
+    /// The number of attempts so far, from 1 on.
+    public let count: Int
+    /// The delay in the server's `Retry-After` field; `nil` without one.
+    public let retryAfter: Duration?
+    /// The delay of the standard policy before the next attempt; `nil` if it would not retry.
+    public let standardDelay: Duration?
+}
+
+/// A clock for the back-off between two attempts; tests replace it.
+package protocol RetryClock: Sendable {
+    /// Returns after `delay`, or as soon as the task is cancelled.
+    func wait(for delay: Duration) async
+}
+
+struct SystemRetryClock: RetryClock {
+    func wait(for delay: Duration) async { try? await Task.sleep(for: delay) }
+}
+
+/// A token bucket that limits the retries of all downloads together, so that retries do not overload a failing server.
+///
+/// Each new download adds a tenth of a token. Each retry removes one.
+struct RetryBudget: Sendable {
+    private let capacity: Double
+    private var tokens: Double
+
+    init(capacity: Int) {
+        self.capacity = Double(capacity)
+        tokens = self.capacity
+    }
+
+    mutating func deposit() { tokens = min(capacity, tokens + 0.1) }
+
+    /// Removes one token; returns `false` if there is none.
+    mutating func withdraw() -> Bool {
+        guard tokens >= 1 else { return false }
+        tokens -= 1
+        return true
     }
 }

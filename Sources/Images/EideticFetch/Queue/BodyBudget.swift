@@ -36,6 +36,14 @@ package final class BodyBudget: Sendable {
     /// Creates the share of a body that has no bytes yet.
     package func makeShare(for context: JobContext) -> BodyShare { BodyShare(budget: self, context: context) }
 
+    /// Returns the share of bytes that are complete and wait for a decoder.
+    package func makeCompleteShare(of bytes: [UInt8], for context: JobContext) -> BodyShare {
+        let share = makeShare(for: context)
+        share.add(bytes.count)
+        share.markComplete()
+        return share
+    }
+
     /// Waits until the bytes of complete bodies are below the limit.
     ///
     /// - Throws: `cancelled` if the task is cancelled meanwhile.

@@ -31,3 +31,10 @@ package struct FetchMetrics: Sendable, Hashable {
     /// Creates empty metrics.
     package init() {}
 }
+
+/// A reference to metrics, so that copies of a response share them.
+final class SharedMetrics: Sendable {
+    let metrics: FetchMetrics
+
+    init(_ metrics: FetchMetrics) { self.metrics = metrics }
+}

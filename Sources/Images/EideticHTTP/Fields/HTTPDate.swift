@@ -1,4 +1,5 @@
 package import EideticCore
+import Glibc
 
 /// A parser for the dates of HTTP.
 package enum HTTPDate {
@@ -19,43 +20,40 @@ package enum HTTPDate {
             let month = parts.month, let time = parts.time, var year = parts.year
         else { return nil }
         if parts.isYearShort {
-            let currentYear = calendarDate(daysSinceEpoch: Int(now.seconds.flooredQuotient(dividingBy: 86_400))).year
+            var current = tm()
+            var seconds = time_t(now.seconds)
+            gmtime_r(&seconds, &current)
+            let currentYear = Int(current.tm_year) + 1_900
             year += currentYear / 100 * 100
             if year > currentYear + 50 { year -= 100 }
         }
-        let days = daysSinceEpoch(year: year, month: month, day: day)
-        guard day >= 1, calendarDate(daysSinceEpoch: days) == (year, month, day) else { return nil }
-        let seconds = Int64(days * 86_400 + time - (parts.offset ?? 0))
+        var date = tm()
+        date.tm_year = Int32(year - 1_900)
+        date.tm_mon = Int32(month - 1)
+        date.tm_mday = Int32(day)
+        let midnight = timegm(&date)
+        // A day that does not exist has become another one.
+        guard date.tm_mday == day, date.tm_mon == month - 1 else { return nil }
+        let seconds = Int64(midnight + time - (parts.offset ?? 0))
         let limit = Int64.max / 1_000_000_000
         if seconds >= limit { return Timestamp(nanoseconds: .max) }
         return Timestamp(seconds: max(seconds, -limit))
     }
-
-    /// Returns the days from 1970-01-01 to a day of the Gregorian calendar, with years from March in eras of 400.
-    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted.flooredQuotient(dividingBy: 400)
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static func calendarDate(daysSinceEpoch days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = shifted.flooredQuotient(dividingBy: 146_097)
-        let day = shifted - era * 146_097
-        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
-        let dayOfYear = day - (365 * year + year / 4 - year / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (year + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
-    }
 }
 
-extension BinaryInteger {
-    /// Returns the quotient rounded down, also for negative numbers.
-    fileprivate func flooredQuotient(dividingBy divisor: Self) -> Self {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
+/// The delay before another attempt that a server requests.
+///
+/// - SeeAlso: RFC 9110, section 10.2.3.
+package enum RetryAfter {
+    /// The statuses whose field is about the same request: Too Many Requests and Service Unavailable.
+    private static let statuses = [429, 503]
+
+    /// Returns the delay in a response's `Retry-After` field, which is in seconds or a date.
+    ///
+    /// - Returns: The delay; `nil` for any other status and for an invalid field.
+    package static func delay(status: Int, fields: [HTTPField], now: Timestamp) -> Duration? {
+        guard statuses.contains(status), let text = fields.values(of: "retry-after").first else { return nil }
+        if let seconds = text.httpInteger { return .seconds(min(seconds, 1 << 32)) }
+        return HTTPDate.parse(text, now: now).map { max(.zero, $0 - now) }
     }
 }

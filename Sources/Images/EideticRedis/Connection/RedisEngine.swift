@@ -23,12 +23,12 @@ final class RedisEngine: Sendable {
     let connector: RedisConnector
     let limits: RedisLimits
     private let inbox = Guarded(Inbox())
-    private let wakeup: WakeupEvent
+    private let wakeup: WakeUpEvent
 
     init(_ configuration: RedisTier.Configuration) throws(EideticError) {
         connector = RedisConnector(configuration)
         limits = RedisLimits(configuration)
-        wakeup = try WakeupEvent()
+        do throws(SystemError) { wakeup = try WakeUpEvent() } catch { throw EideticError(error) }
         Thread.start(name: "eidetic-redis") { [self] in
             RedisEngineLoop(engine: self).run()
         }
@@ -75,29 +75,6 @@ final class RedisEngine: Sendable {
             defer { inbox = Inbox(messages: [], isClosed: true) }
             return inbox.messages
         }
-    }
-}
-
-/// An `eventfd` by which any thread wakes the engine's one.
-struct WakeupEvent: ~Copyable, Sendable {
-    private let file: FileDescriptor
-
-    init() throws(EideticError) {
-        let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard number >= 0 else {
-            let reason = SystemError.message(for: errno)
-            throw EideticError(.fileFailure, message: "no eventfd: \(reason)", systemErrorNumber: errno)
-        }
-        file = FileDescriptor(adopting: number)
-    }
-
-    var descriptor: Int32 { file.rawValue }
-
-    func signal() { eventfd_write(file.rawValue, 1) }
-
-    func clear() {
-        var count: eventfd_t = 0
-        eventfd_read(file.rawValue, &count)
     }
 }
 #endif

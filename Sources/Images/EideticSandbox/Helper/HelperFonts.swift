@@ -28,7 +28,7 @@ package enum HelperFonts {
     }
 
     private static func variable(_ name: String) -> String? {
-        guard let value = eidetic_secure_variable(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+        guard let value = secure_getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
         return value
     }
 }

@@ -26,7 +26,7 @@ package struct HelperProgram: Sendable, Hashable {
         let languages = arguments.contains(ImageFormat.svg.rawValue) ? Self.languages : []
         let names: [String] = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] + fonts + languages
         let kept = names.compactMap { name in
-            eidetic_secure_variable(name).map { value in "\(name)=\(String(cString: value))" }
+            secure_getenv(name).map { value in "\(name)=\(String(cString: value))" }
         }
         // A second arena of the allocator would occupy 64 MiB of the address space; a crash is reported by its end.
         let settings = ["MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no"] + (languages.isEmpty ? ["LC_ALL=C"] : [])

@@ -39,16 +39,8 @@ extension DiskCache.Blocking {
         for key: String,
         metadata: DiskCache.Metadata = DiskCache.Metadata()
     ) throws(EideticError) {
-        try insert(bytes.array, for: key, metadata: metadata)
-    }
-
-    package func insert(
-        _ bytes: [UInt8],
-        for key: String,
-        metadata: DiskCache.Metadata = DiskCache.Metadata()
-    ) throws(EideticError) {
         try cache.work.group.run { () throws(EideticError) in
-            try cache.writer.store(bytes, for: key, metadata: metadata)
+            try cache.writer.store(bytes.array, for: key, metadata: metadata)
         }
     }
 

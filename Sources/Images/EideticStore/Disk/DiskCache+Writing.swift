@@ -19,15 +19,7 @@ extension DiskCache {
         for key: String,
         metadata: Metadata = Metadata()
     ) async throws(EideticError) {
-        try await insert(bytes.array, for: key, metadata: metadata)
-    }
-
-    nonisolated(nonsending) package func insert(
-        _ bytes: [UInt8],
-        for key: String,
-        metadata: Metadata = Metadata()
-    ) async throws(EideticError) {
-        try await insert(bytes, for: key, metadata: metadata, within: try work.begin())
+        try await insert(bytes.array, for: key, metadata: metadata, within: try work.begin())
     }
 
     /// Stores bytes for a key as a part of work that was announced, and ends that.
@@ -66,4 +58,9 @@ extension DiskCache {
             try self.writer.replaceMetadata(of: entry, with: metadata)
         }
     }
+}
+
+extension ContiguousBytes {
+    /// The bytes in an array; without a copy if they are one.
+    package var array: [UInt8] { self as? [UInt8] ?? withUnsafeBytes { Array($0) } }
 }

@@ -19,6 +19,11 @@ package struct EntryLookup: Sendable {
         package let checksum: UInt64
         package let metadata: DiskCache.Metadata
         package let isExpired: Bool
+
+        /// Returns the time at which bytes with this checksum take the place of the known ones.
+        package func replacementTime(by checksum: UInt64, at now: Timestamp) -> Timestamp? {
+            checksum == self.checksum ? metadata.response.replacementTime : now
+        }
     }
 
     /// An entry that was found, and its file's modification time if ages count from accesses.

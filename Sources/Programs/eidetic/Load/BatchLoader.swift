@@ -67,9 +67,9 @@ final class BatchLoader: Sendable {
 
     /// Creates the queue of all items; one origin has one more than its concurrent downloads, as far as that keeps the
     /// order.
-    private func makeQueue() -> OriginQueue {
+    private func makeQueue() -> LoadOrder {
         let limit = maximumPerHost + (arguments.network.isLastInFirstOut ? 0 : 1)
-        return OriginQueue(count: arguments.items.count, limit: limit) { [self] position in
+        return LoadOrder(count: arguments.items.count, limit: limit) { [self] position in
             (try? FetchRequest(url: arguments.items[index(ofPosition: position)].url))?.origin
         }
     }

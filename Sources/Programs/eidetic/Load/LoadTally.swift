@@ -15,8 +15,6 @@ struct LoadTally: Sendable {
     /// The number of images that were loaded but not stored, written, shown or refreshed, and the first reason.
     private(set) var partialFailures: (count: Int, firstReason: String)?
 
-    init(total: Int) { self.total = total }
-
     /// The number of URLs that were loaded, kept or failed.
     var finishedCount: Int { loadedCounts.values.reduce(failedCount + keptCount, +) }
 

@@ -31,7 +31,7 @@ package final class TransferClient: Sendable {
 
     let state = Guarded(State())
     private let socket: PacketSocket
-    private let wakeUp: WakeUpPipe
+    private let wakeUp: WakeUpEvent
 
     /// Creates a client of a connected socket, and starts its thread.
     ///
@@ -49,7 +49,7 @@ package final class TransferClient: Sendable {
     ) throws(EideticError) {
         self.socket = socket
         state.withLock { $0.onLoss = onEnd }
-        do throws(SystemError) { wakeUp = try WakeUpPipe() } catch { throw EideticError(error) }
+        do throws(SystemError) { wakeUp = try WakeUpEvent() } catch { throw EideticError(error) }
         Thread.start(name: "eidetic-transfr") { [self] in run() }
         let hello = TransferCommand.hello(version: TransferCommand.version, application: application, secret: secret)
         send(hello, files: nil) { [weak self] result in
@@ -131,7 +131,7 @@ extension TransferClient {
             pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         poll(&descriptors, 2, -1)
-        wakeUp.drain()
+        wakeUp.clear()
     }
 
     /// Sends what can be sent now; returns `false` if the connection is closed.
@@ -304,4 +304,14 @@ extension TransferClient {
         .connectionLost,
         message: "the transfer process has sent a reply of another kind"
     )
+}
+
+/// A delivery of events, which ends when the object is released.
+package final class TransferObservation: Sendable {
+    private let onEnd: @Sendable () -> Void
+
+    /// Creates an observation that calls `onEnd` when it is released.
+    package init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+
+    deinit { onEnd() }
 }

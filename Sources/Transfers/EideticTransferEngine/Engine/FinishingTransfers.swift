@@ -19,7 +19,7 @@ final class FinishingTransfers {
     private static let pause: Duration = .seconds(1)
 
     private let files: FileSystem
-    private let inbox: EngineInbox
+    private let inbox: TransferInbox
     private let syncWorker: SyncWorker
     /// Writes small bodies to their files, also while the journal is synchronised.
     private let fileWorker: SyncWorker
@@ -28,7 +28,7 @@ final class FinishingTransfers {
     private var unrecorded: [End] = []
     private var notBefore: Duration = .zero
 
-    init(files: FileSystem, inbox: EngineInbox, syncWorker: SyncWorker) {
+    init(files: FileSystem, inbox: TransferInbox, syncWorker: SyncWorker) {
         self.files = files
         self.inbox = inbox
         self.syncWorker = syncWorker

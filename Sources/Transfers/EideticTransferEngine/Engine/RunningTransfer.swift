@@ -21,7 +21,7 @@ class RunningTransfer: FileExchangeDelegate {
     var sink: BodySink?
     var part: PartDescription?
     /// The decoding of the complete body; `nil` before, and for a body without a content coding.
-    private(set) var decoding: BodyDecoding?
+    private(set) var decoding: SinkDecoding?
     /// The URL and the header fields of the current exchange, after redirects.
     var target: TransferURL
     var fields: HTTPHeaders
@@ -184,7 +184,7 @@ class RunningTransfer: FileExchangeDelegate {
             )
         }
         let path = application.outboxPath(number)
-        decoding = try BodyDecoding(of: sink, part: part, to: path, fileSystem: engine.fileSystem)
+        decoding = try SinkDecoding(of: sink, part: part, to: path, fileSystem: engine.fileSystem)
         if decoding == nil { engine.complete(self, part: part, sink: sink) }
     }
 

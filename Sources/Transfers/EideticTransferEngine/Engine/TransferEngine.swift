@@ -11,7 +11,7 @@ package final class TransferEngine {
     let store: TransferStore
     let loop: FileTransferLoop
     let clock: ActiveClock
-    package let inbox: EngineInbox
+    package let inbox: TransferInbox
     let syncWorker: SyncWorker
     private let lock: FileDescriptor
     private let routes = RouteSocket()
@@ -36,7 +36,7 @@ package final class TransferEngine {
     /// Opens the directory.
     ///
     /// - Throws: `refused` if another process has it; an error of the file system.
-    package init(_ configuration: TransferEngineConfiguration, inbox: EngineInbox) throws(EideticError) {
+    package init(_ configuration: TransferEngineConfiguration, inbox: TransferInbox) throws(EideticError) {
         self.configuration = configuration
         self.inbox = inbox
         lock = try EngineLock.take(

@@ -9,12 +9,12 @@ final class UploadCopies {
     typealias Handler = ([UploadCopy], EideticError?) -> Void
 
     private let files: FileSystem
-    private let inbox: EngineInbox
+    private let inbox: TransferInbox
     private var workers: [Int: (worker: SyncWorker, pendingCount: Int)] = [:]
     private var pending: [UInt64: (application: TransferApplication, completion: Handler)] = [:]
     private var lastNumber: UInt64 = 0
 
-    init(files: FileSystem, inbox: EngineInbox) {
+    init(files: FileSystem, inbox: TransferInbox) {
         self.files = files
         self.inbox = inbox
     }

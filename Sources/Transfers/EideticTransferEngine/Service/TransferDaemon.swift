@@ -32,7 +32,7 @@ package enum TransferDaemon {
         var configuration = TransferEngineConfiguration(directory: options.directory)
         configuration.isReplaceable = true
         configuration.connections = options.connections
-        let inbox = EngineInbox()
+        let inbox = TransferInbox()
         stopOnSignals(inbox)
         let engine = try TransferEngine(configuration, inbox: inbox)
         let server = TransferServer(
@@ -46,7 +46,7 @@ package enum TransferDaemon {
     }
 
     /// Stops the engine in an orderly way on SIGTERM and SIGINT, which a thread waits for.
-    private static func stopOnSignals(_ inbox: EngineInbox) {
+    private static func stopOnSignals(_ inbox: TransferInbox) {
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGTERM)

@@ -186,7 +186,7 @@ struct StateComponentTests {
         record.intention.isTerminating = true
         record.intention.graceEnd = start + .seconds(7)
         record.intention.urls = [ApplicationRecord.URLRecord(IncomingURL("a:b", id: 1, source: nil))]
-        record.intention.wakes = [ApplicationRecord.WakeRecord(reason: WakeReason(.fetch, id: 2), allowance: .zero)]
+        record.intention.wakes = [OpenWake(WakeReason(.fetch, id: 2), allowance: .zero)]
         adoption.expect(record, at: start)
         let view = ApplicationView.running(.active).at(start)
         #expect(adoption.state(in: view) == .terminating)

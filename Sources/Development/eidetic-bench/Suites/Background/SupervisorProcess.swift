@@ -56,18 +56,7 @@ final class SupervisorProcess {
     /// Sends a request and waits for its answer.
     @discardableResult
     func request(_ request: ControlRequest, on socket: PacketSocket? = nil) throws -> [ControlAnswer.Content] {
-        let socket = try socket ?? connect()
-        _ = try socket.send(WireWriter.encode(request))
-        var contents: [ControlAnswer.Content] = []
-        while true {
-            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
-            guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else {
-                throw UsageError(message: "the supervisor does not answer")
-            }
-            let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
-            contents.append(answer.content)
-            if answer.isLast { return contents }
-        }
+        try (socket ?? connect()).answer(to: request)
     }
 
     func perform(_ request: ControlRequest, on socket: PacketSocket? = nil) throws {

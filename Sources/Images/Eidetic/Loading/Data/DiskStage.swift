@@ -296,13 +296,6 @@ struct StoredEntry: Sendable {
     var response: ResponseFreshness.Response { entry.metadata.storedResponse }
 }
 
-extension EntryLookup.Original {
-    /// Returns the time at which bytes with this checksum take the place of the known ones.
-    func replacementTime(by checksum: UInt64, at now: Timestamp) -> Timestamp? {
-        checksum == self.checksum ? metadata.response.replacementTime : now
-    }
-}
-
 extension ResponseRecord {
     /// The placeholder of the image; `nil` if none was made.
     var imagePlaceholder: ImagePlaceholder? {

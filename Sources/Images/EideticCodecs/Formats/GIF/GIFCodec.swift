@@ -11,12 +11,7 @@ enum GIFCodec: ImageCodec {
         let structure = try GIFStructure(input.bytes)
         guard !structure.frames.isEmpty else {
             guard input.isComplete else { return nil }
-            throw structure.isComplete
-                ? EideticError(.corrupt, message: "GIF: the file has no frame")
-                : EideticError(
-                    .truncated,
-                    message: "GIF: the file ends after \(input.bytes.count) bytes, before the first frame"
-                )
+            throw input.error(in: "GIF", without: "frame", before: "the first frame", isWhole: structure.isComplete)
         }
         let isAnimated = structure.frames.count > 1
         return ImageHeader(

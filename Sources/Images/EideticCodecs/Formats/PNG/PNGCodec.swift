@@ -17,12 +17,7 @@ enum PNGCodec: ImageCodec {
         }
         guard structure.hasHeader else {
             guard input.isComplete else { return nil }
-            throw structure.isComplete
-                ? EideticError(.corrupt, message: "PNG: the file has no pixels")
-                : EideticError(
-                    .truncated,
-                    message: "PNG: the file ends after \(input.bytes.count) bytes, before the pixels"
-                )
+            throw input.error(in: "PNG", without: "pixels", before: "the pixels", isWhole: structure.isComplete)
         }
         let frames = structure.frames
         return ImageHeader(

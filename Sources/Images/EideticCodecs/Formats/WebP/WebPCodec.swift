@@ -9,12 +9,7 @@ enum WebPCodec: ImageCodec {
         let structure = try WebPStructure(input.bytes)
         guard structure.hasHeader || (input.isComplete && structure.size.isPositive) else {
             guard input.isComplete else { return nil }
-            throw structure.isComplete
-                ? EideticError(.corrupt, message: "WebP: the file has no image")
-                : EideticError(
-                    .truncated,
-                    message: "WebP: the file ends after \(input.bytes.count) bytes, before the image's header"
-                )
+            throw input.error(in: "WebP", without: "image", before: "the image's header", isWhole: structure.isComplete)
         }
         return ImageHeader(
             format: .webp,

@@ -26,7 +26,7 @@ final class ProgressDisplay: Sendable {
     /// The terminal with the progress line; `nil` if neither stream is a terminal.
     private let terminal: TextStream?
     private let isDrawing = Monitor(false)
-    private let wakeUp: WakeUpPipe?
+    private let wakeUp: WakeUpEvent?
 
     /// A Boolean value indicating whether lines for people, except errors, and the progress are left out.
     private let isQuiet: Bool
@@ -37,7 +37,7 @@ final class ProgressDisplay: Sendable {
         state = Guarded(State(progress: ProgressLine(total: total, start: SystemTime().uptime)))
         let candidates: [TextStream] = [.errors, .output]
         terminal = Terminal.supportsRedraw && !isQuiet ? candidates.first { $0.isTerminal } : nil
-        wakeUp = terminal == nil ? nil : try? WakeUpPipe()
+        wakeUp = terminal == nil ? nil : try? WakeUpEvent()
         if wakeUp != nil { startDrawing() }
     }
 

@@ -3,7 +3,7 @@ import EideticFetch
 /// The order in which the items of a list start: that of the list, but with a limit for each origin.
 ///
 /// So an origin that does not respond leaves slots for others, also for those of the same host.
-struct OriginQueue {
+struct LoadOrder {
     private struct State {
         var runningCount = 0
         /// The items that wait because the origin has reached its limit, and the number of those that have started.

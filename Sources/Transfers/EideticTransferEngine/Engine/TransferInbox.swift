@@ -1,7 +1,7 @@
 import EideticCore
 
 /// The work that other threads give to a ``TransferEngine``.
-package final class EngineInbox: Sendable {
+package final class TransferInbox: Sendable {
     private struct State {
         var work: [@Sendable (TransferEngine) -> Void] = []
         var isClosed = false

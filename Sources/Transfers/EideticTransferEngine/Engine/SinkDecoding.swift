@@ -7,7 +7,7 @@ import Glibc
 ///
 /// A download is resumed by its coded bytes, so they are decoded when all of them are there. It is used on the engine's
 /// thread only.
-final class BodyDecoding {
+final class SinkDecoding {
     let result: BodySink
     private let decoder: BodyDecoder
     private let source: BodySink

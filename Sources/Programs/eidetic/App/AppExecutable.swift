@@ -1,7 +1,7 @@
 import Glibc
 
 /// The program `eidetic-app` beside this one, which has the commands `eidetic app …` without the libraries of codecs.
-enum ApplicationProgram {
+enum AppExecutable {
     private static let name = "eidetic-app"
 
     /// Executes the program with the words after `eidetic app`; returns if it is not installed, as the commands are a
