@@ -227,7 +227,8 @@ extension ImageLoader {
         var request = request
         var rest: [any ImageTransform] = []
         while let (shorter, last) = request.beforeLastTransform {
-            (request, rest) = (shorter, [last] + rest)
+            request = shorter
+            rest.insert(last, at: 0)
             let (images, key) = (memory.images, request.imageKey)
             guard images.contains(key), let image = images.value(for: key), image.isDecoded else { continue }
             // The frames of an animation that plays are transformed by its decoder.
