@@ -179,7 +179,7 @@ struct SharedStepsTests {
         var tasks = [pipeline.task(for: held)]
         await started.wait()
         let requests = [
-            try request(step(1)).with(priority: .low), try request(step(5), for: others),
+            try request(step(5), for: others), try request(step(1)).with(priority: .low),
             try request(step(1), step(2)).with(priority: .high),
         ]
         for (count, request) in requests.enumerated() {
