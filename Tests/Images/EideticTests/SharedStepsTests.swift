@@ -207,7 +207,7 @@ struct SharedStepsTests {
                 for index in 0..<2 {
                     let frame = try #require(try await image.animation?.frame(at: index))
                     var expected = try #require(try await plain.animation?.frame(at: index))
-                    for number in [1, 2] where options.contains(.transformAnimatedImage) {
+                    for number: UInt8 in [1, 2] where options.contains(.transformAnimatedImage) {
                         expected = try Step(number: number, log: other).apply(to: expected)
                     }
                     #expect(frame.withUnsafeBytes { Array($0) } == expected.withUnsafeBytes { Array($0) })
