@@ -89,6 +89,27 @@ struct WorkPoolTests {
         #expect(order.withLock { $0 } == [3, 2, 0, 1])
     }
 
+    @Test("L02 what continues a job runs before equally urgent jobs, and after more urgent ones")
+    func continuations() async throws {
+        let pool = WorkPool(name: "test", maximumThreadCount: 1)
+        let order = Guarded<[Int]>([]), gate = await pool.occupyThread()
+        let (done, finish) = AsyncStream<Void>.makeStream()
+        let priorities: [LoadPriority] = [.normal, .normal, .normal, .high]
+        for (index, priority) in priorities.enumerated() {
+            pool.enqueue(in: JobContext(priority: priority), isContinuation: [1, 2].contains(index)) {
+                let count = order.withLock { order in
+                    order.append(index)
+                    return order.count
+                }
+                if count == priorities.count { finish.finish() }
+            }
+        }
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        for await _ in done {}
+        #expect(order.withLock { $0 } == [3, 1, 2, 0])
+    }
+
     @Test("L02 the oldest job runs after the starvation limit of more urgent jobs, and not before")
     func oldest() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)

@@ -37,6 +37,26 @@ struct PrefetcherTests {
         #expect(await group.finish() == ImagePrefetcher.Progress(finished: 9, failed: 9, total: 9))
     }
 
+    @Test("L19 some images of a group are cancelled, whether they wait or are loaded, and the others go on")
+    func cancelsSome() async throws {
+        let gate = Gate(), png = try TestImage.png(width: 4, height: 3), cancelled = Guarded<Set<String>>([])
+        let server = try ScriptedOrigin { request in
+            let wait: [ScriptedOrigin.Step] = request.path == "/2" ? [] : [.wait(gate)]
+            return wait + [.response(200, headers: [:], body: png)]
+        }
+        let requests = (0..<3).map { ImageRequest("\(server.url)/\($0)") }
+        let prefetcher = ImagePrefetcher(pipeline: ImagePipeline(.init()), maximumConcurrent: 1)
+        let group = prefetcher.prefetch(requests) { request, error in
+            if error?.code == .cancelled { cancelled.withLock { _ = $0.insert(request.name) } }
+        }
+        await server.waitForRequests(count: 1)
+        prefetcher.cancelAll { requests[0...1].contains($0) }
+        #expect(await group.finish() == ImagePrefetcher.Progress(finished: 3, failed: 2, total: 3))
+        #expect(cancelled.withLock { $0 } == Set(requests[0...1].map(\.name)))
+        #expect(server.requests.map(\.path) == ["/0", "/2"])
+        gate.open()
+    }
+
     @Test("L19 a group keeps its prefetcher, and with it the other groups")
     func released() async throws {
         let gate = Gate(), png = try TestImage.png(width: 4, height: 3)

@@ -48,6 +48,9 @@ struct RequestTests {
         #expect(key(options: .firstFrameOnly) != key(options: []))
         #expect(key(options: .transformVectorImage) == key(options: []))
         #expect(key(options: .preloadAllFrames) != key(options: []))
+        for options in [ImageOptions.matchAnimatedImage, [.matchAnimatedImage, .firstFrameOnly]] {
+            #expect(key(options: options) == ImageCache.Key(url, options: options))
+        }
         #expect(
             key(options: .transformAnimatedImage, rendering: .init(transform: InvertingTransform()))
                 != key(options: [], rendering: .init(transform: InvertingTransform()))

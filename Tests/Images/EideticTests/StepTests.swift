@@ -134,7 +134,7 @@ struct StepTests {
         let (fixture, request) = try await loaded()
         await fixture.server.stop()
         let transformed = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
-        #expect(try await fixture.pipeline.response(for: transformed).source == .disk)
+        #expect(try await fixture.nextRun().response(for: transformed).source == .disk)
         let small = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
         #expect(try await fixture.nextRun().response(for: small).image.size == PixelSize(width: 8, height: 6))
     }

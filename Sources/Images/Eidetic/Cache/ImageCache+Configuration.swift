@@ -59,7 +59,7 @@ extension ImageCache {
         let decode: Decode?
 
         /// Creates a serializer that stores encoded images unchanged.
-        public init() { (encode, decode) = (nil, nil) }
+        package init() { (encode, decode) = (nil, nil) }
 
         /// Creates a serializer from two functions, each of which reverses the other.
         ///

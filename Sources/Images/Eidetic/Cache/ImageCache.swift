@@ -190,6 +190,7 @@ public final class ImageCache: Sendable {
             self.text = text
             self.rendering = rendering
             self.isFromText = isFromText
+            let options = options.withImpliedOptions
             self.options = options.intersection(.affectingIdentity)
             imageKey = rendering.cacheKey(for: text, options: options)
             baseKey = rendering.transform == nil ? rendering.atFullSize.cacheKey(for: text, options: options) : nil

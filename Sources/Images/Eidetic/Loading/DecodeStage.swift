@@ -175,16 +175,20 @@ extension DecodeStage {
         let place = count(isSandboxed: rendition.isSandboxed, of: data.bytes, by: policy)
         let detail = image.decodeSummary + place + (note.map { ", \($0)" } ?? "")
         rendition.steps = [timer.step(.decode, detail: detail)]
-        try context?.checkCancellation()
-        let transformTimer = StepTimer()
-        guard let transform = policy.transform(for: image) else { return rendition }
-        let (transformed, transformTime) = try DerivedImageCoding.timed { () throws(EideticError) in
-            try transform.apply(to: image, context: context)
+        return try rendition.transformed(by: policy, context: context)
+    }
+
+    /// Applies the last transforms of a chain to what the first ones have made, on a decoding thread.
+    func transform(
+        _ rendition: Rendition,
+        by policy: RenditionPolicy,
+        in context: JobContext
+    ) async throws(EideticError) -> Rendition {
+        activity.begin()
+        defer { activity.end() }
+        return try await pools.common.run(in: context, isContinuation: true) { context throws(EideticError) in
+            try rendition.transformed(by: policy, context: context)
         }
-        rendition.image = transformed
-        rendition.makingTime += transformTime
-        rendition.steps.append(transformTimer.step(.transform, detail: transform.key))
-        return rendition
     }
 
     /// Returns the animation of a whole file; `nil` if there is none that is decoded frame by frame, or it is shown as
@@ -347,6 +351,23 @@ extension DecodeStage {
                 steps: [timer.step(.decode, detail: "\(image.size) in memory to \(smaller.size)")]
             )
         }
+    }
+}
+
+extension Rendition {
+    /// Returns the rendition after the policy's transform, if that applies to the image.
+    fileprivate func transformed(by policy: RenditionPolicy, context: JobContext?) throws(EideticError) -> Rendition {
+        try context?.checkCancellation()
+        let timer = StepTimer()
+        guard let transform = policy.transform(for: image) else { return self }
+        var rendition = self
+        let (transformed, time) = try DerivedImageCoding.timed { () throws(EideticError) in
+            try transform.apply(to: image, context: context)
+        }
+        rendition.image = transformed
+        rendition.makingTime += time
+        rendition.steps.append(timer.step(.transform, detail: transform.key))
+        return rendition
     }
 }
 

@@ -5,7 +5,8 @@ import EideticStore
 
 /// The load of one image, with what its stages share.
 ///
-/// The stages are: memory → smaller from larger in memory → derived on disk → data → decode and transform → memory.
+/// The stages are: memory → smaller from larger in memory → derived on disk → last transforms of a chain from memory →
+/// data → decode and transform → memory.
 final class ImageJob: Sendable {
     let load: Load
     let loader: ImageLoader
@@ -46,6 +47,7 @@ final class ImageJob: Sendable {
         }
         if let response = try await downscaledResponse() { return response }
         if mayUseDerivedImages, let response = try await derivedResponse() { return response }
+        if let response = try await transformedResponse() { return response }
         var source = load
         while true {
             let (data, animation) = try await data(of: source)
@@ -92,12 +94,29 @@ extension ImageJob {
         guard mode.focus != .content else { return nil }
         let found = loader.memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode)
         guard let (larger, timeToLive) = found, !larger.isAnimated, larger.isDecoded else { return nil }
+        return try await response(expiringIn: timeToLive) { () async throws(EideticError) in
+            try await loader.stage.downscale(larger, for: policy.options, to: size, context: context)
+        }
+    }
+
+    /// Returns an image made by the last transforms from one in memory, without its bytes; `nil` if memory has none.
+    nonisolated(nonsending) private func transformedResponse() async throws(EideticError) -> ImageResponse? {
+        guard load.policy.tiers.allowsMemory, let base = loader.base(of: load.request, by: policy) else { return nil }
+        return try await response(expiringIn: base.timeToLive) { () async throws(EideticError) in
+            try await loader.stage.transform(Rendition(image: base.image), by: policy.with(base.rest), in: context)
+        }
+    }
+
+    /// Returns an image that is made from another one in memory, which it must not outlive.
+    nonisolated(nonsending) private func response(
+        expiringIn timeToLive: Duration?,
+        make: nonisolated(nonsending) () async throws(EideticError) -> Rendition
+    ) async throws(EideticError) -> ImageResponse {
         let deadline = timeToLive.map { SystemTime().uptime + $0 }
         try await loader.gate.waitUntilOpen(for: context)
-        let rendition = try await loader.stage.downscale(larger, for: policy.options, to: size, context: context)
-        // An image that is made from another must not outlive it.
+        let rendition = try await make()
         let remainder = deadline.map { max(.zero, $0 - SystemTime().uptime) }
-        token.insert(rendition.image, for: request, from: .memory, timeToLive: remainder)
+        token.insert(rendition.image, for: load.request, from: .memory, timeToLive: remainder)
         loader.derived.store(downscaled: rendition, for: load)
         return ImageResponse(rendition.image, source: .memory, steps: rendition.steps)
     }
@@ -137,7 +156,14 @@ extension ImageJob {
         try await loader.gate.waitUntilOpen(for: context)
         do throws(EideticError) {
             guard !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
-            let rendition = try await rendition(of: data, playing: animation)
+            let rendition = try await loader.rendition(
+                of: data,
+                for: load.request,
+                by: policy,
+                playing: animation,
+                usesMemory: load.policy.tiers.allowsMemory,
+                context: context
+            )
             // Another job may have decoded the same bytes. A partial image does not prove that they are whole.
             if !rendition.image.isPartial { data.storage?.commit(isDecoded: true) }
             token.insert(rendition.image, for: load.request, from: data.source, timeToLive: data.timeToLive)
@@ -146,21 +172,6 @@ extension ImageJob {
         } catch {
             await record(error, of: data)
             throw error
-        }
-    }
-
-    /// Decodes and transforms the bytes, once for all jobs of the same image from them.
-    private func rendition(of data: EncodedImage, playing animation: Image?) async throws(EideticError) -> Rendition {
-        let key = ImageLoader.DecodeKey(for: load.request, from: data)
-        return try await loader.decodes.value(for: key, context: context) {
-            [stage = loader.stage, policy] decode throws(EideticError) in
-            let commit: DecodeStage.Acceptance = { data.storage?.commit(isDecoded: true, makePlaceholder: $0) }
-            if let animation { return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit) }
-            let timer = StepTimer(decode.context)
-            return try await stage.run(decoding: data.bytes, by: policy, in: decode.context) {
-                context throws(EideticError) in
-                try stage.makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: commit)
-            }
         }
     }
 }

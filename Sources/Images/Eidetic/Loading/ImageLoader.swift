@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import EideticStore
 
@@ -162,6 +163,80 @@ final class ImageLoader: Sendable {
 
     /// The number of loads that joined another caller's job.
     var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined + dataLoader.jobs.statistics.joined) }
+}
+
+// MARK: Renditions
+extension ImageLoader {
+    /// Decodes and transforms bytes, once for all jobs of the same image from them.
+    ///
+    /// The image before the last of several transforms is another rendition, which jobs share in the same way. Memory
+    /// gets it from a job of its own only.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - request: The request for the image.
+    ///   - policy: The decisions about its pixels.
+    ///   - animation: The animation whose first frames were decoded while the bytes arrived; `nil` if there is none.
+    ///   - usesMemory: A Boolean value indicating whether the image may be made from one in memory of the same bytes.
+    ///   - context: The context of the caller.
+    /// - Returns: The rendition.
+    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
+    func rendition(
+        of data: EncodedImage,
+        for request: ImageRequest,
+        by policy: RenditionPolicy,
+        playing animation: Image? = nil,
+        usesMemory: Bool,
+        context: JobContext
+    ) async throws(EideticError) -> Rendition {
+        try await decodes.value(for: DecodeKey(for: request, from: data), context: context) {
+            [self] decode throws(EideticError) in
+            let commit: DecodeStage.Acceptance = { data.storage?.commit(isDecoded: true, makePlaceholder: $0) }
+            if let animation { return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit) }
+            // One that was not there when the bytes were loaded.
+            if usesMemory, let base = base(of: request, by: policy), base.image.provenance == data.provenance {
+                let policy = policy.with(base.rest)
+                return try await stage.transform(Rendition(image: base.image), by: policy, in: decode.context)
+            }
+            let isStill = policy.animationTransform == nil || !AnimationDecoder.mayBeAnimated(data.bytes)
+            if isStill, let (first, last) = request.beforeLastTransform, let transform = first.rendering.transform {
+                let rendition = try await rendition(
+                    of: data,
+                    for: first,
+                    by: policy.with(transform),
+                    usesMemory: false,
+                    context: decode.context
+                )
+                return try await stage.transform(rendition, by: policy.with(last), in: decode.context)
+            }
+            let timer = StepTimer(decode.context)
+            return try await stage.run(decoding: data.bytes, by: policy, in: decode.context) {
+                [stage] context throws(EideticError) in
+                try stage.makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: commit)
+            }
+        }
+    }
+
+    /// Returns the image in memory with the most of a request's transforms, those that are missing, and the time until
+    /// it expires; `nil` if memory has none, or must not be read.
+    func base(
+        of request: ImageRequest,
+        by policy: RenditionPolicy
+    ) -> (image: Image, rest: TransformChain, timeToLive: Duration?)? {
+        guard request.allowsMemory else { return nil }
+        var request = request
+        var rest: [any ImageTransform] = []
+        while let (shorter, last) = request.beforeLastTransform {
+            request = shorter
+            rest.insert(last, at: 0)
+            let (images, key) = (memory.images, request.imageKey)
+            guard images.contains(key), let image = images.value(for: key), image.isDecoded else { continue }
+            // The frames of an animation that plays are transformed by its decoder.
+            guard image.streamed == nil || policy.animationTransform == nil else { return nil }
+            return (image, TransformChain(rest), images.timeToLive(of: key))
+        }
+        return nil
+    }
 }
 
 // MARK: Validation

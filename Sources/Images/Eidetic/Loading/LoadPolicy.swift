@@ -188,7 +188,7 @@ struct RenditionPolicy: Sendable {
     var decodePolicy = DecodePolicy.inProcess
     /// Scheme, host and port of the image; empty if it is on no server.
     var origin = ""
-    private let transform: (any ImageTransform)?
+    private var transform: (any ImageTransform)?
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool
 
@@ -218,6 +218,13 @@ struct RenditionPolicy: Sendable {
     private func applies(to header: ImageHeader) -> Bool {
         let isAnimated = (options.frames == .all || streamsAnimations) && header.frameCount > 1
         return (!isAnimated || transformsAnimations) && (header.format != .svg || transformsVectorImages)
+    }
+
+    /// Returns the same decisions with another transform.
+    func with(_ transform: any ImageTransform) -> RenditionPolicy {
+        var policy = self
+        policy.transform = transform
+        return policy
     }
 
     /// The transform of each frame of an animation that is decoded frame by frame.

@@ -64,6 +64,8 @@ final class RenditionIndex: Sendable {
             timeToLive: Duration? = nil,
             hasSourceSize: Bool = true
         ) {
+            let times = [timeToLive, request.cachePolicy.timeToLive]
+            let timeToLive = times.compactMap(\.self).min()
             guard timeToLive != .zero, request.writes.contains(.memory), !isOutdated(image) else { return }
             let (key, base, memory) = (request.imageKey, hasSourceSize ? request.baseKey : nil, index.memory)
             let insert = source == .disk ? memory.insertFromDisk : memory.insert

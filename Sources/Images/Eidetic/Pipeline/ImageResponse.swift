@@ -129,6 +129,7 @@ extension ImageSource {
         switch self {
         case .memory: "from memory"
         case .disk: "from disk"
+        case .provider: "from its provider"
         case .shared: "from a shared cache"
         case .network: "from the network"
         }

@@ -82,34 +82,45 @@ public final class ImagePrefetcher: Sendable {
         onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let (outcomes, outcome) = AsyncStream<Swift.Result<Result, EideticError>>.makeStream()
         let pipeline = pipeline ?? .shared
-        // A task that ends at once waits for the lock until it is in the table.
-        let task = work.state.withLock { state in
-            state.lastID += 1
-            let id = state.lastID
-            let task = Task.detached(priority: .utility) { [work] in
-                defer { _ = work.state.withLock { $0.tasks.removeValue(forKey: id) } }
-                return await work.run(requests, in: pipeline, reporting: continuation, onEach: onEach)
+        let loads = requests.map { request in
+            work.start(request, in: pipeline) { result in
+                onEach(request, result)
+                outcome.yield(result)
             }
-            state.tasks[id] = task
-            return task
         }
-        return Group(of: self, progress: stream, task: task)
+        let end = Task.detached(priority: .utility) {
+            var progress = Progress(total: requests.count), iterator = outcomes.makeAsyncIterator()
+            while progress.finished < progress.total, let outcome = await iterator.next() {
+                progress.count(outcome)
+                continuation.yield(progress)
+            }
+            continuation.finish()
+            return progress
+        }
+        return Group(of: self, progress: stream, loads: loads, end: end)
     }
 
-    /// Cancels all groups: no further load is started, and the active ones are cancelled.
-    public func cancelAll() {
-        for task in work.state.withLock({ Array($0.tasks.values) }) { task.cancel() }
+    /// Cancels the prefetches for which a function returns true, by default all of them, in whichever group they are.
+    ///
+    /// Those that wait are not started, and active ones are cancelled: `cancelAll { hidden.contains($0) }`.
+    ///
+    /// - Complexity: O(*n*) in the number of prefetches that have not ended.
+    public func cancelAll(where shouldCancel: (ImageRequest) -> Bool = { _ in true }) {
+        for load in work.state.withLock({ Array($0.loads.values) }) where shouldCancel(load.request) {
+            load.task.cancel()
+        }
     }
 }
 
-/// The part of a prefetcher that the tasks of its groups keep.
+/// The part of a prefetcher that its loads keep.
 private final class Work: Sendable {
     struct State {
         var priority = LoadPriority.low
         var lastID = 0
-        /// The groups that are not finished.
-        var tasks: [Int: Task<ImagePrefetcher.Progress, Never>] = [:]
+        /// The loads that have not ended.
+        var loads: [Int: (request: ImageRequest, task: Task<Void, Never>)] = [:]
     }
 
     let limiter: AsyncLimiter
@@ -121,29 +132,25 @@ private final class Work: Sendable {
         limiter = AsyncLimiter(maximumConcurrent: maximumConcurrent)
     }
 
-    func run(
-        _ requests: [ImageRequest],
+    /// Starts a load, which waits for its turn, and calls a function when it ends.
+    func start(
+        _ request: ImageRequest,
         in pipeline: ImagePipeline,
-        reporting continuation: AsyncStream<ImagePrefetcher.Progress>.Continuation,
-        onEach: @escaping @Sendable (ImageRequest, Result<ImagePrefetcher.Result, EideticError>) -> Void
-    ) async -> ImagePrefetcher.Progress {
-        var progress = ImagePrefetcher.Progress(total: requests.count)
-        await withTaskGroup(of: Result<ImagePrefetcher.Result, EideticError>.self) { group in
-            for request in requests {
-                let ticket = limiter.reserveTicket()
-                group.addTask { [self] in
-                    let result = await prefetch(request, in: pipeline, ticket: ticket)
-                    onEach(request, result)
-                    return result
-                }
+        onEnd: @escaping @Sendable (Result<ImagePrefetcher.Result, EideticError>) -> Void
+    ) -> Task<Void, Never> {
+        let ticket = limiter.reserveTicket()
+        // A task that ends at once waits for the lock until it is in the table.
+        return state.withLock { state in
+            state.lastID += 1
+            let id = state.lastID
+            let task = Task.detached(priority: .utility) { [self] in
+                let result = await prefetch(request, in: pipeline, ticket: ticket)
+                _ = self.state.withLock { $0.loads.removeValue(forKey: id) }
+                onEnd(result)
             }
-            for await result in group {
-                progress.count(result)
-                continuation.yield(progress)
-            }
+            state.loads[id] = (request, task)
+            return task
         }
-        continuation.finish()
-        return progress
     }
 
     private func prefetch(
@@ -236,21 +243,28 @@ extension ImagePrefetcher {
         ///
         /// The sequence ends when all images are done.
         public let progress: AsyncStream<Progress>
-        private let task: Task<Progress, Never>
+        private let loads: [Task<Void, Never>]
+        private let end: Task<Progress, Never>
         private let prefetcher: ImagePrefetcher
 
-        init(of prefetcher: ImagePrefetcher, progress: AsyncStream<Progress>, task: Task<Progress, Never>) {
+        init(
+            of prefetcher: ImagePrefetcher,
+            progress: AsyncStream<Progress>,
+            loads: [Task<Void, Never>],
+            end: Task<Progress, Never>
+        ) {
             self.prefetcher = prefetcher
             self.progress = progress
-            self.task = task
+            self.loads = loads
+            self.end = end
         }
 
         /// Cancels the group: no further load is started, and the active ones are cancelled.
-        public func cancel() { task.cancel() }
+        public func cancel() { for load in loads { load.cancel() } }
 
         /// Waits until all images are done.
         ///
         /// - Returns: The final progress.
-        nonisolated(nonsending) public func finish() async -> Progress { await task.value }
+        nonisolated(nonsending) public func finish() async -> Progress { await end.value }
     }
 }

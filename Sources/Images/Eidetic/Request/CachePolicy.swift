@@ -1,3 +1,5 @@
+import EideticCore
+
 extension ImageRequest {
     /// The way a load uses the caches: which it reads and writes, and whether it waits for storage.
     ///
@@ -55,6 +57,13 @@ extension ImageRequest {
         /// false by default.
         public var includesBytes = false
 
+        /// The time for which memory and disk keep an image that this load stores or its server confirms; `nil`, the
+        /// default, for the times of the caches.
+        ///
+        /// It takes the place of the disk cache's maximum age, and of memory's default. An image whose freshness ends
+        /// earlier is revalidated, as always, and an image that another load has stored keeps its own time on disk.
+        public var timeToLive: Duration?
+
         /// Creates a policy.
         public init(reads: Tiers = .all, writes: Tiers = .all) {
             self.reads = reads
@@ -78,6 +87,8 @@ extension ImageRequest {
 
         /// Like ``standard``, but delivers the image only after its bytes are stored.
         public static let afterStorage = CachePolicy().with { $0.waitsForStorage = true }
+
+        func expirationTime(at now: Timestamp) -> Timestamp? { timeToLive.map { now + $0 } }
 
         private func with(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
             var policy = self

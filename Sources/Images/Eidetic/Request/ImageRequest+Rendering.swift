@@ -81,3 +81,18 @@ extension ImageRequest {
         }
     }
 }
+
+extension ImageRequest {
+    /// The request for the image that the last transform is applied to, and that transform; `nil` if there is none, or
+    /// the image is decoded for it alone.
+    var beforeLastTransform: (request: ImageRequest, last: any ImageTransform)? {
+        guard let transform = rendering.transform else { return nil }
+        let transforms = (transform as? TransformChain)?.transforms ?? [transform]
+        guard let last = transforms.last, transforms.count > 1 || size != nil || last.neededTarget == nil else {
+            return nil
+        }
+        var request = self
+        request.rendering.transform = transforms.count > 1 ? TransformChain(transforms.dropLast()) : nil
+        return (request, last)
+    }
+}

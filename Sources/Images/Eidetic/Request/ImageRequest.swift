@@ -232,7 +232,7 @@ extension ImageOptions {
     var needsFrames: Bool { !contains(.firstFrameOnly) }
 
     /// The options with those that they imply: a required animation implies all frames.
-    fileprivate var withImpliedOptions: ImageOptions {
+    var withImpliedOptions: ImageOptions {
         contains(.matchAnimatedImage) && !contains(.firstFrameOnly) ? union(.preloadAllFrames) : self
     }
 }

@@ -41,6 +41,7 @@ final class Counters: Sendable {
             case .disk:
                 if !isLocal { state.statistics.diskHits += 1 }
                 if response.isDerived { state.statistics.derivedHits += 1 }
+            case .provider: break
             case .shared: state.statistics.sharedHits += 1
             case .network: state.statistics.networkLoads += 1
             }

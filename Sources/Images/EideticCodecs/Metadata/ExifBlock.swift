@@ -53,11 +53,21 @@ struct ExifBlock {
         set(Tag.pixelHeight, in: photograph, to: size.height)
     }
 
+    /// Returns the file of the thumbnail; `nil` if there is none, or the block names another size than the image has.
+    func thumbnail(ofImage size: PixelSize) -> [UInt8]? {
+        let photograph = value(of: Tag.photograph, in: firstDirectory)
+        for (tag, side) in [(Tag.pixelWidth, size.width), (Tag.pixelHeight, size.height)] {
+            if let named = value(of: tag, in: photograph), named != side { return nil }
+        }
+        guard let (_, second) = secondDirectory, let place = value(of: Tag.thumbnail, in: second),
+            let length = value(of: Tag.thumbnailLength, in: second)
+        else { return nil }
+        return bytes.withUnsafeBytes { $0.slice(at: start + place, count: length).map(Array.init) }
+    }
+
     /// Removes the thumbnail, and the second directory, which describes it.
     mutating func removeThumbnail() {
-        guard let link = firstDirectory.flatMap(linkOffset), let second = number(at: link, count: 4), second > 0 else {
-            return
-        }
+        guard let (link, second) = secondDirectory else { return }
         if let place = value(of: Tag.thumbnail, in: second), let length = value(of: Tag.thumbnailLength, in: second) {
             clear(place, count: length)
         }
@@ -93,6 +103,14 @@ struct ExifBlock {
     // MARK: Directories
 
     private var firstDirectory: Int? { number(at: 4, count: 4) }
+
+    /// The second directory, and the offset of the link to it; `nil` if there is none.
+    private var secondDirectory: (link: Int, offset: Int)? {
+        guard let link = firstDirectory.flatMap(linkOffset), let second = number(at: link, count: 4), second > 0 else {
+            return nil
+        }
+        return (link, second)
+    }
 
     private func entries(of directory: Int) -> Range<Int> { 0..<min(number(at: directory, count: 2) ?? 0, 1_024) }
 

@@ -44,12 +44,16 @@ package struct ImageTarget: Hashable, Sendable {
 /// One transform that is included, such as ``ImageTransform/circle(borderWidth:borderColor:)``, or several in a row.
 ///
 /// Lengths are pixels of the image to which a transform is applied. The result of an included transform has the same
-/// bits on every processor.
+/// bits on every processor. Chains of one image that begin with the same transforms share their work: while they are
+/// loaded, and if memory has an image that a load has asked for with the first of the transforms, or with none.
 public struct TransformChain: ImageTransform {
+    /// The transforms in their order; none of them is a chain.
     package let transforms: [any ImageTransform]
 
     /// Creates a chain.
-    public init(_ transforms: [any ImageTransform]) { self.transforms = transforms }
+    public init(_ transforms: [any ImageTransform]) {
+        self.transforms = transforms.flatMap { ($0 as? TransformChain)?.transforms ?? [$0] }
+    }
 
     /// The keys of all transforms in their order.
     public var key: String { transforms.map(\.key).joined(separator: "|") }

@@ -23,16 +23,11 @@ extension ImageTransform where Self == TransformChain {
         Self(ImageTransforms.Resize(size, contentMode: contentMode, upscales: upscales))
     }
 
-    /// Scales the image to a width; the height follows from its proportions.
+    /// Scales the image to a width or a height; the other side follows from its proportions.
     ///
-    /// If `height` is given too, the image fits into both.
-    public static func resize(width: Int, height: Int? = nil, upscales: Bool = false) -> Self {
+    /// If both are given, the image fits into both.
+    public static func resize(width: Int? = nil, height: Int? = nil, upscales: Bool = false) -> Self {
         Self(ImageTransforms.Resize(width: width, height: height, upscales: upscales))
-    }
-
-    /// Scales the image to a height; the width follows from its proportions.
-    public static func resize(height: Int, upscales: Bool = false) -> Self {
-        Self(ImageTransforms.Resize(width: nil, height: height, upscales: upscales))
     }
 
     /// Cuts a rectangle out of the image; what of it lies outside of the image is ignored.

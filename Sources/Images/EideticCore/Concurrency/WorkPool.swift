@@ -4,12 +4,20 @@ import Glibc
 ///
 /// The cooperative pool of Swift concurrency must not block, so such work runs here. Threads start on demand. The most
 /// urgent job runs first; equally urgent jobs run in order of arrival. Cancelled jobs are dequeued before all others,
-/// because they end at once and would otherwise be examined again and again. The oldest job runs after
-/// `starvationLimit` other jobs have overtaken it, so that no job waits for ever.
+/// because they end at once and would otherwise be examined again and again. A continuation of work that has run runs
+/// before what is equally urgent, because it holds memory. The oldest job runs after `starvationLimit` other jobs have
+/// overtaken it, so that no job waits for ever.
 package final class WorkPool: Sendable {
     private struct Job {
         let context: JobContext
+        let isContinuation: Bool
         let run: @Sendable () -> Void
+
+        /// Returns whether the job runs before an older one.
+        func isMoreUrgent(than older: Job) -> Bool {
+            let (own, other) = (context.priority, older.context.priority)
+            return own > other || own == other && isContinuation && !older.isContinuation
+        }
     }
 
     private struct State {
@@ -64,6 +72,7 @@ package final class WorkPool: Sendable {
     /// - Throws: The error that `operation` throws; `EideticError.cancelled` if the task is cancelled before it starts.
     nonisolated(nonsending) package func run<Value: Sendable>(
         in context: JobContext = JobContext(),
+        isContinuation: Bool = false,
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         if isForFiles, BlockingExecutor.current != nil {
@@ -74,7 +83,7 @@ package final class WorkPool: Sendable {
         let start = time.uptime
         let result: Result<Value, EideticError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                enqueue(in: context) { [time] in
+                enqueue(in: context, isContinuation: isContinuation) { [time] in
                     context.addWaitingTime(time.uptime - start)
                     let outcome: Result<Value, EideticError>
                     do throws(EideticError) {
@@ -93,8 +102,12 @@ package final class WorkPool: Sendable {
     }
 
     /// Queues `operation` for a thread of the pool, and returns immediately.
-    package func enqueue(in context: JobContext = JobContext(), operation: @escaping @Sendable () -> Void) {
-        provideThread { $0.jobs.append(Job(context: context, run: operation)) }
+    package func enqueue(
+        in context: JobContext = JobContext(),
+        isContinuation: Bool = false,
+        operation: @escaping @Sendable () -> Void
+    ) {
+        provideThread { $0.jobs.append(Job(context: context, isContinuation: isContinuation, run: operation)) }
     }
 
     /// Changes the state, and starts or wakes a thread for it.
@@ -160,7 +173,7 @@ package final class WorkPool: Sendable {
         var best: Int?
         for index in jobs.indices {
             guard let current = best else { best = index; continue }
-            if jobs[index].context.priority > jobs[current].context.priority { best = index }
+            if jobs[index].isMoreUrgent(than: jobs[current]) { best = index }
         }
         return best
     }

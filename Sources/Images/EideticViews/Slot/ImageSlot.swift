@@ -55,6 +55,8 @@ public final class ImageSlot {
     private var presentation = Presentation()
     private var isCachedImageShown = false
     private var isPreviewShown = false
+    /// The first preview if it shows the whole image, which stays visible below the rows of those that follow.
+    private var wholePreview: Image?
     /// The image that is shown, apart from previews.
     private var shownImage: Image?
 
@@ -275,11 +277,13 @@ extension ImageSlot {
 
     private func showPreview(_ image: Image, of load: Load) {
         guard load.presentation.setsImage else { return }
+        if !isPreviewShown, image.streamed == nil, image.pixels.alpha == .opaque { wholePreview = image }
         isPreviewShown = true
-        gate.draw(.image, of: self) { [weak display, animator, shownImage] _ in
+        let background = wholePreview ?? shownImage
+        gate.draw(.image, of: self) { [weak display, animator] _ in
             // Once it plays, the frames that arrive are those of the animation.
             if animator.isPlaying(image) { return }
-            display?.displayPreview(image, over: shownImage)
+            display?.displayPreview(image, over: background)
             animator.play(image)
         }
     }
@@ -346,6 +350,7 @@ extension ImageSlot {
     ) {
         shownImage = image
         isPreviewShown = false
+        wholePreview = nil
         draw(image, transition: transition, then: completion)
     }
 

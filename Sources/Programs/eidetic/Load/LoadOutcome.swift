@@ -78,6 +78,7 @@ extension ImageSource {
         switch self {
         case .memory: "memory"
         case .disk: "disk"
+        case .provider: "provider"
         case .shared: "shared"
         case .network: "network"
         }

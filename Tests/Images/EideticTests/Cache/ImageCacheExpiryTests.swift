@@ -48,7 +48,7 @@ struct ImageCacheExpiryTests {
             var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)
             configuration.memoryCache = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time)
             let pipeline = ImagePipeline(configuration)
-            #expect(try await pipeline.response(for: request).source == .disk)
+            #expect(try await pipeline.response(for: request).source == (isFromSource ? .provider : .disk))
             #expect(try await pipeline.image(for: small).size.width == 30)
             #expect(pipeline.cache.memoryCount == 2)
             fixture.time.advance(by: .seconds(isFromSource ? 4 : 5))
@@ -66,5 +66,74 @@ struct ImageCacheExpiryTests {
             #expect(pipeline.cachedImage(for: request) == nil)
             #expect(pipeline.cachedImage(for: small) == nil)
         }
+    }
+
+    @Test("C09 a request says how long memory and disk keep its image, longer or shorter than others")
+    func requested() async throws {
+        for maximumAge in [Duration.seconds(5), .seconds(1_000)] {
+            let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = maximumAge }
+            let png = try TestImage.png(width: 6, height: 4)
+            let resource = ImageRequest.Resource.provider(name: "chart") { () throws(EideticError) in png }
+            var request = ImageRequest(resource, cachePolicy: .afterStorage)
+            request.cachePolicy.timeToLive = .seconds(10)
+            func makePipeline() -> ImagePipeline {
+                var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)
+                configuration.downloads.time = fixture.time
+                configuration.memoryCache = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time)
+                return ImagePipeline(configuration)
+            }
+            let pipeline = makePipeline()
+            #expect(try await pipeline.response(for: request).source == .provider)
+            fixture.time.advance(by: .seconds(10) - .milliseconds(1))
+            #expect(pipeline.cachedImage(for: request) != nil)
+            #expect(try await makePipeline().response(for: request).source == .disk)
+            fixture.time.advance(by: .milliseconds(1))
+            #expect(pipeline.cachedImage(for: request) == nil)
+            #expect(try await makePipeline().response(for: request).source == .provider)
+        }
+    }
+
+    @Test("C09 an image that the disk has stays in memory as long as its request says, and on disk as before")
+    func requestedFromDisk() async throws {
+        let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(1_000) }
+        let png = try TestImage.png(width: 6, height: 4)
+        let resource = ImageRequest.Resource.provider(name: "chart") { () throws(EideticError) in png }
+        var request = ImageRequest(resource, cachePolicy: .afterStorage)
+        var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)
+        configuration.downloads.time = fixture.time
+        configuration.memoryCache = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time)
+        _ = try await ImagePipeline(.init(diskCache: fixture.disk)).image(for: request)
+        request.cachePolicy.timeToLive = .seconds(10)
+        let pipeline = ImagePipeline(configuration)
+        #expect(try await pipeline.response(for: request).source == .disk)
+        fixture.time.advance(by: .seconds(10))
+        #expect(pipeline.cachedImage(for: request) == nil)
+        #expect(try await pipeline.response(for: request).source == .disk)
+    }
+
+    @Test("C09 the time of a request begins again when the server confirms its image")
+    func confirmed() async throws {
+        let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(1_000) }
+        let png = try TestImage.png(width: 6, height: 4)
+        let server = try ScriptedOrigin { request in
+            let isKnown = request.headers["if-none-match"] != nil
+            let headers: KeyValuePairs = ["ETag": "\"1\"", "Cache-Control": "max-age=600"]
+            return [.response(isKnown ? 304 : 200, headers: headers, body: isKnown ? [] : png)]
+        }
+        var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)
+        configuration.downloads.time = fixture.time
+        let pipeline = ImagePipeline(configuration)
+        var request = ImageRequest(server.url + "/a", options: .refreshCached, cachePolicy: .afterStorage)
+        request.cachePolicy.timeToLive = Duration.seconds(10)
+        _ = try await pipeline.image(for: request)
+        fixture.time.advance(by: .seconds(6))
+        let confirmed = try await pipeline.response(for: request)
+        let isUnchanged = if case .unchanged = confirmed.revalidation { true } else { false }
+        #expect(isUnchanged)
+        let key = ImageCache.Key(request)
+        fixture.time.advance(by: .seconds(10) - .milliseconds(1))
+        #expect(try await pipeline.cache.contains(key, in: .disk))
+        fixture.time.advance(by: .milliseconds(1))
+        #expect(try await !pipeline.cache.contains(key, in: .disk))
     }
 }

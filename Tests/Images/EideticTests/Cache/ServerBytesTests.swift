@@ -29,6 +29,22 @@ struct ServerBytesTests {
         #expect(ImageFormat(of: png) == .png && ImageFormat(of: Data()) == nil)
     }
 
+    @Test("L27 an image of the program's own function is not one of the disk, until the disk has it")
+    func providers() async throws {
+        let png = try TestImage.png(width: 8, height: 6), disk = try ImageCacheFixture().disk
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.addSource(forScheme: "app") { _ throws(EideticError) in png }
+        let provider = ImageRequest.Resource.provider(name: "p") { () throws(EideticError) in png }
+        let requests = [
+            ImageRequest(provider, cachePolicy: .afterStorage), ImageRequest("app:1", cachePolicy: .afterStorage),
+        ]
+        for source in [ImageSource.provider, .disk] {
+            let pipeline = ImagePipeline(configuration)
+            for request in requests { #expect(try await pipeline.response(for: request).source == source) }
+            #expect(pipeline.statistics.diskHits == (source == .disk ? 2 : 0))
+        }
+    }
+
     @Test("C09 an image and its bytes are stored with a time to live")
     func timeToLive() async throws {
         let cache = try ImageCacheFixture().cache

@@ -220,7 +220,7 @@ extension DiskStage {
             var metadata = entry.metadata
             metadata.headers = retention.metadata.headers
             metadata.storageTime = Timestamp(nanoseconds: 0)
-            metadata.expirationTime = nil
+            metadata.expirationTime = retention.metadata.expirationTime
             metadata.response = retention.record.keepingEntry(of: stored.record)
             try await disk?.replaceMetadata(of: entry, with: metadata)
         } catch {

@@ -40,8 +40,10 @@ extension Retention {
     ) {
         let (rules, downloader) = (disk.rules, disk.downloader)
         self.init(metadata: DiskCache.Metadata(headers: response.fields))
+        metadata.expirationTime = load.request.cachePolicy.expirationTime(at: rules.now)
         // Memory keeps no image longer than the disk would.
-        if load.request.resource.isStoredOnDisk { timeToLive = rules.disk?.configuration.maximumAge }
+        timeToLive = load.request.cachePolicy.timeToLive
+        if load.request.resource.isStoredOnDisk { timeToLive = timeToLive ?? rules.disk?.configuration.maximumAge }
         guard let origin else { return }
         record.status = response.status
         record.requestTime = response.requestTime

@@ -147,7 +147,7 @@ struct SharedStage: DataStage {
     private func changes(by stored: StoredEntry, for load: Load) -> [StoragePlan.DiskChange] {
         guard disk.disk != nil, load.policy.writesToDisk, let server = load.server else { return [] }
         var metadata = stored.entry.metadata
-        metadata.expirationTime = nil
+        metadata.expirationTime = load.request.cachePolicy.expirationTime(at: disk.rules.now)
         var retention = Retention(metadata: metadata)
         let fields = disk.downloader.fields.selectingFields(ofSent: server)
         retention.selection = disk.rules.isHTTP ? Vary(metadata.headers).selection(from: fields) ?? "" : ""

@@ -179,7 +179,11 @@ extension SourceStage {
         if let confirmed = response.confirmed, load.policy.writes.contains(.original) {
             await disk.refresh(confirmed, with: retention)
         }
-        let source: ImageSource = response.isTransferred ? .network : .disk
+        let source: ImageSource =
+            switch request.resource.kind {
+            case .provider: .provider
+            default: response.isTransferred ? .network : .disk
+            }
         var facts = EncodedImage.Facts()
         facts.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
         facts.server = response.isTransferred ? response.server : nil

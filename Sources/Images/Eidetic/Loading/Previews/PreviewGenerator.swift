@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 
 /// Decodes previews from the bytes received so far.
@@ -9,6 +10,8 @@ final class PreviewGenerator: Sendable {
         var source: PreviewSource
         var search: FrameSearch
         var animation = ArrivingAnimation()
+        /// A Boolean value indicating whether the thumbnail in the bytes may still be the first preview.
+        var seeksThumbnail = true
 
         /// The number of bytes from which on there is something to do.
         var nextByteCount: Int {
@@ -47,6 +50,7 @@ final class PreviewGenerator: Sendable {
                 // The frames of another response do not continue an animation.
                 let findsAnimations = policy.streamsAnimations && state.animation.image == nil
                 state.search = FrameSearch(findsAnimations: findsAnimations)
+                state.seeksThumbnail = true
             }
             guard count >= state.nextByteCount else { return (false, replaced) }
             state.source.isBusy = true
@@ -87,11 +91,29 @@ extension PreviewGenerator {
         if finding == .animation, startAnimation(with: data) { return }
         let count = data.count
         let isDue = state.withLock { $0.source.isDue(byteCount: count, isRequired: finding == .image) }
+        guard isDue else { return }
+        let bytes = data.snapshot
         // The bytes may be too few for a preview, which is no error.
-        guard isDue, var image = try? decode(data.snapshot), image.isPartial || finding == .image, self.decode != nil
+        guard var image = thumbnail(in: bytes) ?? (try? decode(bytes)), image.isPartial || finding == .image,
+            self.decode != nil
         else { return }
+        state.withLock { $0.seeksThumbnail = false }
         image.attributes.isPartial = true
         report(image)
+    }
+
+    /// Returns the small copy that a camera has put before the pixels, as long as no other preview was reported; `nil`
+    /// if there is none, or a transform would have to change it, whose lengths are those of the image.
+    private func thumbnail(in bytes: [UInt8]) -> Image? {
+        guard state.withLock({ $0.seeksThumbnail }), let thumbnail = JPEGThumbnail(in: bytes) else { return nil }
+        let copy = try? policy.decodePolicy.decode(
+            thumbnail.file,
+            options: policy.options,
+            in: stage.host,
+            context: context
+        )
+        guard let copy = copy?.image, policy.transform(for: copy) == nil else { return nil }
+        return thumbnail.preview(copy)
     }
 
     /// Appends the bytes that have arrived since to the animation; returns `false` if there is none.
