@@ -30,8 +30,7 @@ final class CacheView {
     /// Removes all images from the cache; visible ones stay.
     func clear() {
         Task {
-            gallery.pipeline.removeAllFromMemory()
-            try? await gallery.disk?.removeAll()
+            try? await gallery.pipeline.cache.removeAll()
             if let usage = try? await gallery.disk?.usage { gallery.report("cleared to \(usage.logicalSize)") }
             update()
         }

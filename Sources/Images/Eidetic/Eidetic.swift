@@ -30,6 +30,9 @@ public import FoundationEssentials
 extension EideticError: LocalizedError {
     /// The message.
     public var errorDescription: String? { message }
+
+    /// The remedy for a failure with this code, as `docs/errors.md` lists it.
+    public var recoverySuggestion: String? { code.remedy }
 }
 
 /// Returns whether an error has a code: `catch EideticError.Code.cancelled { … }`.

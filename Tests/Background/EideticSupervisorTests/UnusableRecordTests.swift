@@ -76,6 +76,33 @@ struct UnusableRecordTests {
         #expect(throws: WireError.self) { try WireReader.decode(ApplicationRecord.self, from: [4]) }
     }
 
+    @Test("B05 a record of which a bit has changed is refused, or is a record that can be written and read")
+    func damagedBits() throws {
+        var record = ApplicationRecord()
+        record.processNumber = 7
+        record.program = ProgramDescription(executable: "/usr/bin/one")
+        record.process = ApplicationRecord.ProcessRecord()
+        record.process?.identifier = 12
+        record.process?.intention.urls = [.init(IncomingURL("https://example.org/", id: 1, source: "org.example.Two"))]
+        record.waitingWakes = [.init(reason: WakeReason(.session, id: 1, session: "s"), allowance: .seconds(1))]
+        let bytes = WireWriter.encode(record)
+        try #require(WireReader.decode(ApplicationRecord.self, from: bytes) == record)
+        var refusals = 0
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var damaged = bytes
+                damaged[index] ^= 1 << UInt8(bit)
+                guard let read = try? WireReader.decode(ApplicationRecord.self, from: damaged) else {
+                    refusals += 1
+                    continue
+                }
+                let again = try WireReader.decode(ApplicationRecord.self, from: WireWriter.encode(read))
+                #expect(again == read, "byte \(index), bit \(bit)")
+            }
+        }
+        #expect(refusals > 0)
+    }
+
     @Test("B05 a file of a supervisor is read up to its limit", arguments: [-1, 0, 1])
     func sizeLimit(difference: Int) throws {
         let place = try TemporaryDirectory(named: "limits")

@@ -58,8 +58,9 @@ struct PasswordTests {
         arguments: Self.unusual + [
             ("http://SEC RET?x@h/", "http://…@h/"), ("http://SE<CRET/x@h/", "http://…@h/"),
             ("http://bob:SEC\n/RET@h/", "http://bob:…@h/"), ("http://bob:SEC http://RET@h/", "http://bob:…@h/"),
-            ("\"http://bob:SEC\" RET@h/", "\"http://bob:…@h/"), ("htpp:bob:SEC RET@h", "htpp:bob:…@h"),
+            ("\"http://bob:SEC\" RET@h/", "\"http://bob:…@h/"), ("htpp:bob:SEC RET@h", "htpp:…@h"),
             ("http://h/?u=http://bob:SECRET@i/", "http://h/?u=http://bob:…@i/"),
+            ("bob:SECRET@h/x", "bob:…@h/x"), ("bob:SEC:RET@h", "bob:…@h"), ("my.user:SEC@RET@h", "my.user:…@h"),
         ]
     )
     func redactsURL(_ url: String, expected: String) { #expect(url.withoutPasswordsOfURL == expected) }
@@ -69,7 +70,7 @@ struct PasswordTests {
         arguments: [
             "", "//", "@", "http://h/a@b", "http://h:80/a b@c", "http://[fe80::1%25eth0]:80/a@b", "http://h?a:b@c",
             "https://é.example/a@b", "file:///icon@2x.png", "file:icon@2x.png", "data:,a@b", "mailto:bob@example.org",
-            "http://h/thumb: 1//a@2x.png",
+            "http://h/thumb: 1//a@2x.png", "example.org:80/a@2x.png", "example.org:80?a@b",
         ]
     )
     func keepsURL(_ url: String) { #expect(url.withoutPasswordsOfURL == url) }

@@ -1,5 +1,6 @@
 import Eidetic
 import EideticCodecs
+import EideticCore
 import EideticTestSupport
 import Foundation
 import Testing
@@ -11,6 +12,21 @@ struct ErrorTests {
         let error: any Error = EideticError(.httpStatus, message: "https://example.org/a: status 404", httpStatus: 404)
         #expect(error.localizedDescription == "https://example.org/a: status 404")
         #expect((error as? any LocalizedError)?.errorDescription == "https://example.org/a: status 404")
+    }
+
+    @Test("L07 each error says what helps, in the words of the page of errors")
+    func remedies() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+        let page = String(decoding: try FileSystem().contents(of: root + "/docs/errors.md"), as: UTF8.self)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.split(separator: "|").map { $0.filter { $0 != "`" }.trimmingCharacters(in: .whitespaces) }
+        }
+        #expect(rows.count == EideticError.Code.all.count)
+        for row in rows {
+            let code = try #require(EideticError.Code(named: row[1]))
+            let error: any LocalizedError = EideticError(code, message: "")
+            #expect(error.recoverySuggestion == row[3], "\(code)")
+        }
     }
 
     @Test("L04 a cancelled task throws an error that its code matches as a pattern")

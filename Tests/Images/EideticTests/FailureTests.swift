@@ -95,4 +95,13 @@ struct FailureTests {
         #expect(error?.code == .invalidURL)
         #expect(error?.message == "\"\(text)\" \(hint)")
     }
+
+    @Test("C18 L07 a URL that lacks its scheme is refused with a hint, and without its password")
+    func schemeIsMissing() async {
+        let error = await #expect(throws: EideticError.self) {
+            try await ImagePipeline(.init()).image(for: "bob:SECRET@example.org/a.png")
+        }
+        let hint = "is no URL that can be loaded; use https://, or file:// and an absolute path"
+        #expect(error?.message == "\"bob:…@example.org/a.png\" \(hint)")
+    }
 }

@@ -72,6 +72,21 @@ struct LoadFailureTests {
         #expect(try result.lines(LoadLine.self).map(\.error) == ["invalidURL: \(message)"])
     }
 
+    @Test("L07 behind the messages stands once for each code what helps", arguments: ["load", "prefetch"])
+    func remedies(command: String) async throws {
+        let words = [command, "--cache-dir", directory.path(of: "cache")]
+        let urls = ["http://127.0.0.1:1/a.png", "http://127.0.0.1:1/b.png", "\(server.url)/page"]
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words + urls)
+        let lines = result.errorText.split(separator: "\n").map { String($0) }
+        let expected = [EideticError.Code.connectionRefused, .notAnImage].map { code in
+            "eidetic: what helps (\(code)): \(code.remedy)"
+        }
+        #expect(result.status == .exited(1) && lines.count == 5, "\(result.errorText)")
+        #expect(lines.suffix(2).sorted() == expected.sorted(), "\(result.errorText)")
+        let json = try await Subprocess.run(EideticProgram.path, arguments: words + ["--json"] + urls)
+        #expect(json.errorText.isEmpty, "\(json.errorText)")
+    }
+
     @Test("L04 a proxy of the environment that cannot be reached is named")
     func unreachableProxy() async throws {
         let words = ["load", "--json", "--cache-dir", directory.path(of: "cache"), "http://example.org/a.png"]

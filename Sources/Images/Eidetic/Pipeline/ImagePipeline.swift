@@ -108,9 +108,6 @@ public final class ImagePipeline: Sendable {
     /// Pending disk writes of delivered images continue, and later loads are not affected.
     public func cancelAll() { imageLoader.cancelAll() }
 
-    /// Removes all images from memory; the disk cache keeps its entries.
-    public func removeAllFromMemory() { memory.removeAll() }
-
     /// The number of bytes of the decoded images in memory.
     ///
     /// - Complexity: O(1).

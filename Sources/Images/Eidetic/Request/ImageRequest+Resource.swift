@@ -80,15 +80,19 @@ extension ImageRequest.Resource {
             return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(problem)")
         }
         let isPath = ["/", "./", "../", "~/"].contains { text.hasPrefix($0) } && !text.hasPrefix("//")
-        guard isPath || !text.isEmpty && !text.contains(":") else { return nil }
+        let start = text.drop { $0.isWhitespace }.prefix { $0 != ":" }.lowercased()
+        guard isPath || !text.isEmpty && !["http", "https", "file", "data"].contains(start) else { return nil }
         let problem =
             switch text {
             case _ where isPath && text.hasPrefix("/"): "is a path and no URL; use file://\(text.prefix(200))"
             case _ where isPath: "is a path and no URL; use file:// and an absolute path"
-            default: "has no scheme; use https://, or file:// and an absolute path"
+            case _ where text.contains(":"): "is no URL that can be loaded; \(Self.schemeHint)"
+            default: "has no scheme; \(Self.schemeHint)"
             }
-        return EideticError(.invalidURL, message: "\"\(text.prefix(200))\" \(problem)")
+        return EideticError(.invalidURL, message: "\"\(text.withoutPasswordsOfURL.prefix(200))\" \(problem)")
     }
+
+    private static let schemeHint = "use https://, or file:// and an absolute path"
 
     var name: String {
         switch kind {

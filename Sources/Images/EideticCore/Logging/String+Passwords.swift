@@ -72,6 +72,7 @@ private struct CredentialScanner {
     }
 
     mutating func ranges() -> [Range<Int>] {
+        if isURL, let credentials = credentialsWithoutScheme() { return [credentials] }
         var ranges: [Range<Int>] = []
         var position = 0
         while let mark = bytes[position...].firstIndex(where: { $0 == UInt8(ascii: ":") || $0.isSlash }) {
@@ -87,6 +88,18 @@ private struct CredentialScanner {
             position = sign
         }
         return ranges
+    }
+
+    /// Returns user and password of a URL that lacks its scheme, as in `bob:SECRET@host/`.
+    ///
+    /// Before a colon without slashes may also be a mistyped scheme, behind which are user and password.
+    private func credentialsWithoutScheme() -> Range<Int>? {
+        let user = bytes.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "@") && !$0.endsAuthority }
+        guard user.endIndex < bytes.count, bytes[user.endIndex] == UInt8(ascii: ":"), !Self.isWeb(user),
+            !["data", "file", "mailto"].contains(String(decoding: user, as: UTF8.self).lowercased())
+        else { return nil }
+        let authority = bytes[(user.endIndex + 1)...].prefix { !$0.endsAuthority }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { 0..<$0 }
     }
 
     /// Returns the position of the `@` behind the credentials that follow a colon and slashes, if there are any.

@@ -217,7 +217,7 @@ package enum AppCommands {
             options: options + [runtimeDirectory.definition],
             run: { arguments in
                 do throws(EideticError) { try check(arguments) } catch {
-                    Diagnostics.report(error.message)
+                    Diagnostics.report(error)
                     return .usage
                 }
                 do throws(EideticError) {
@@ -225,7 +225,7 @@ package enum AppCommands {
                     try run(try SupervisorClient(runtimeDirectory: directory), arguments)
                     return .success
                 } catch {
-                    Diagnostics.report(error.message)
+                    Diagnostics.report(error)
                     return .failure
                 }
             }

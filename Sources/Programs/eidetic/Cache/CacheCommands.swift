@@ -39,7 +39,7 @@ enum CacheCommands {
                     let cache = try CacheLocation.open(from: arguments, isQuery: isQuery)
                     return try run(cache, arguments)
                 } catch {
-                    Diagnostics.report(error.message)
+                    Diagnostics.report(error)
                     return .failure
                 }
             }

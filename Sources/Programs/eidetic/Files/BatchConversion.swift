@@ -153,7 +153,7 @@ struct BatchConversion: Sendable {
             }
             TextStream.output.flush()
         } else if let failure {
-            Diagnostics.report(failure.message)
+            Diagnostics.report(failure)
         } else if let result = results.first {
             if result.isPartial {
                 Diagnostics.report("\(input): a part of the image is missing: the file is damaged, or ends too early")

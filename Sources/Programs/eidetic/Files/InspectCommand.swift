@@ -52,7 +52,7 @@ enum InspectCommand {
             TextStream.output.writeLine(inspection.json.text)
             TextStream.output.flush()
         } else if let error = inspection.error {
-            Diagnostics.report("\(inspection.path): \(error.message)")
+            Diagnostics.report(error, of: inspection.path)
         } else {
             TextStream.output.writeLine(TerminalText.sanitized(inspection.text))
         }

@@ -90,7 +90,7 @@ enum LoadCommand {
             let status = session.run()
             return status == .success && !list.problems.isEmpty ? .failure : status
         } catch {
-            Diagnostics.report(error.message)
+            Diagnostics.report(error)
             return .failure
         }
     }

@@ -39,7 +39,7 @@ enum PrefetchCommand {
             let status = try PrefetchSession(arguments, urls: list.urls.map(URLList.completed)).run()
             return status == .success && !list.problems.isEmpty ? .failure : status
         } catch {
-            Diagnostics.report(error.message)
+            Diagnostics.report(error)
             return .failure
         }
     }

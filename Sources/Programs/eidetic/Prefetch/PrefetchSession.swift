@@ -49,7 +49,7 @@ struct PrefetchSession {
             _ = try DiskCache(cache)
         } catch {
             display.finish()
-            Diagnostics.report(error.message)
+            Diagnostics.report(error)
             return .failure
         }
         let factory = PipelineFactory(

@@ -73,7 +73,7 @@ extension TransferCommands {
                 let identifier = try await service.add([request.value], to: session)
                 writeAdded(identifier.first, request: request, asJSON: arguments.contains(CommonOptions.json))
             } catch {
-                Diagnostics.report("\(url): \(error.message)")
+                Diagnostics.report(error, of: url)
                 status = .failure
             }
         }

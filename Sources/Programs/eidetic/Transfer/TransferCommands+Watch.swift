@@ -50,7 +50,7 @@ private final class TransferWatch: Sendable {
         canceller.runAndWait { [self] in
             do throws(EideticError) { try await watch() } catch {
                 erase()
-                Diagnostics.report(error.message)
+                Diagnostics.report(error)
                 state.withLock { $0.failureCount += 1 }
             }
         }
@@ -107,7 +107,7 @@ extension TransferWatch {
         case .didWriteData(let task, let progress): show(progress, of: task)
         case .didSendBodyData(let task, let progress): show(progress, of: task)
         case .didBecomeInvalid(let error?):
-            Diagnostics.report(error.message)
+            Diagnostics.report(error)
             state.withLock { ($0.failureCount, $0.remaining) = ($0.failureCount + 1, []) }
         default: break
         }
@@ -122,7 +122,7 @@ extension TransferWatch {
         erase()
         if writesJSON { return TextStream.output.write(Array((json(for: task, error: error).text + "\n").utf8)) }
         let url = TerminalText.abbreviated(task.originalRequest.url)
-        if let error { return Diagnostics.report("\(number): \(url): \(error.message)") }
+        if let error { return Diagnostics.report(error, of: "\(number): \(url)") }
         let size = ByteCount(Int(clamping: task.progress.completed))
         let place = task.taskDescription.map { " → \(TerminalText.sanitized($0))" } ?? ""
         TextStream.output.writeLine("\(number): \(url): \(task.response?.statusCode ?? 0), \(size)\(place)")

@@ -64,7 +64,7 @@ enum TransferCommands {
                         let result = try await run(connection, arguments)
                         status.withLock { $0 = result }
                     } catch {
-                        Diagnostics.report(error.message)
+                        Diagnostics.report(error)
                     }
                 }
                 return canceller.exitStatus ?? status.withLock { $0 }

@@ -110,6 +110,23 @@ struct DiskLedgerTests {
         #expect(try fixture.secondCache().blocking.usage.entryCount == 51)
     }
 
+    @Test("C18 whichever byte of the ledger changes, the entries and their sizes stay the same")
+    func damagedBytes() throws {
+        let fixture = try DiskFixture(), root = fixture.cache.configuration.directory, files = FileSystem()
+        for index in 0..<3 { try fixture.cache.blocking.insert(pattern(index * 50), for: "\(index)") }
+        let real = try fixture.measuredUsage(), ledger = try files.contents(of: "\(root)/ledger")
+        let step = Torture.isFull ? 1 : 3
+        for index in stride(from: 0, to: ledger.count, by: step) {
+            var damaged = ledger
+            damaged[index] ^= [0x01, 0x80, 0xff][index / step % 3]
+            try files.replaceContents(of: "\(root)/ledger", with: damaged)
+            let cache = try fixture.secondCache()
+            #expect(cache.blocking.usage == real, "byte \(index)")
+            for key in 0..<3 { #expect(try cache.blocking.read("\(key)")?.bytes == pattern(key * 50), "byte \(index)") }
+        }
+        #expect(fixture.cache.blocking.usage == real)
+    }
+
     @Test("C18 a removed directory is created again")
     func removedDirectory() throws {
         let fixture = try DiskFixture()

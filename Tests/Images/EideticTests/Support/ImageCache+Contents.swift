@@ -18,3 +18,8 @@ extension ImageCache {
 
     var memoryCount: Int { memory.images.count }
 }
+
+extension ImagePipeline {
+    /// Removes all images from memory; the disk cache keeps its entries.
+    func removeAllFromMemory() { cache.memory.removeAll() }
+}

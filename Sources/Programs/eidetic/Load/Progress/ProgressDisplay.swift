@@ -72,7 +72,10 @@ final class ProgressDisplay: Sendable {
         var bytes = asJSON ? outcome.json.bytes : Array(outcome.text.utf8)
         bytes.append(UInt8(ascii: "\n"))
         bytes += graphics
-        if case .failure = outcome.result, !asJSON { return write(bytes, to: .errors) }
+        if case .failure(let error) = outcome.result, !asJSON {
+            Diagnostics.note(error)
+            return write(bytes, to: .errors)
+        }
         if asJSON || !isQuiet { write(bytes, to: .output) }
     }
 
