@@ -224,7 +224,7 @@ struct MemoryTier: Sendable {
             index: renditions,
             resourceKey: key.text,
             baseKey: key.with(rendering: .init()).baseKey,
-            checksum: Image.Provenance(of: bytes).checksum
+            provenance: Image.Provenance(of: bytes)
         )
         .record(isRepeated: isRepeated)
     }

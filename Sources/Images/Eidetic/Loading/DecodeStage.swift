@@ -45,7 +45,7 @@ final class DecodeStage: Sendable {
         let host = hostDecodePolicies.isEmpty ? nil : request.hostName
         let decodePolicy = request.decodePolicy ?? host.flatMap { hostDecodePolicies[$0] } ?? decodePolicy
         policy.decodePolicy = decodePolicy.resolved(isFromNetwork: request.resource.hasRemote { _ in true })
-        if let origin = request.server?.origin { policy.origin = "\(origin.scheme)://\(origin)" }
+        if case .remote(let server) = request.resource.kind { policy.origin = server.origin }
         return policy
     }
 
@@ -79,7 +79,8 @@ extension DecodeStage {
         guard let policy, policy.decodePolicy.usesSandbox(for: bytes) else {
             return try await pools.common.run(in: context, operation: operation)
         }
-        let turn = try await host.sandbox.turns.begin(policy.origin, context: context)
+        let origin = policy.origin.map { "\($0.scheme)://\($0)" } ?? ""
+        let turn = try await host.sandbox.turns.begin(origin, context: context)
         defer { turn.end() }
         while true {
             do throws(EideticError) {

@@ -28,8 +28,8 @@ struct EncodedImage: Sendable {
         var freshness = Freshness(nil)
         /// A Boolean value indicating whether the server must be queried while the image is shown.
         var needsRevalidation = false
-        /// The server that sent the bytes, as the request names it.
-        var server: FetchRequest?
+        /// A Boolean value indicating whether the server of the request sent the bytes.
+        var isTransferred = false
         /// The redirects that led to the bytes, and the response that brought them; none if no server sent them.
         var responses: [ResponseFreshness.Response] = []
         /// The header fields of the response that brought the bytes, now or before; none if no server sent them.

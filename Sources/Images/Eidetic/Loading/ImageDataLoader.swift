@@ -46,26 +46,33 @@ final class ImageDataLoader: Sendable {
         context: JobContext,
         onUpdate: (@Sendable (DataJob.Update) -> Void)?
     ) async throws(EideticError) -> EncodedImage {
+        guard !load.movesFile else {
+            return try await encodedImage(for: DataJob(load: load, context: context) { onUpdate?($0) })
+        }
         let key = JobKey(dataKey: load.dataKey, tiers: load.policy.tiers)
         return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
-            let job = DataJob(load: load, context: job.context, report: job.report)
-            let searchesCaches =
-                job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
-                && job.request.resource.isStoredOnDisk
-            if searchesCaches {
-                let mayBeActive = job.tiers.allowsMemory && job.reads.contains(.original)
-                if mayBeActive, let image = self.activeImages[load.dataKey] { return image }
-                try await self.gate.waitUntilOpen(for: job.context)
-            }
-            var search = DataSearch()
-            for stage in searchesCaches ? self.stages : [self.source] {
-                switch try await stage.find(job, after: search) {
-                case .found(let image): return image
-                case .missing(let next): search = next
-                }
-            }
-            throw EideticError.cacheMiss(of: job.request)
+            try await self.encodedImage(for: DataJob(load: load, context: job.context, report: job.report))
         }
+    }
+
+    /// Passes a job through its stages.
+    nonisolated(nonsending) private func encodedImage(for job: DataJob) async throws(EideticError) -> EncodedImage {
+        let searchesCaches =
+            job.tiers != .sourceOnly && !job.reads.isDisjoint(with: [.original, .shared])
+            && job.request.resource.isStoredOnDisk
+        if searchesCaches {
+            let mayBeActive = job.tiers.allowsMemory && job.reads.contains(.original)
+            if mayBeActive, let image = activeImages[job.load.dataKey] { return image }
+            try await gate.waitUntilOpen(for: job.context)
+        }
+        var search = DataSearch()
+        for stage in searchesCaches ? stages : [source] {
+            switch try await stage.find(job, after: search) {
+            case .found(let image): return image
+            case .missing(let next): search = next
+            }
+        }
+        throw EideticError.cacheMiss(of: job.request)
     }
 
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
@@ -96,7 +103,7 @@ final class ImageDataLoader: Sendable {
     func recordFailure(_ error: EideticError, of image: EncodedImage, for load: Load) {
         activeImages.remove(image, for: load.dataKey)
         if error.indicatesBrokenImage { image.storage?.lease?.end(with: .waived(SharedStage.failureInterval)) }
-        guard let server = image.facts.server.map({ load.policy.transport.applied(to: $0) }) else { return }
+        guard image.facts.isTransferred, let server = load.server else { return }
         disk.downloader.failures.record(error, of: server, after: image.facts.responses)
     }
 }

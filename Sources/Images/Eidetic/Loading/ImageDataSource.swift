@@ -22,8 +22,6 @@ struct ImageDataSource: Sendable {
         /// The URL of the response, after all redirects.
         var effectiveURL = ""
         let step: LoadTrace.Step
-        /// The server that sent the response, as the request names it.
-        var server: FetchRequest?
         /// The share of the bytes in the limit of all bodies in memory.
         var share: BodyShare?
 
@@ -150,7 +148,6 @@ extension ImageDataSource {
             step: step
         )
         response.effectiveURL = fetched.effectiveURL
-        response.server = server
         response.share = fetched.share
         return response
     }
@@ -244,10 +241,11 @@ private struct StreamedDownload: Sendable {
 extension FetchResponse {
     /// Returns the step of a download that delivered its body as a whole, with its status, size and times.
     fileprivate func step(of timer: StepTimer) -> LoadTrace.Step {
-        let reused = metrics.isReusedConnection ? ", reused connection" : ""
-        let first = "first byte after \(Int(metrics.firstByte.inMilliseconds.rounded())) ms"
-        let detail = "\(status), \(ByteCount(bytes.count)), \(metrics.httpVersion)\(reused), \(first)"
-        return timer.step(.network, detail: detail, waiting: metrics.queued)
+        timer.step(.network, waiting: metrics.queued) { [status, size = ByteCount(bytes.count), metrics] in
+            let reused = metrics.isReusedConnection ? ", reused connection" : ""
+            let first = "first byte after \(Int(metrics.firstByte.inMilliseconds.rounded())) ms"
+            return "\(status), \(size), \(metrics.httpVersion)\(reused), \(first)"
+        }
     }
 }
 

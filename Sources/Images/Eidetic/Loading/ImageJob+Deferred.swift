@@ -56,7 +56,9 @@ private final class DeferredDecode: Sendable {
             }
         }
         data.storage?.commit(isDecoded: false)
-        let step = timer.step(.decode, detail: "left until it is used: \(image.decodeSummary)")
+        let step = timer.step(.decode) { [format = image.format, source = image.sourceSize, size = image.size] in
+            "left until it is used: \(format) \(source) to \(size)"
+        }
         return ImageResponse(
             image.recording(data.provenance),
             source: data.source,

@@ -141,7 +141,7 @@ extension ImageJob {
     }
 
     /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
-    private func response(
+    nonisolated(nonsending) private func response(
         from data: EncodedImage,
         playing animation: Image?
     ) async throws(EideticError) -> ImageResponse {

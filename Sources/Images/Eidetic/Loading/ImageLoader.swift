@@ -31,7 +31,7 @@ final class ImageLoader: Sendable {
     }
 
     /// Responds from memory, else by a job; with `refreshCached`, by a validation.
-    func respond(
+    nonisolated(nonsending) func respond(
         to load: Load,
         context: JobContext,
         report: @escaping ImagePipeline.Report
@@ -51,7 +51,7 @@ final class ImageLoader: Sendable {
     /// Loads an image by a job, which equal loads share.
     ///
     /// - Throws: The errors of the load; `unsupportedFormat` if an animation is required.
-    func response(
+    nonisolated(nonsending) func response(
         to load: Load,
         displaying displayed: Image? = nil,
         context: JobContext,
@@ -61,9 +61,7 @@ final class ImageLoader: Sendable {
         let miss = policy.tiers == .sourceOnly ? "not searched" : misses.explanation(for: load.request.imageKey)
         let step = StepTimer().step(.memory, detail: miss)
         var response: ImageResponse
-        if policy.defersDecoding, displayed == nil, BlockingExecutor.current != nil {
-            // A program that only moves files loads each once, and nobody uses the pixels: the job of the bytes
-            // suffices.
+        if load.movesFile, displayed == nil {
             response = try await ImageJob(load, loader: self, context: context, report: report).response()
         } else {
             // Another caller of the same job may have asked for previews.

@@ -43,6 +43,11 @@ final class Load: Sendable {
         }
     }
 
+    /// A Boolean value indicating whether the calling task only moves files.
+    ///
+    /// It loads each once, and nobody uses the pixels: equal loads share their download and no other job.
+    var movesFile: Bool { policy.defersDecoding && BlockingExecutor.current != nil }
+
     /// The request to the server as it is sent; `nil` if no server is needed.
     var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
 }
@@ -186,8 +191,8 @@ struct TransportPolicy: Sendable {
 struct RenditionPolicy: Sendable {
     let options: DecodeOptions
     var decodePolicy = DecodePolicy.inProcess
-    /// Scheme, host and port of the image; empty if it is on no server.
-    var origin = ""
+    /// The server of the image; `nil` if it is on none.
+    var origin: Origin?
     private var transform: (any ImageTransform)?
     private let transformsAnimations: Bool
     private let transformsVectorImages: Bool

@@ -10,7 +10,7 @@ final class RenditionIndex: Sendable {
     private struct ActiveLoads {
         var count = 0
         /// The newest replacement of the bytes.
-        var replacement: (moment: UInt64, checksum: UInt64?)?
+        var replacement: (moment: UInt64, provenance: Image.Provenance?)?
     }
 
     private struct State {
@@ -77,7 +77,7 @@ final class RenditionIndex: Sendable {
 
         private func isOutdated(_ image: Image) -> Bool {
             guard let last = index.state.withLock({ $0.loads[resourceKey]?.replacement }) else { return false }
-            return last.moment > moment && last.checksum != image.encodedChecksum
+            return last.moment > moment && last.provenance?.checksum != image.encodedChecksum
         }
     }
 
@@ -86,8 +86,8 @@ final class RenditionIndex: Sendable {
         let index: RenditionIndex
         let resourceKey: String
         let baseKey: CacheKey?
-        /// The checksum of the bytes; `nil` if the resource has none any more.
-        let checksum: UInt64?
+        /// The record of the bytes; `nil` if the resource has none any more.
+        let provenance: Image.Provenance?
 
         /// Records that the resource now has these bytes, and removes renditions made from any other bytes.
         ///
@@ -96,20 +96,22 @@ final class RenditionIndex: Sendable {
         func record(isRepeated: Bool = false) {
             let keys = index.state.withLock { state in
                 state.moment += 1
-                state.loads[resourceKey]?.replacement = (state.moment, checksum)
+                state.loads[resourceKey]?.replacement = (state.moment, provenance)
                 return state.keys[resourceKey] ?? []
             }
             let memory = index.memory
             // Another rendition may have been made from the new bytes already.
-            func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isRepeated }
+            func isOld(_ image: Image?) -> Bool {
+                image?.encodedChecksum.map { $0 != provenance?.checksum } ?? !isRepeated
+            }
             for key in keys where isOld(memory.peek(key)) { memory.remove(key) }
             if let baseKey { memory.removeAll(forBase: baseKey, where: isOld) }
         }
     }
 
-    /// Returns the replacement of a request's bytes by those with this checksum, or by none.
-    func replacement(of request: ImageRequest, checksum: UInt64?) -> Replacement {
-        Replacement(index: self, resourceKey: request.resourceKey, baseKey: request.baseKey, checksum: checksum)
+    /// Returns the replacement of a request's bytes by those of this record, or by none.
+    func replacement(of request: ImageRequest, by provenance: Image.Provenance?) -> Replacement {
+        Replacement(index: self, resourceKey: request.resourceKey, baseKey: request.baseKey, provenance: provenance)
     }
 
     /// Adds a key; each time that the index has doubled, the keys of evicted images are removed.

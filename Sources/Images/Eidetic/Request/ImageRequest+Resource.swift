@@ -27,6 +27,10 @@ extension ImageRequest {
         /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`; the loads of any other text fail.
         package init(url: String) {
             do throws(EideticError) {
+                if url.hasPrefix("http") {
+                    kind = .remote(try FetchRequest(url: url))
+                    return
+                }
                 let trimmed = url.drop { $0.isWhitespace }
                 switch trimmed.prefix(while: { $0 != ":" }).lowercased() {
                 case "file": kind = .file(try LocalFile(unexaminedURL: String(trimmed)))

@@ -25,8 +25,21 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
         package let duration: Duration
         /// The part of the duration in which the step waited: for a thread, for memory, or in the queue of downloads.
         package let waiting: Duration
+        fileprivate let outcome: Outcome
+
         /// The outcome: `miss`, `hit`, bytes, sizes.
-        package let detail: String
+        package var detail: String {
+            switch outcome {
+            case .text(let text): text
+            case .made(let makeText): makeText()
+            }
+        }
+    }
+
+    /// The text about the outcome of a step; most are never read, so that long ones are made when they are.
+    fileprivate enum Outcome: Sendable {
+        case text(String)
+        case made(@Sendable () -> String)
     }
 
     /// The steps in their order; a step that several loads share is in the trace of each.
@@ -58,14 +71,27 @@ struct StepTimer {
 
     var elapsed: Duration { SystemTime().uptime - start }
 
-    func step(_ stage: LoadTrace.Stage, detail: String, waiting: Duration = .zero) -> LoadTrace.Step {
+    func step(_ stage: LoadTrace.Stage, detail: String) -> LoadTrace.Step {
+        step(stage, outcome: .text(detail), waiting: .zero)
+    }
+
+    /// Ends a step; the function must not hold more than a few numbers and words, because a trace may live for long.
+    func step(
+        _ stage: LoadTrace.Stage,
+        waiting: Duration = .zero,
+        makeDetail: @escaping @Sendable () -> String
+    ) -> LoadTrace.Step {
+        step(stage, outcome: .made(makeDetail), waiting: waiting)
+    }
+
+    private func step(_ stage: LoadTrace.Stage, outcome: LoadTrace.Outcome, waiting: Duration) -> LoadTrace.Step {
         let duration = elapsed
         let ownWaitingTime = (context?.waitingTime ?? .zero) - earlierWaitingTime
         return LoadTrace.Step(
             stage: stage,
             duration: duration,
             waiting: min(duration, ownWaitingTime + waiting),
-            detail: detail
+            outcome: outcome
         )
     }
 }

@@ -9,6 +9,7 @@ package enum ImageScale {
     /// - Returns: The scale factor; 1 if the name has none.
     /// - Complexity: O(*n*) in the bytes of the name.
     package static func scale(fromName name: String) -> Double {
+        guard name.contains(byte: UInt8(ascii: "@")) || name.contains(byte: UInt8(ascii: "%")) else { return 1 }
         let path = name.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let start = path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
         guard let dot = path[start...].lastIndex(of: UInt8(ascii: ".")) else { return 1 }

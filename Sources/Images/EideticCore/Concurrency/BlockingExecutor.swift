@@ -62,7 +62,7 @@ package final class BlockingExecutor: TaskExecutor {
     }
 
     /// The result of a thread's wait.
-    private enum Turn { case job(UnownedJob), end }
+    private enum Turn { case job(UnownedJob, Demand), end }
 
     /// The thread that waiting jobs need.
     private enum Demand { case none, wakeUp, start }
@@ -122,36 +122,38 @@ package final class BlockingExecutor: TaskExecutor {
         }
     }
 
-    /// Wakes or starts a thread for the jobs that wait behind the one which the calling thread has taken; the task of
-    /// that job holds the executor.
-    private func relieve() { meet(monitor.withLock { $0.demand(maximumThreadCount: maximumThreadCount) }) }
-
     private func startThread() {
         // The tasks that prefer the executor hold it while they run; a thread that waits does not.
         let pointer = Unmanaged.passUnretained(self).toOpaque()
         let executor = asUnownedTaskExecutor()
-        Thread.start(name: name) { [monitor, pointer = UInt(bitPattern: pointer)] in
+        Thread.start(name: name) { [monitor, maximumThreadCount, pointer = UInt(bitPattern: pointer)] in
             pthread_setspecific(Self.key, UnsafeRawPointer(bitPattern: pointer))
-            while let job = Self.next(from: monitor) {
-                Self.current?.relieve()
+            while let (job, demand) = Self.next(from: monitor, maximumThreadCount: maximumThreadCount) {
+                // The task of the job holds the executor.
+                Self.current?.meet(demand)
                 job.runSynchronously(on: executor)
             }
         }
     }
 
     /// Waits for the next job; returns `nil` after the executor was deallocated.
-    private static func next(from monitor: Monitor<State>) -> UnownedJob? {
-        if let job = monitor.withLock({ $0.popFirst() }) { return job }
+    ///
+    /// - Returns: The job, and the thread that the jobs which wait behind it need.
+    private static func next(from monitor: Monitor<State>, maximumThreadCount: Int) -> (UnownedJob, Demand)? {
+        let next = monitor.withLock { state in
+            state.popFirst().map { ($0, state.demand(maximumThreadCount: maximumThreadCount)) }
+        }
+        if let next { return next }
         while true {
             let isWatching = monitor.withLock { $0.beginIdling() }
             let take = { (state: inout State) -> Turn? in
                 let job = state.popFirst()
                 guard job != nil || state.isClosed else { return nil }
                 state.endIdling(watching: isWatching)
-                return job.map { .job($0) } ?? .end
+                return job.map { .job($0, state.demand(maximumThreadCount: maximumThreadCount)) } ?? .end
             }
             switch isWatching ? monitor.wait(for: watchInterval, until: take) : monitor.wait(until: take) {
-            case .job(let job): return job
+            case .job(let job, let demand): return (job, demand)
             case .end: return nil
             case nil: monitor.withLock { $0.endIdling(watching: isWatching) }
             }

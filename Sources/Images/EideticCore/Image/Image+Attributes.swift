@@ -1,15 +1,53 @@
 extension Image {
     /// The encoded image that an image was decoded from.
     package struct Provenance: Sendable, Hashable {
+        private enum Source {
+            case known(UInt64)
+            case bytes(LazyChecksum)
+        }
+
         /// The number of encoded bytes.
         package let byteCount: ByteCount
-        /// The checksum of the encoded bytes.
-        package let checksum: UInt64
+        private let source: Source
 
-        package init(byteCount: ByteCount, checksum: UInt64) { (self.byteCount, self.checksum) = (byteCount, checksum) }
+        package init(byteCount: ByteCount, checksum: UInt64) {
+            self.byteCount = byteCount
+            source = .known(checksum)
+        }
 
+        /// Records bytes, which are held until the checksum is first needed.
         package init(of bytes: [UInt8]) {
-            self.init(byteCount: ByteCount(bytes.count), checksum: bytes.withUnsafeBytes { Checksum.value(of: $0) })
+            byteCount = ByteCount(bytes.count)
+            source = .bytes(LazyChecksum(of: bytes))
+        }
+
+        /// The checksum of the encoded bytes.
+        package var checksum: UInt64 {
+            switch source {
+            case .known(let checksum): checksum
+            case .bytes(let bytes): bytes.value
+            }
+        }
+
+        package static func == (left: Provenance, right: Provenance) -> Bool {
+            left.byteCount == right.byteCount && left.checksum == right.checksum
+        }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(checksum) }
+    }
+
+    /// The checksum of bytes, which are held until it is first needed: a program that only moves files never needs it.
+    private final class LazyChecksum: Sendable {
+        private let state: Guarded<(bytes: [UInt8], value: UInt64?)>
+
+        init(of bytes: [UInt8]) { state = Guarded((bytes, nil)) }
+
+        var value: UInt64 {
+            let (bytes, known) = state.withLock { $0 }
+            if let known { return known }
+            let value = bytes.withUnsafeBytes { Checksum.value(of: $0) }
+            state.withLock { $0 = ([], value) }
+            return value
         }
     }
 
@@ -76,9 +114,12 @@ extension Image {
     }
 
     /// Returns the image with the record of the encoded image that it was decoded from.
+    ///
+    /// Only a deferred image, which holds the encoded bytes itself, may hold them by that record.
     package func recording(_ provenance: Provenance) -> Image {
         var image = self
-        image.attributes.provenance = provenance
+        image.attributes.provenance =
+            isDecoded ? Provenance(byteCount: provenance.byteCount, checksum: provenance.checksum) : provenance
         return image
     }
 }

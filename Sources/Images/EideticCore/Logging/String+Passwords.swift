@@ -43,7 +43,7 @@ extension String {
     /// - Complexity: O(*n*).
     /// - SeeAlso: URL Standard, section 4.4, "authority state".
     package func credentialRanges(isURL: Bool = false) -> [Range<Int>] {
-        guard utf8.contains(UInt8(ascii: "@")) else { return [] }
+        guard contains(byte: UInt8(ascii: "@")) else { return [] }
         var scanner = CredentialScanner(bytes: Array(utf8), isURL: isURL)
         return scanner.ranges()
     }

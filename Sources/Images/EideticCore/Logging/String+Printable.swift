@@ -3,7 +3,8 @@ extension String {
     ///
     /// - Complexity: O(*n*); a text without control characters is not copied.
     package var printable: String {
-        guard unicodeScalars.contains(where: \.isControl) else { return self }
+        let isPlain = utf8.withContiguousStorageIfAvailable { $0.allSatisfy { (0x20..<0x7f).contains($0) } } ?? false
+        guard !isPlain, unicodeScalars.contains(where: \.isControl) else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "?" : $0 }))
     }
 }

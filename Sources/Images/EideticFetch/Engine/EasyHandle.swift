@@ -14,7 +14,7 @@ package final class EasyHandle {
     /// The header fields; libcurl reads them while the exchange runs.
     var headerList: HeaderList?
     /// The exchange that libcurl calls, which owns the handle.
-    weak var receiver: (any CurlReceiver)?
+    unowned var receiver: (any CurlReceiver)?
 
     package init?() {
         guard let pointer = curl_easy_init() else { return nil }

@@ -60,15 +60,19 @@ struct ResponseHead: Sendable, Hashable {
         if hasIgnoredTransferCoding { return "has a malformed Transfer-Encoding field" }
         guard endsByLength else { return nil }
         let announced = announcedLengths
-        let lengths = announced.map { $0.drop { $0 == "0" } }
-        if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
+        if announced.count > 1 {
+            let lengths = announced.map { $0.drop { $0 == "0" } }
+            if lengths.contains(where: { $0 != lengths[0] }) { return "announces several lengths" }
+        }
         let isMalformed = hasIgnoredLength || announced.contains { $0.httpInteger == nil }
         return isMalformed ? "has a malformed Content-Length field" : nil
     }
 
     /// The values of all `Content-Length` fields.
     private var announcedLengths: [String] {
-        headers.values(for: "Content-Length").flatMap { value in
+        let values = headers.values(for: "Content-Length")
+        if values.count == 1, values[0].httpInteger != nil { return values }
+        return values.flatMap { value in
             guard value.httpInteger == nil else { return [value] }
             return value.utf8.split(separator: UInt8(ascii: ",")).compactMap { item in
                 let text = String(Substring(item)).trimmingOptionalWhitespace

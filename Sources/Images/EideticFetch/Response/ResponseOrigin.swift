@@ -1,7 +1,9 @@
 package import EideticHTTP
 
 /// The exchanges that led to a response, for a cache.
-package struct ResponseOrigin: Sendable {
+///
+/// A class, because a response is handed along many stages, and a copy of three requests retains dozens of objects.
+package final class ResponseOrigin: Sendable {
     /// The request that was sent first, after the downloader's hook.
     package let request: FetchRequest
     /// The redirects that were followed, in order, and then the response itself.

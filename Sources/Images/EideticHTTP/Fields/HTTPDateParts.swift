@@ -18,6 +18,9 @@ struct HTTPDateParts {
         "december",
     ]
     private static let dayNames = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+    private static let preferredPattern = Array("---, -- --- ---- --:--:-- GMT".utf8)
+    private static let shortMonths = months.map { Array($0.utf8.prefix(3)) }
+    private static let shortDayNames = dayNames.map { Array($0.utf8.prefix(3)) }
 
     /// Reads the parts of a date in any format; `nil` if one is unknown or doubled.
     init?(_ text: String) {
@@ -45,17 +48,19 @@ struct HTTPDateParts {
     /// Reads a date that is written as `Sun, 06 Nov 1994 08:49:37 GMT`, as nearly all are; `nil` for any other text.
     init?(preferred text: String) {
         let bytes = Array(text.utf8)
-        let pattern = Array("---, -- --- ---- --:--:-- GMT".utf8)
+        let pattern = Self.preferredPattern
         guard bytes.count == pattern.count, zip(bytes, pattern).allSatisfy({ $1 == UInt8(ascii: "-") || $0 == $1 })
         else { return nil }
-        func word(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self).lowercasedASCII }
+        func index(in names: [[UInt8]], at start: Int) -> Int? {
+            names.firstIndex { name in (0..<3).allSatisfy { name[$0] == bytes[start + $0] | 0x20 } }
+        }
         func number(_ range: Range<Int>) -> Int? {
             bytes[range].reduce(0) { number, byte in
                 number.flatMap { (48...57).contains(byte) ? 10 * $0 + Int(byte - 48) : nil }
             }
         }
-        guard Self.index(of: word(0..<3), in: Self.dayNames) != nil, let day = number(5..<7),
-            let month = Self.index(of: word(8..<11), in: Self.months), let year = number(12..<16),
+        guard index(in: Self.shortDayNames, at: 0) != nil, let day = number(5..<7),
+            let month = index(in: Self.shortMonths, at: 8), let year = number(12..<16),
             let hours = number(17..<19), let minutes = number(20..<22), let seconds = number(23..<25),
             let time = Self.seconds(hours: hours, minutes: minutes, seconds: seconds)
         else { return nil }

@@ -93,7 +93,12 @@ public struct HTTPHeaders: Sendable {
     /// Compares two names of fields, with ASCII letters of either case equal.
     package static func isSameName(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        return left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
+        let isSame = left.utf8.withContiguousStorageIfAvailable { left -> Bool? in
+            right.utf8.withContiguousStorageIfAvailable { right in
+                left.indices.allSatisfy { left[$0] == right[$0] || lowercased(left[$0]) == lowercased(right[$0]) }
+            }
+        }
+        return (isSame ?? nil) ?? left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }

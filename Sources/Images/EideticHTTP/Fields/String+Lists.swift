@@ -1,3 +1,5 @@
+import EideticCore
+
 extension String {
     /// The text with `A` to `Z` in lower case.
     package var lowercasedASCII: String {
@@ -28,6 +30,10 @@ extension String {
     /// Empty members are left out.
     /// - SeeAlso: RFC 9110, section 5.6.1.
     package var httpListMembers: [String] {
+        guard contains(byte: UInt8(ascii: ",")) else {
+            let member = trimmingOptionalWhitespace
+            return member.isEmpty ? [] : [member]
+        }
         var members: [[UInt8]] = [[]]
         var isQuoted = false
         var isEscaped = false

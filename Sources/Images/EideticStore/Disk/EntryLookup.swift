@@ -119,7 +119,7 @@ extension EntryLookup {
     }
 
     /// Finds an entry, or else the part of a resource whose download was interrupted.
-    package func loadWithPart(
+    nonisolated(nonsending) package func loadWithPart(
         _ key: String,
         context: JobContext
     ) async throws(EideticError) -> (outcome: Outcome, part: DiskCache.Entry?) {

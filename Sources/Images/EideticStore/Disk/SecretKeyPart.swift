@@ -19,7 +19,7 @@ package enum SecretKeyPart {
         _ key: String,
         directoryKey: () throws(EideticError) -> [UInt8]
     ) throws(EideticError) -> String {
-        guard key.utf8.contains(UInt8(ascii: "\n")) else { return key }
+        guard key.contains(byte: UInt8(ascii: "\n")) else { return key }
         var bytes = Array(key.utf8)
         let ends = ends(of: marker, in: bytes)
         if ends.isEmpty { return key }

@@ -81,7 +81,13 @@ package enum JSON: Sendable {
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }
-        guard !text.utf8.allSatisfy(isPlain) else { return bytes += text.utf8 }
+        let isCopied =
+            text.utf8.withContiguousStorageIfAvailable { text in
+                guard text.allSatisfy(isPlain) else { return false }
+                bytes.append(contentsOf: text)
+                return true
+            } ?? false
+        if isCopied { return }
         let digits = Array("0123456789abcdef".utf8)
         for scalar in text.unicodeScalars {
             switch scalar {

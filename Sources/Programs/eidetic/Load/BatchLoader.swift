@@ -42,28 +42,38 @@ final class BatchLoader: Sendable {
     }
 
     private func loadItems() async {
-        await withTaskGroup(of: Int.self) { group in
-            // Two more than the concurrent downloads, so that decoding does not delay the network; none more if the
-            // order must be exact, since the download queue has its own.
-            var freeSlots = arguments.concurrency + (arguments.network.isLastInFirstOut ? 0 : 2)
-            var queue = makeQueue()
-            repeat {
-                while freeSlots > 0, !isStopped, let position = queue.next() {
-                    freeSlots -= 1
-                    group.addTask { [self] in
-                        await loadItem(at: index(ofPosition: position))
-                        return position
-                    }
-                }
-                guard let position = await group.next() else { break }
-                freeSlots += 1
-                queue.finish(position)
-            } while !isStopped
-            if TextStream.output.failure != nil { group.cancelAll() }
+        // Two more than the concurrent downloads, so that decoding does not delay the network; none more if the order
+        // must be exact, since the download queue has its own.
+        let slotCount = arguments.concurrency + (arguments.network.isLastInFirstOut ? 0 : 2)
+        let queue = SharedQueue(makeQueue())
+        // An error ends the other tasks.
+        try? await withThrowingDiscardingTaskGroup { group in
+            for _ in 0..<slotCount {
+                guard let first = queue.items.withLock({ $0.next() }) else { break }
+                group.addTask { [self] in try await loadItems(from: first, of: queue) }
+            }
         }
     }
 
-    private var isStopped: Bool { Task.isCancelled || TextStream.output.failure != nil }
+    /// The items that have not started, for all slots.
+    private final class SharedQueue: Sendable {
+        let items: Guarded<LoadOrder>
+
+        init(_ queue: LoadOrder) { items = Guarded(queue) }
+    }
+
+    /// Loads an item and those that follow in its slot; the end of one item makes at most one other item possible.
+    nonisolated(nonsending) private func loadItems(from first: LoadOrder.Item, of queue: SharedQueue) async throws {
+        var next: LoadOrder.Item? = first
+        while let item = next, !Task.isCancelled {
+            await loadItem(at: index(ofPosition: item.position))
+            if TextStream.output.failure != nil { throw CancellationError() }
+            next = queue.items.withLock { queue in
+                queue.finish(item)
+                return queue.next()
+            }
+        }
+    }
 
     /// Creates the queue of all items; one origin has one more than its concurrent downloads, as far as that keeps the
     /// order.
@@ -92,7 +102,7 @@ final class BatchLoader: Sendable {
     }
 
     /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.
-    private func loadItem(at index: Int) async {
+    nonisolated(nonsending) private func loadItem(at index: Int) async {
         let item = arguments.items[index]
         if let file = writer?.keptFile(for: item.url) {
             return display.reportKept(item, file: file, asJSON: arguments.writesJSON)
@@ -128,7 +138,7 @@ final class BatchLoader: Sendable {
         if let failure { sheet?.markMissing(at: index, caption: item.caption, reason: failure.shortReason) }
     }
 
-    private func response(
+    nonisolated(nonsending) private func response(
         for item: LoadArguments.Item,
         isFirst: Bool
     ) async throws(EideticError) -> ImageResponse {
@@ -226,7 +236,7 @@ final class BatchLoader: Sendable {
     }
 
     /// Writes an image to its file and to the contact sheet.
-    private func deliver(_ response: ImageResponse, at index: Int) async -> Delivery {
+    nonisolated(nonsending) private func deliver(_ response: ImageResponse, at index: Int) async -> Delivery {
         let item = arguments.items[index]
         let name = TerminalText.abbreviated(item.url)
         // A cache that is only read stores nothing, which is no failure.

@@ -74,7 +74,7 @@ struct LoadOutcome: Sendable {
 
 extension ImageSource {
     /// The name of the case, which Swift's own text would look up in the program's metadata each time.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .memory: "memory"
         case .disk: "disk"

@@ -44,7 +44,7 @@ struct LoadTally: Sendable {
     /// The summary, such as `40 of 42 images loaded: 30 from network, 8 from disk, 2 from memory; 2 failed`.
     var text: String {
         let order: [ImageSource] = [.network, .shared, .disk, .memory]
-        let sources = order.compactMap { source in loadedCounts[source].map { "\($0) from \(source)" } }
+        let sources = order.compactMap { source in loadedCounts[source].map { "\($0) from \(source.name)" } }
         var text = "\(finishedCount - failedCount - keptCount) of \(total) images loaded"
         if !sources.isEmpty { text += ": " + sources.joined(separator: ", ") }
         if keptCount > 0 { text += "; \(keptCount) written before" }

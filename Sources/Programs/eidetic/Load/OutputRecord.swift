@@ -99,7 +99,7 @@ final class OutputRecord: Sendable {
     /// A record that cannot be written costs another request in the next run, and nothing in this one.
     func add(name: String, byteCount: Int, url: String) {
         let url = url.withoutPasswordsOfURL
-        guard !url.utf8.contains(UInt8(ascii: "\n")) else { return }
+        guard !url.contains(byte: UInt8(ascii: "\n")) else { return }
         if let entry = entries[name], entry.url == url, entry.changes == changes, entry.byteCount == byteCount {
             return
         }

@@ -32,12 +32,11 @@ struct URLList {
     private mutating func read(_ path: String, name: String) {
         do throws(EideticError) {
             let bytes = try FileContents.read(path, limit: Self.limit)
-            let text = String(
-                decoding: bytes.starts(with: Self.byteOrderMark) ? bytes[3...] : bytes[...],
-                as: UTF8.self
-            )
-            let lines = text.split(whereSeparator: \.isNewline).map { String($0.trimmingWhitespace) }
-            urls += lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            let text = bytes.starts(with: Self.byteOrderMark) ? bytes[3...] : bytes[...]
+            for line in text.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+                let url = String(String(decoding: line, as: UTF8.self)[...].trimmingWhitespace)
+                if !url.isEmpty, !url.hasPrefix("#") { urls.append(url) }
+            }
         } catch {
             problems.append("cannot read the list \(name): \(error.message)")
         }

@@ -65,7 +65,7 @@ struct UniqueFileNames {
     /// Returns the last path component of a URL without its file extension, or the host if the path is empty.
     static func stem(of url: String) -> String {
         guard url.prefix(5).lowercased() != "data:" else { return "image" }
-        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let path = Array(url.utf8).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let components = path.split(separator: UInt8(ascii: "/"))
         let parts = components.dropFirst(components.first?.last == UInt8(ascii: ":") ? 1 : 0)
         let isHost = parts.count == 1
@@ -83,23 +83,22 @@ struct UniqueFileNames {
     }
 
     /// Decodes percent-encoded characters; invalid UTF-8 becomes the replacement character.
-    private static func percentDecoded(_ text: Substring.UTF8View) -> String {
-        String(decoding: DataURL.percentDecoded(text), as: UTF8.self)
+    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> String {
+        String(decoding: text.contains(UInt8(ascii: "%")) ? DataURL.percentDecoded(text)[...] : text, as: UTF8.self)
     }
 
     /// Decodes percent-encoded bytes.
     static func percentDecodedBytes(_ text: Substring) -> [UInt8] { Array(DataURL.percentDecoded(text.utf8)) }
 
-    private static let special: Set<Unicode.Scalar> = ["/", "\\", "?", "*", ":", "|", "\"", "<", ">"]
+    private static let special: [Unicode.Scalar] = ["/", "\\", "?", "*", ":", "|", "\"", "<", ">"]
 
     /// Replaces characters that are invalid in file names or special in shells, and removes leading dots.
     ///
     /// It compares Unicode scalars, because a character may combine a slash with an accent.
     private static func sanitized(_ name: String) -> String {
-        var safe = String.UnicodeScalarView()
-        for scalar in name.unicodeScalars.drop(while: { $0 == "." || $0 == " " || $0 == "-" }) {
-            safe.append(special.contains(scalar) || scalar.isControl ? "_" : scalar)
-        }
-        return String(safe)
+        let scalars = name.unicodeScalars.drop { $0 == "." || $0 == " " || $0 == "-" }
+        func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { special.contains(scalar) || scalar.isControl }
+        guard scalars.contains(where: isUnsafe) else { return String(scalars) }
+        return String(String.UnicodeScalarView(scalars.map { isUnsafe($0) ? "_" : $0 }))
     }
 }

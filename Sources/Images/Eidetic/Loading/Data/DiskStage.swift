@@ -108,7 +108,7 @@ extension DiskStage {
 
     /// Searches the entry for a key, and for the fields of a request if the entry depends on them; also one that has
     /// expired if its server can confirm it.
-    func search(
+    nonisolated(nonsending) func search(
         for key: String,
         isVariant: Bool = false,
         context: JobContext,

@@ -137,7 +137,7 @@ struct SharedStage: DataStage {
             for: image,
             changes: changes(by: stored, for: job.load),
             on: disk,
-            replacement: renditions.replacement(of: job.request, checksum: image.provenance.checksum),
+            replacement: renditions.replacement(of: job.request, by: image.provenance),
             share: disk.downloader.bodyBudget.makeCompleteShare(of: entry.bytes, for: job.context)
         )
         return plan.image

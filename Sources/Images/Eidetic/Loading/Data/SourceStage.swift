@@ -68,7 +68,7 @@ extension SourceStage {
     ///
     /// A confirmation of something else than that entry is not used; the request is then repeated without conditions.
     /// An entry that the server reports to be gone is removed.
-    private func fetch(
+    nonisolated(nonsending) private func fetch(
         _ job: DataJob,
         after search: DataSearch
     ) async throws(EideticError) -> ImageDataSource.Response {
@@ -143,7 +143,7 @@ extension SourceStage {
             error.code == .httpStatus, [404, 410].contains(error.httpStatus),
             case .remote = request.resource.kind
         else { return }
-        renditions.replacement(of: request, checksum: nil).record()
+        renditions.replacement(of: request, by: nil).record()
         if let shared, let key = shared.key(for: Load(request)) { await shared.remove(key, ifEqualTo: nil) }
         _ = try? await disk.disk?.remove(request.resourceKey)
     }
@@ -160,7 +160,7 @@ extension SourceStage {
 // MARK: Retention
 extension SourceStage {
     /// Returns the image of bytes that the source sent or confirmed; other loads find new ones until they are on disk.
-    private func image(
+    nonisolated(nonsending) private func image(
         of response: ImageDataSource.Response,
         for load: Load,
         after steps: [LoadTrace.Step],
@@ -186,7 +186,7 @@ extension SourceStage {
             }
         var facts = EncodedImage.Facts()
         facts.freshness = EncodedImage.Freshness(retention.timeToLive, time: rules.time)
-        facts.server = response.isTransferred ? response.server : nil
+        facts.isTransferred = response.isTransferred
         facts.fields = response.final.fields
         facts.responses = origin?.responses ?? []
         facts.diskKey = response.confirmed?.entry.key ?? key(of: origin?.cachedTarget, for: request)
@@ -199,7 +199,7 @@ extension SourceStage {
             for: image,
             changes: changes(by: response, retention: retention, for: load),
             on: disk,
-            replacement: renditions.replacement(of: request, checksum: image.provenance.checksum),
+            replacement: renditions.replacement(of: request, by: image.provenance),
             publication: publication(of: response, retention: retention, for: load, lease: lease),
             lease: lease,
             share: response.share
