@@ -84,7 +84,7 @@ struct UnusableRecordTests {
         record.process = ApplicationRecord.ProcessRecord()
         record.process?.identifier = 12
         record.process?.intention.urls = [.init(IncomingURL("https://example.org/", id: 1, source: "org.example.Two"))]
-        record.waitingWakes = [.init(reason: WakeReason(.session, id: 1, session: "s"), allowance: .seconds(1))]
+        record.waitingWakes = [.init(WakeReason(.session, id: 1, session: "s"), allowance: .seconds(1))]
         let bytes = WireWriter.encode(record)
         try #require(WireReader.decode(ApplicationRecord.self, from: bytes) == record)
         var refusals = 0
