@@ -12,8 +12,12 @@ enum QuietRun {
     static func measureApplication(seconds: Int, with bench: Bench) async throws {
         try await measureEnds(count: 20, with: bench)
         for options in [[], ["--background"]] {
-            let probe = try await start("background", options, until: options.isEmpty ? "state active" : "state background")
-            let idleProgram = try await start("idle", [], until: "idle")
+            let probe = try await start(
+                "background",
+                arguments: options,
+                until: options.isEmpty ? "state active" : "state background"
+            )
+            let idleProgram = try await start("idle", until: "idle")
             // Not the launch itself.
             sleep(2)
             let identifiers = [probe.identifier, idleProgram.identifier]
@@ -35,7 +39,11 @@ enum QuietRun {
         }
     }
 
-    private static func start(_ program: String, _ arguments: [String], until line: String) async throws -> Subprocess {
+    private static func start(
+        _ program: String,
+        arguments: [String] = [],
+        until line: String
+    ) async throws -> Subprocess {
         let path = try MeasuredProcess.path(ofProgramBesideThis: "eidetic-probe")
         let probe = try Subprocess(path, arguments: [program] + arguments, environment: ["NOTIFY_SOCKET": nil])
         guard await probe.waitForOutput(line) else {
@@ -48,7 +56,8 @@ enum QuietRun {
         var (ours, theirs): ([Double], [Double]) = ([], [])
         for _ in 0..<count {
             for (program, isOwn) in [
-                (try await start("background", [], until: "state active"), true), (try Subprocess("/bin/sleep", arguments: ["9"]), false),
+                (try await start("background", until: "state active"), true),
+                (try Subprocess("/bin/sleep", arguments: ["9"]), false),
             ] {
                 let time = await Bench.seconds {
                     program.kill(SIGTERM)
