@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 long eidetic_copy_file(int source, int target) {
@@ -14,10 +13,19 @@ long eidetic_copy_file(int source, int target) {
     while (count > 0 || (count < 0 && errno == EINTR));
     if (count == 0) return from;
     if (errno == ENOSPC || errno == EDQUOT || errno == EIO) return -1;
-    // These file systems cannot share blocks.
-    do count = sendfile(target, source, &from, 1 << 30);
-    while (count > 0 || (count < 0 && errno == EINTR));
-    return count == 0 ? from : -1;
+    // These file systems cannot share blocks, and not all can splice.
+    static _Thread_local char buffer[65536];
+    for (;;) {
+        count = pread(source, buffer, sizeof buffer, from);
+        if (count == 0) return from;
+        if (count < 0 && errno != EINTR) return -1;
+        for (ssize_t written = 0; written < count;) {
+            ssize_t part = write(target, buffer + written, (size_t)(count - written));
+            if (part < 0 && errno != EINTR) return -1;
+            if (part > 0) written += part;
+        }
+        if (count > 0) from += count;
+    }
 }
 
 int eidetic_open_unnamed(const char *directory, unsigned mode) {

@@ -96,6 +96,13 @@ struct RequestMethodTests {
         #expect(other.requests.isEmpty)
     }
 
+    @Test("L20 a choice of the server that names no URL is its status", arguments: [false, true])
+    func choice(hasField: Bool) async throws {
+        let server = try makeServer([.response(300, headers: hasField ? ["Location": ""] : [:])])
+        let code = await errorCode { _ = try await ImagePipeline(.init()).image(for: ImageRequest(server.url + "/a")) }
+        #expect(code == .httpStatus && server.requests.count == 1)
+    }
+
     @Test("L07 L20 a POST is not repeated after a lost connection, a PUT is; failures of a POST are not remembered")
     func failures() async throws {
         let lost = try makeServer([.reset]), pipeline = ImagePipeline(.init())

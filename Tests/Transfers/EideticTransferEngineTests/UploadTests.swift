@@ -28,6 +28,33 @@ struct UploadTests {
         #expect(origin.state.withLock { $0.headers[0]["content-type"] } == "image/png")
     }
 
+    @Test("B14 a file is uploaded from a file system whose files the kernel cannot copy by itself")
+    func kernelFilesAreUploaded() async throws {
+        let origin = try UploadOrigin(isResumable: false), fixture = try await ServiceFixture()
+        _ = try await fixture.add(TransferRequest(upload: "/proc/version", to: origin.url))
+        let (response, _) = try fixture.finished(await fixture.log.waitForEvents(1)[0])
+        #expect(response.status == 201)
+        #expect(origin.state.withLock { $0.received } == (try FileSystem().contents(of: "/proc/version")))
+    }
+
+    @Test(
+        "B14 a redirect of an upload with POST takes the file along, unless it says or means GET",
+        arguments: [(300, "POST"), (301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")]
+    )
+    func postsAreRedirected(status: Int, method: String) async throws {
+        let origin = try ScriptedOrigin(readsBodies: true) { request in
+            request.path == "/b" ? [.response(200)] : [.response(status, headers: ["Location": "/b"])]
+        }
+        let directory = try TemporaryDirectory(), fixture = try await ServiceFixture()
+        let path = try directory.write(Body.bytes(100), to: "file")
+        var request = TransferRequest(upload: path, to: origin.url + "/a")
+        request.method = "POST"
+        _ = try await fixture.add(request)
+        _ = await fixture.log.waitForEvents(1)
+        #expect(origin.requests.map { "\($0.method) \($0.path)" } == ["POST /a", "\(method) /b"])
+        #expect(origin.requests.last?.body == (method == "POST" ? Body.bytes(100) : []))
+    }
+
     @Test(
         "B14 an upload that is killed again and again arrives once, and no byte is sent twice where the server resumes"
     )

@@ -1,4 +1,3 @@
-import CSupervisor
 import EideticCore
 import Glibc
 

@@ -1,7 +1,7 @@
 #ifndef EIDETIC_NETWORK_H
 #define EIDETIC_NETWORK_H
 
-// These and epoll are not in Swift's Glibc.
+// These are not in Swift's Glibc.
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/epoll.h>

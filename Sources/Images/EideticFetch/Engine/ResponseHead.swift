@@ -30,7 +30,7 @@ struct ResponseHead: Sendable, Hashable {
     /// - SeeAlso: RFC 9110, section 15.4.1.
     var isRedirect: Bool {
         switch status {
-        case 300: !headers.values(for: "Location").isEmpty
+        case 300: headers.values(for: "Location").first.map { !$0.isEmpty } ?? false
         case 301, 302, 303, 307, 308: true
         default: false
         }

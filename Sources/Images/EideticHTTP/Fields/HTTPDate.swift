@@ -31,7 +31,8 @@ package enum HTTPDate {
         date.tm_year = Int32(year - 1_900)
         date.tm_mon = Int32(month - 1)
         date.tm_mday = Int32(day)
-        let midnight = timegm(&date)
+        // In whole days: with some zone files of the process, C counts leap seconds.
+        let midnight = Int((Double(timegm(&date)) / 86_400).rounded()) * 86_400
         // A day that does not exist has become another one.
         guard date.tm_mday == day, date.tm_mon == month - 1 else { return nil }
         let seconds = Int64(midnight + time - (parts.offset ?? 0))

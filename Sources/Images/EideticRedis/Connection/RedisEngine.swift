@@ -1,5 +1,4 @@
 #if Redis
-import CHiredis
 import EideticCore
 import Glibc
 

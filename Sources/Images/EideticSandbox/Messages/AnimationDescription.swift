@@ -1,4 +1,3 @@
-package import EideticCodecs
 package import EideticCore
 
 /// The properties of an animation, without the durations of its frames, which are in the window.
@@ -10,7 +9,6 @@ package struct AnimationDescription: Sendable, Hashable {
     package let isComplete: Bool
     /// The number of durations in the window, which is that of the frames.
     package let frameCount: Int
-
 }
 
 extension AnimationDescription: WireRecord {
@@ -67,24 +65,4 @@ extension DecoderUsage: WireRecord {
         Field(\.retainedByteCount, .number()),
         Field(\.decodedByteCount, .number())
     )
-}
-
-/// A decoder that a process keeps between requests, whose encoded bytes grow at their end.
-package struct KeptDecoderOptions: Sendable, Equatable {
-    /// The images that a decoder makes of the bytes.
-    package enum Kind: UInt8, WireValue { case animation, preview }
-
-    package var kind: Kind
-    /// The number of the decoder, which no other one of the process has.
-    package var number: UInt32
-    /// The size of the memory of the encoded bytes.
-    package var capacity: Int
-    /// The memory for copies of an animation's canvas.
-    package var maximumCopyBytes: Int
-    package var options: DecodeOptions
-    package var limits: DecodeLimits
-}
-
-extension KeptDecoderOptions: WireRecord {
-    package static let layout = Layout(Self.init, \.kind, \.number, \.capacity, \.maximumCopyBytes, \.options, \.limits)
 }

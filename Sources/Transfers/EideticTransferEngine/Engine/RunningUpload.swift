@@ -68,7 +68,7 @@ final class RunningUpload: RunningTransfer {
 
     override func follow(status: Int) throws(EideticError) {
         let method = step == .append ? "PATCH" : added.request.method
-        let keepsMethod = status == 307 || status == 308 || status != 303 && method != "POST"
+        let keepsMethod = status != 303 && (method != "POST" || ![301, 302].contains(status))
         switch step {
         case .probe:
             location = target
