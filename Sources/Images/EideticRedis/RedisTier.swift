@@ -126,10 +126,11 @@ extension RedisTier {
 }
 
 extension Duration {
-    /// The number of whole milliseconds, rounded down.
+    /// The number of whole milliseconds, rounded down; at most 292,000 years, to which a server can add its time.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        let limit = Int64.max / 1_000_000
+        return min(max(seconds, -limit), limit) * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }
 #endif

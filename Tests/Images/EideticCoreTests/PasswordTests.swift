@@ -61,6 +61,7 @@ struct PasswordTests {
             ("\"http://bob:SEC\" RET@h/", "\"http://bob:…@h/"), ("htpp:bob:SEC RET@h", "htpp:…@h"),
             ("http://h/?u=http://bob:SECRET@i/", "http://h/?u=http://bob:…@i/"),
             ("bob:SECRET@h/x", "bob:…@h/x"), ("bob:SEC:RET@h", "bob:…@h"), ("my.user:SEC@RET@h", "my.user:…@h"),
+            ("bob:SEC/RET@h/x", "bob:…@h/x"), ("bob:SEC?R#ET@h", "bob:…@h"), ("bob:12SEC/RET@h", "bob:…@h"),
         ]
     )
     func redactsURL(_ url: String, expected: String) { #expect(url.withoutPasswordsOfURL == expected) }
@@ -91,7 +92,7 @@ struct PasswordTests {
     @Test("C18 the time for a text of colons does not grow with the square of its length")
     func longTexts() {
         for part in ["a:", "http:", ":@", "a:b@", "://", "\"http://a/", "\"//a:b/", " //", "http://a:b/ "] {
-            let text = String(repeating: part, count: 200_000) + "@"
+            let text = String(repeating: part, count: 40_000) + "@"
             #expect(text.withoutPasswords.utf8.count <= 2 * text.utf8.count)
             #expect(text.withoutPasswordsOfURL.utf8.count <= 2 * text.utf8.count)
         }

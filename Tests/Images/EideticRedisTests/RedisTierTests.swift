@@ -32,6 +32,8 @@ struct RedisTierTests {
         #expect((1...60_000).contains(rest))
         try await tier.insert([1], for: "short", timeToLive: .microseconds(999))
         #expect(try await tier.lookUp("short", leasing: nil).value == nil)
+        try await tier.insert([2], for: "endless", timeToLive: .seconds(Int64.max))
+        #expect(try await tier.lookUp("endless", leasing: nil).value == [2])
     }
 
     @Test("L09 values up to the limit are stored and read; one byte more is refused, and not read as a whole")

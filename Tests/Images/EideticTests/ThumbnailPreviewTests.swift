@@ -123,17 +123,67 @@ struct ThumbnailPreviewTests {
         #expect(try await Self.firstPreview(of: file, rendering: rendering)?.size == Self.size)
     }
 
-    @Test("L10 the rows that follow are shown over the thumbnail")
-    @MainActor
-    func overlay() async throws {
-        let (bytes, headCount) = try Self.file(), gates = [Gate(), Gate()], middle = bytes.count - 1_000
-        let server = try ScriptedOrigin { _ in
+    @Test("L10 rows that have arrived with the thumbnail are shown, too")
+    func rows() async throws {
+        var file = try Self.file()
+        file.headCount = file.bytes.count - 1_000
+        let gates = [Gate(), Gate()], server = try Self.server(file, gates: gates)
+        gates[0].open()
+        var request = ImageRequest(server.url + "/a", options: .progressive)
+        request.decodePolicy = .inProcess
+        var sizes: [PixelSize] = []
+        for await event in ImagePipeline(.init()).task(for: request).events {
+            guard case .preview(let image) = event else { continue }
+            sizes.append(image.size)
+            if sizes.count == 2 { gates[1].open() }
+        }
+        #expect(sizes.prefix(2) == [PixelSize(width: 80, height: 60), Self.size])
+    }
+
+    /// A server that sends the head, waits, sends all but the end, waits again, and sends the rest.
+    private static func server(_ file: (bytes: [UInt8], headCount: Int), gates: [Gate]) throws -> ScriptedOrigin {
+        let (bytes, headCount) = file, middle = bytes.count - 1_000
+        return try ScriptedOrigin { _ in
             [
                 .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(Array(bytes[..<headCount])),
                 .wait(gates[0]), .send(Array(bytes[headCount..<middle])), .wait(gates[1]),
                 .send(Array(bytes[middle...])),
             ]
         }
+    }
+
+    @Test(
+        "L10 L15 rows are never shown over the thumbnail of an earlier load, whatever is kept of that",
+        arguments: [ImageSlot.Presentation(delaysPlaceholder: true), .init(keepsCurrentImage: true)]
+    )
+    @MainActor
+    func nextLoad(presentation: ImageSlot.Presentation) async throws {
+        let gates = [[Gate(), Gate()], [Gate(), Gate()]], completions = Counter()
+        let sizes = [PixelSize(width: 80, height: 60), PixelSize(width: 40, height: 30)]
+        let servers = [
+            try Self.server(try Self.file(thumbnail: sizes[0]), gates: gates[0]),
+            try Self.server(try Self.file(thumbnail: sizes[1]), gates: gates[1]),
+        ]
+        let display = OverlayDisplay()
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        for (server, size) in zip(servers, sizes) {
+            var request = ImageRequest(server.url + "/a", options: .progressive)
+            request.decodePolicy = .inProcess
+            slot.load(request, presentation: presentation) { _ in completions.increment() }
+            try await eventually("the thumbnail is shown") { display.previews.contains { $0.image == size } }
+        }
+        gates[1][0].open()
+        try await eventually("rows of the second image") { display.previews.last?.image == Self.size }
+        #expect(display.previews.last?.background == sizes[1])
+        for gate in gates.joined() { gate.open() }
+        try await eventually("both loads have ended", is: 2) { completions.value }
+    }
+
+    @Test("L10 the rows that follow are shown over the thumbnail")
+    @MainActor
+    func overlay() async throws {
+        let file = try Self.file(), gates = [Gate(), Gate()]
+        let server = try Self.server(file, gates: gates)
         let display = OverlayDisplay(), completions = Counter()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         var request = ImageRequest(server.url + "/a", options: .progressive)

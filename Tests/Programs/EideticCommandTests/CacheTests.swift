@@ -71,6 +71,19 @@ struct CacheTests {
         #expect(try directory.contents(of: String(path.dropFirst(directory.path.count + 1))) == bytes)
     }
 
+    @Test("C08 C18 a key that is no URL is listed as it is given back, and one of a URL without its password")
+    func keysOfPrograms() async throws {
+        let keys = ["chart:1@home", "provider:avatar@2x", "provider:banner@2x"]
+        for key in keys + ["http://bob:SECRET@a/b.png"] { _ = try await storeImage(for: key) }
+        let list: [Entry] = try await runCache("list", "--json").lines()
+        #expect(Set(list.map(\.key)) == Set(keys + ["http://bob:…@a/b.png"]))
+        let text = try await runCache("list").outputText
+        for key in keys {
+            #expect(text.contains(key))
+            #expect(try await runCache("remove", key).status == .exited(0))
+        }
+    }
+
     @Test("C08 a stored entry is listed, returned and removed")
     func roundTrip() async throws {
         let bytes = try await storeImage(for: "http://a/é.png")

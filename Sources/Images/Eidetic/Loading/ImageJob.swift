@@ -167,7 +167,11 @@ extension ImageJob {
             // Another job may have decoded the same bytes. A partial image does not prove that they are whole.
             if !rendition.image.isPartial { data.storage?.commit(isDecoded: true) }
             token.insert(rendition.image, for: load.request, from: data.source, timeToLive: data.timeToLive)
-            if load.request.isDerived { loader.derived.store(rendition, of: data, for: load) }
+            if rendition.isFromMemory {
+                loader.derived.store(downscaled: rendition, for: load)
+            } else if load.request.isDerived {
+                loader.derived.store(rendition, of: data, for: load)
+            }
             return ImageResponse(rendition.image, source: data.source, data: data, steps: rendition.steps)
         } catch {
             await record(error, of: data)

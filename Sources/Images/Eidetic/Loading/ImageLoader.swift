@@ -194,7 +194,8 @@ extension ImageLoader {
             // One that was not there when the bytes were loaded.
             if usesMemory, let base = base(of: request, by: policy), base.image.provenance == data.provenance {
                 let policy = policy.with(base.rest)
-                return try await stage.transform(Rendition(image: base.image), by: policy, in: decode.context)
+                let made = Rendition(image: base.image, isFromMemory: true)
+                return try await stage.transform(made, by: policy, in: decode.context)
             }
             let isStill = policy.animationTransform == nil || !AnimationDecoder.mayBeAnimated(data.bytes)
             if isStill, let (first, last) = request.beforeLastTransform, let transform = first.rendering.transform {

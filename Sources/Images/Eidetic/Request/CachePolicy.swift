@@ -61,7 +61,8 @@ extension ImageRequest {
         /// default, for the times of the caches.
         ///
         /// It takes the place of the disk cache's maximum age, and of memory's default. An image whose freshness ends
-        /// earlier is revalidated, as always, and an image that another load has stored keeps its own time on disk.
+        /// earlier is revalidated, as always. An image that another load has stored keeps its own time on disk; of
+        /// loads that share their work, the first one's holds. It does not extend the time in a shared tier.
         public var timeToLive: Duration?
 
         /// Creates a policy.

@@ -131,6 +131,8 @@ package struct Rendition: Sendable {
     /// The number of frames in the file; `nil` if it is not known.
     var frameCount: Int?
     var isSandboxed = false
+    /// A Boolean value indicating whether it was made from another image, so that nothing is known of the bytes.
+    var isFromMemory = false
     var steps: [LoadTrace.Step] = []
     /// The processor time of the decode and the transform; zero if it was not measured.
     var makingTime = Duration.zero

@@ -98,8 +98,11 @@ private struct CredentialScanner {
         guard user.endIndex < bytes.count, bytes[user.endIndex] == UInt8(ascii: ":"), !Self.isWeb(user),
             !["data", "file", "mailto"].contains(String(decoding: user, as: UTF8.self).lowercased())
         else { return nil }
-        let authority = bytes[(user.endIndex + 1)...].prefix { !$0.endsAuthority }
-        return authority.lastIndex(of: UInt8(ascii: "@")).map { 0..<$0 }
+        let rest = bytes[(user.endIndex + 1)...], authority = rest.prefix { !$0.endsAuthority }
+        // A password that is not encoded may have the end in it; a port has not.
+        let isPort = authority.allSatisfy { $0.isDigit }
+        let sign = authority.lastIndex(of: UInt8(ascii: "@"))
+        return (sign ?? (isPort ? nil : rest.lastIndex(of: UInt8(ascii: "@")))).map { 0..<$0 }
     }
 
     /// Returns the position of the `@` behind the credentials that follow a colon and slashes, if there are any.

@@ -55,7 +55,9 @@ public final class ImageSlot {
     private var presentation = Presentation()
     private var isCachedImageShown = false
     private var isPreviewShown = false
-    /// The first preview if it shows the whole image, which stays visible below the rows of those that follow.
+    /// A Boolean value indicating whether the active load has had a preview.
+    private var hasHadPreview = false
+    /// The first preview of the active load if it shows the whole image, over which the following ones are drawn.
     private var wholePreview: Image?
     /// The image that is shown, apart from previews.
     private var shownImage: Image?
@@ -149,6 +151,8 @@ extension ImageSlot {
         // Request processors may have restored the option to defer decoding.
         let hit = load.pipeline.completingResponse(to: load.prepared).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedImageShown = false
+        hasHadPreview = false
+        wholePreview = nil
         if hit == nil { showStart(of: load) }
         // So may the display, when it shows the placeholder.
         guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
@@ -277,7 +281,8 @@ extension ImageSlot {
 
     private func showPreview(_ image: Image, of load: Load) {
         guard load.presentation.setsImage else { return }
-        if !isPreviewShown, image.streamed == nil, image.pixels.alpha == .opaque { wholePreview = image }
+        if !hasHadPreview, image.streamed == nil, image.pixels.alpha == .opaque { wholePreview = image }
+        hasHadPreview = true
         isPreviewShown = true
         let background = wholePreview ?? shownImage
         gate.draw(.image, of: self) { [weak display, animator] _ in

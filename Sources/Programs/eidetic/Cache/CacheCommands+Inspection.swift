@@ -81,7 +81,7 @@ extension CacheCommands {
 
     private static func json(for entry: DiskCache.EntryInfo) -> JSON {
         .object([
-            ("key", .url(entry.key)),
+            ("key", .redacted(entry.key)),
             ("file", .string(entry.path)),
             ("bytes", .integer(entry.size.bytes)),
             ("allocated", .integer(entry.allocatedSize.bytes)),
@@ -95,7 +95,7 @@ extension CacheCommands {
     private static func text(for entry: DiskCache.EntryInfo) -> String {
         let columns = [
             TimeFormat.date(for: entry.metadata.storageTime), Columns.right(entry.size.description, width: 9),
-            shownKey(entry.key.withoutPasswordsOfURL).printable + (entry.isExpired ? "  (expired)" : "")
+            shownKey(entry.key.withoutPasswords).printable + (entry.isExpired ? "  (expired)" : "")
                 + (EntryKey.isPart(entry.key) ? "  (the beginning of a download that was interrupted)" : ""),
         ]
         return columns.joined(separator: "  ")

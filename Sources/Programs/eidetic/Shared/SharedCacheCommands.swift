@@ -101,7 +101,7 @@ enum SharedCacheCommands {
 
     private static func json(for item: RedisTier.Item) -> JSON {
         .object([
-            ("key", .url(item.url)), ("bytes", .integer(item.byteCount)),
+            ("key", .redacted(item.url)), ("bytes", .integer(item.byteCount)),
             ("stored", .optional(item.metadata.map { TimeFormat.date(for: $0.storageTime) })),
             ("expires", .optional(item.metadata?.expirationTime.map(TimeFormat.date))),
             ("damaged", .optional(item.damage)),

@@ -235,7 +235,10 @@ extension SourceStage {
         for load: Load,
         lease: HeldLease?
     ) -> SharedPublication? {
-        let limit = retention.timeToLive ?? disk.disk?.configuration.maximumAge ?? .seconds(7 * 24 * 3_600)
+        // The time of this request alone may shorten that of all machines.
+        let standard = disk.disk?.configuration.maximumAge ?? .seconds(7 * 24 * 3_600)
+        let isOwn = load.request.cachePolicy.timeToLive != nil
+        let limit = retention.timeToLive.map { isOwn ? min($0, standard) : $0 } ?? standard
         guard let shared, load.policy.isShared, retention.place == .resource, let key = shared.key(for: load),
             let origin = fetched.origin,
             let timeToLive = SharedLifetime.value(

@@ -50,7 +50,6 @@ final class PreviewGenerator: Sendable {
                 // The frames of another response do not continue an animation.
                 let findsAnimations = policy.streamsAnimations && state.animation.image == nil
                 state.search = FrameSearch(findsAnimations: findsAnimations)
-                state.seeksThumbnail = true
             }
             guard count >= state.nextByteCount else { return (false, replaced) }
             state.source.isBusy = true
@@ -93,11 +92,15 @@ extension PreviewGenerator {
         let isDue = state.withLock { $0.source.isDue(byteCount: count, isRequired: finding == .image) }
         guard isDue else { return }
         let bytes = data.snapshot
+        if let image = thumbnail(in: bytes) { reportPreview(image) }
         // The bytes may be too few for a preview, which is no error.
-        guard var image = thumbnail(in: bytes) ?? (try? decode(bytes)), image.isPartial || finding == .image,
-            self.decode != nil
-        else { return }
+        if let image = try? decode(bytes), image.isPartial || finding == .image { reportPreview(image) }
+    }
+
+    private func reportPreview(_ image: Image) {
+        guard decode != nil else { return }
         state.withLock { $0.seeksThumbnail = false }
+        var image = image
         image.attributes.isPartial = true
         report(image)
     }
