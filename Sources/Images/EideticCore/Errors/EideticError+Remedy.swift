@@ -18,7 +18,7 @@ extension EideticError.Code {
         .connectionLost: "try again (retryFailed, --retry); what has arrived is kept if the server allows it",
         .timedOut: "try again, or allow more time (FetchRequest.timeout, --timeout)",
         .tlsFailure: "check the certificate, or trust its issuer (certificateAuthorityFile, --cacert)",
-        .httpStatus: "check the URL, at 401 and 403 the credentials; 408, 429 and 5xx are temporary (retryFailed, --retry)",
+        .httpStatus: "check the URL, with 401 the credentials; 408, 429 and 5xx are temporary (retryFailed, --retry)",
         .badRedirect: "open the URL in a browser and load the address it ends at, or correct the server",
         .lengthMismatch: "try again (retryFailed, --retry); if it recurs, correct the server",
         .badResponse: "correct the server, or the proxy before it",
