@@ -123,21 +123,11 @@ struct ThumbnailPreviewTests {
         #expect(try await Self.firstPreview(of: file, rendering: rendering)?.size == Self.size)
     }
 
-    @Test("L10 rows that have arrived with the thumbnail are shown, too")
+    @Test("L10 if most of the bytes have arrived with the thumbnail, their rows are shown instead")
     func rows() async throws {
         var file = try Self.file()
         file.headCount = file.bytes.count - 1_000
-        let gates = [Gate(), Gate()], server = try Self.server(file, gates: gates)
-        gates[0].open()
-        var request = ImageRequest(server.url + "/a", options: .progressive)
-        request.decodePolicy = .inProcess
-        var sizes: [PixelSize] = []
-        for await event in ImagePipeline(.init()).task(for: request).events {
-            guard case .preview(let image) = event else { continue }
-            sizes.append(image.size)
-            if sizes.count == 2 { gates[1].open() }
-        }
-        #expect(sizes.prefix(2) == [PixelSize(width: 80, height: 60), Self.size])
+        #expect(try await Self.firstPreview(of: file)?.size == Self.size)
     }
 
     /// A server that sends the head, waits, sends all but the end, waits again, and sends the rest.

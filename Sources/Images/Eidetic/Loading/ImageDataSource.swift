@@ -253,9 +253,12 @@ extension FetchResponse {
 ///
 /// A reader gets a copy: nothing is decoded from memory to which the network still appends.
 final class PartialData: Sendable {
+    /// The number of all bytes; `nil` if the server has not stated it.
+    let expectedCount: Int?
     private let bytes: Guarded<[UInt8]>
 
     init(expectedCount: Int?, limit: ByteCount) {
+        self.expectedCount = expectedCount
         var empty: [UInt8] = []
         empty.reserveCapacity(min(expectedCount ?? 65_536, limit.bytes, 16_777_216))
         bytes = Guarded(empty)

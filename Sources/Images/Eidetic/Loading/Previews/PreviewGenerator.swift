@@ -92,15 +92,13 @@ extension PreviewGenerator {
         let isDue = state.withLock { $0.source.isDue(byteCount: count, isRequired: finding == .image) }
         guard isDue else { return }
         let bytes = data.snapshot
-        if let image = thumbnail(in: bytes) { reportPreview(image) }
+        // Most rows say more than a small copy of the whole.
+        let hasFewRows = count < (data.expectedCount ?? .max) / 2
         // The bytes may be too few for a preview, which is no error.
-        if let image = try? decode(bytes), image.isPartial || finding == .image { reportPreview(image) }
-    }
-
-    private func reportPreview(_ image: Image) {
-        guard decode != nil else { return }
+        guard var image = (hasFewRows ? thumbnail(in: bytes) : nil) ?? (try? decode(bytes)),
+            image.isPartial || finding == .image, self.decode != nil
+        else { return }
         state.withLock { $0.seeksThumbnail = false }
-        var image = image
         image.attributes.isPartial = true
         report(image)
     }
