@@ -200,7 +200,8 @@ struct StateRecoveryTests {
         try daemon.perform(.install(identifier: "sender", program: sender))
         try daemon.perform(.launch(identifier: "sender", url: nil, inBackground: false))
         let path = daemon.directory.path(of: "run/applications/one/record")
-        await daemon.waitForStatuses { _ in
+        // The record is written after the change that clients are told of.
+        try await eventually("the URL is recorded") {
             (try? FileSystem().contents(of: path)).map { String(decoding: $0, as: UTF8.self).contains("sender") }
                 ?? false
         }
