@@ -156,6 +156,8 @@ struct TransferTests {
 
     @Test("B14 list tells of damaged records of the journal until their file is removed; other transfers are there")
     func damagedJournal() async throws {
+        // Its transfers wait for longer than the test lasts.
+        defer { for process in processes { kill(process, SIGKILL) } }
         for name in ["a", "b", "c"] {
             let added = try await run("add", "--begin-after", "1000", "http://127.0.0.1:1/\(name)")
             #expect(added.status == .exited(0) && !added.errorText.contains("damaged"), "\(added.errorText)")
