@@ -34,6 +34,21 @@ struct SharedStageTests {
         try await eventually("number of keys", is: "1") { try await fleet.redis.command("DBSIZE") }
     }
 
+    @Test("L09 C09 the time of a request may shorten that of the shared tier, and does not extend it")
+    func ownTime() async throws {
+        let week: Int64 = 7 * 24 * 3_600
+        for seconds in [10, 52 * week, Int64.max] {
+            let fleet = try await Fleet(server: "")
+            var request = try fleet.serve("a.png")
+            request.cachePolicy.timeToLive = .seconds(seconds)
+            _ = try await fleet.makeMachine { $0.freshness = .maximumAge }.image(for: request)
+            try await eventually("the value is there") { try await !fleet.redis.valueNames().isEmpty }
+            let name = try #require(try await fleet.redis.valueNames().first)
+            let rest = try #require(Int64(try await fleet.redis.command("PTTL", name)))
+            #expect((1...(min(seconds, week) * 1_000)).contains(rest), "\(seconds)")
+        }
+    }
+
     @Test("L09 machines that load the same images at once ask the origin once for each")
     func lease() async throws {
         let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")

@@ -104,7 +104,7 @@ public final class ImagePrefetcher: Sendable {
 
     /// Cancels the prefetches for which a function returns true, by default all of them, in whichever group they are.
     ///
-    /// Those that wait are not started, and active ones are cancelled: `cancelAll { hidden.contains($0) }`.
+    /// A waiting prefetch is not started, and an active one is cancelled: `cancelAll { hidden.contains($0) }`.
     ///
     /// - Complexity: O(*n*) in the number of prefetches that have not ended.
     public func cancelAll(where shouldCancel: (ImageRequest) -> Bool = { _ in true }) {
