@@ -24,7 +24,7 @@ struct SharedStageTests {
         #expect(second.statistics.sharedHits == 1 && second.statistics.sharedHitRatio == 1)
         #expect(second.statistics.networkLoads == 0 && second.statistics.diskHits == 0)
         #expect(second.statistics.prometheusText.contains("eidetic_shared_hits_total 1\n"))
-        second.cache.memory.removeAll()
+        second.cache.memory.images.removeAll()
         #expect(try await second.response(for: request).source == .disk)
         #expect(try await fleet.origin.requestCount(for: "/a.png") == 1)
         let name = try #require(try await fleet.redis.valueNames().first)

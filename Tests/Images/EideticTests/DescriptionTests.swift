@@ -67,7 +67,7 @@ struct DescriptionTests {
         var configuration = ImagePipeline.Configuration()
         let bytes = [UInt8](repeating: 0, count: 1_234)
         let answer = ImageResponse(try image(), source: .shared, encodedBytes: bytes)
-        configuration.interceptors = [RespondingInterceptor(response: answer)]
+        configuration.interceptors = [FunctionInterceptor { _, _ in answer }]
         let pipeline = ImagePipeline(configuration)
         let response = try await pipeline.response(for: ImageRequest("https://example.org/a.gif"))
         #expect(response.source == .shared)

@@ -81,7 +81,7 @@ struct InterceptorTests {
     func answersItself() async throws {
         let image = try TestImage.image()
         let answer = ImageResponse(image, source: .memory, encodedBytes: [1, 2, 3])
-        let fixture = try InterceptorFixture { $0.interceptors = [RespondingInterceptor(response: answer)] }
+        let fixture = try InterceptorFixture { $0.interceptors = [FunctionInterceptor { _, _ in answer }] }
         let response = try await fixture.pipeline.response(for: ImageRequest(fixture.server.url + "/a"))
         #expect(response.image.size == image.size && response.source == .memory && response.byteCount.bytes == 3)
         #expect(fixture.server.requests.isEmpty)

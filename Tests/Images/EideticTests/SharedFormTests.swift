@@ -167,25 +167,4 @@ struct SharedFormTests {
             #expect(codes == [.invalidURL])
         }
     }
-
-    @Test("C08 the shared pipeline searches caches in a row, and writes the second one")
-    func tiers() async throws {
-        let path = directory.path, url = try server.addFile(try TestImage.png(width: 8, height: 6), at: "a.png")
-        for isFirst in [true, false] {
-            await #expect(processExitsWith: .success) {
-                [path = path as String, url = url as String, isFirst = isFirst as Bool] in
-                HomeVariables.cacheHome.apply(path)
-                let second = try DiskCache(.init(directory: path + "/second"))
-                var own = DiskCache.Configuration(directory: path + (isFirst ? "/first" : "/third"))
-                own.tiers = [.init(second, isWritten: true)]
-                let disk = try DiskCache(own)
-                ImagePipeline.shared = ImagePipeline { $0.diskCache = disk }
-                let response = try await ImagePipeline.shared.response(
-                    for: ImageRequest(url, cachePolicy: .afterStorage)
-                )
-                #expect(response.source == (isFirst ? .network : .disk))
-            }
-        }
-        #expect(try await server.requests().count == 1)
-    }
 }

@@ -244,7 +244,11 @@ struct StepTests {
         let fixture = try await PipelineFixture()
         let good = try fixture.serve(), bad = ImageRequest(fixture.server.url + "/missing.png")
         var configuration = ImagePipeline.Configuration()
-        configuration.interceptors = [FallbackInterceptor(fallback: good)]
+        configuration.interceptors = [
+            FunctionInterceptor { request, next throws(EideticError) in
+                do throws(EideticError) { return try await next(request) } catch { return try await next(good) }
+            }
+        ]
         #expect(try await ImagePipeline(configuration).response(for: bad).source == .network)
         #expect(try await fixture.server.requests().map(\.path) == ["/missing.png", "/a.png"])
     }
@@ -259,7 +263,12 @@ struct StepTests {
         }
         var configuration = fixture.pipeline.configuration
         configuration.requestProcessors = [process]
-        configuration.interceptors = [CountingInterceptor(count: intercepted)]
+        configuration.interceptors = [
+            FunctionInterceptor { request, next throws(EideticError) in
+                intercepted.increment()
+                return try await next(request)
+            }
+        ]
         let pipeline = ImagePipeline(configuration)
         #expect(try await pipeline.response(for: request).source == .network)
         #expect(processed.value == 1 && intercepted.value == 1)

@@ -67,7 +67,7 @@ private actor HTTPSuiteCaches {
         do {
             switch command.name {
             case "open": pipelines[command.test] = try Self.open(command["directory"])
-            case "forget": pipelines[command.test]?.cache.memory.removeAll()
+            case "forget": pipelines[command.test]?.cache.memory.images.removeAll()
             case "load":
                 guard let pipeline = pipelines[command.test] else { fail("no pipeline for \(command.test)") }
                 items = try await Self.load(command, in: pipeline)

@@ -231,7 +231,7 @@ struct MemoryTier: Sendable {
 
     /// Removes an image in all its sizes.
     func remove(_ key: ImageCache.Key) {
-        memory.remove(key.imageKey)
+        memory.images.remove(key.imageKey)
         if let base = key.baseKey { memory.removeAll(forBase: base) }
     }
 }

@@ -124,7 +124,7 @@ extension ImageCache {
 
         /// Removes all images.
         public func removeAll(from tiers: Tiers = .all) throws(EideticError) {
-            if tiers.contains(.memory) { cache.memory.removeAll() }
+            if tiers.contains(.memory) { cache.memory.images.removeAll() }
             if tiers.contains(.disk) { try cache.disk?.blocking.removeAll() }
         }
     }

@@ -53,7 +53,7 @@ extension ImageCache {
     /// Removes all images, and the partial bodies of cancelled and failed loads; memory is emptied before the first
     /// suspension.
     nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
-        if tiers.contains(.memory) { memory.removeAll() }
+        if tiers.contains(.memory) { memory.images.removeAll() }
         downloader?.parts.memory.removeAll()
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
     }

@@ -72,7 +72,7 @@ final class RenditionIndex: Sendable {
             insert(image, key, base, request.rendering.isCropped, timeToLive)
             index.add(key, to: resourceKey)
             // A concurrent replacement may have searched the cache before the image was in it.
-            if isOutdated(image) { memory.remove(key) }
+            if isOutdated(image) { memory.images.remove(key) }
         }
 
         private func isOutdated(_ image: Image) -> Bool {
@@ -104,7 +104,7 @@ final class RenditionIndex: Sendable {
             func isOld(_ image: Image?) -> Bool {
                 image?.encodedChecksum.map { $0 != provenance?.checksum } ?? !isRepeated
             }
-            for key in keys where isOld(memory.peek(key)) { memory.remove(key) }
+            for key in keys where isOld(memory.images.peek(key)) { memory.images.remove(key) }
             if let baseKey { memory.removeAll(forBase: baseKey, where: isOld) }
         }
     }
@@ -122,7 +122,7 @@ final class RenditionIndex: Sendable {
         }
         guard let crowded else { return }
         // An evicted image that is still in use, as one on screen, would be found again.
-        let evicted = crowded.mapValues { $0.filter { !memory.contains($0) && !memory.isInUse($0) } }
+        let evicted = crowded.mapValues { $0.filter { !memory.images.contains($0) && !memory.images.isInUse($0) } }
         state.withLock { state in
             for (resourceKey, keys) in evicted {
                 state.keys[resourceKey]?.subtract(keys)

@@ -18,11 +18,6 @@ extension ImagePipeline {
         /// A cache that is set here reacts to the application's state only if its owner has arranged that.
         public var memoryCache: ImageMemoryCache?
 
-        /// The application's own cache behind the pipeline's memory cache; none by default.
-        ///
-        /// It is ignored if ``memoryCache`` is set, which has its own tier.
-        public var memoryTier: (any ImageMemoryTier)?
-
         /// The treatment of images in memory when the application enters the background; by default they are removed.
         ///
         /// An image that is still displayed is found again nevertheless.

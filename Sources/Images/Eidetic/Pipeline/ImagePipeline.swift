@@ -39,11 +39,7 @@ public final class ImagePipeline: Sendable {
         hasInterceptors = !configuration.interceptors.isEmpty
         let memory =
             configuration.memoryCache
-            ?? ImageMemoryCache(
-                costLimit: configuration.memoryLimit,
-                hooks: misses.hooks,
-                tier: configuration.memoryTier
-            )
+            ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
         imageLoader = ImageLoader(configuration, memory: memory, misses: misses, gate: gate)
         dataLoader = imageLoader.dataLoader

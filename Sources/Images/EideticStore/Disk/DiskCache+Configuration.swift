@@ -55,13 +55,6 @@ extension DiskCache {
         /// other user exists, for example for a volume of mode 0777 in a container.
         public var requiresPrivateDirectory = true
 
-        /// The caches to search, in order, for keys without an entry in the cache, before ``bundles``; none by default.
-        ///
-        /// Their entries are neither copied nor changed: revalidation does not update their metadata. Listings, limits
-        /// and statistics count only the entries of the directory. A failure of a tier is logged, and treated as a
-        /// miss.
-        public var tiers: [Tier] = []
-
         /// Read-only directories to search, in order, for keys without an entry in the cache; none by default.
         ///
         /// Their files have no checksums.

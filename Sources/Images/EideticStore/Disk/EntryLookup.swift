@@ -35,7 +35,7 @@ package struct EntryLookup: Sendable {
     let directory: SharedDirectory
     let accesses: AccessLog
 
-    /// Finds an entry in the directory, or else in the tiers or bundles behind it.
+    /// Finds an entry in the directory, or else in the bundles behind it.
     package func find(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Outcome {
         guard EntryKey.isValid(key) else { return .absent }
         try directory.checkOpened()
@@ -45,7 +45,11 @@ package struct EntryLookup: Sendable {
         if case .entry(let entry) = result {
             return .entry(DiskCache.Entry(key: key, bytes: entry.bytes, metadata: entry.metadata))
         }
-        return try FurtherCaches(of: directory).find(key, allowingExpired: allowingExpired) ?? result
+        for bundle in directory.configuration.bundles {
+            guard let bytes = try bundle.read(key, using: directory.files) else { continue }
+            return .entry(DiskCache.Entry(key: key, bytes: bytes))
+        }
+        return result
     }
 
     /// Reads an entry; see ``DiskCache/read(_:allowingExpired:)``.
@@ -57,7 +61,10 @@ package struct EntryLookup: Sendable {
     /// Returns `true` if `read` would find an entry; see ``DiskCache/contains(_:)``.
     package func contains(_ key: String) throws(EideticError) -> Bool {
         if let info = try info(for: key), !info.isExpired { return true }
-        return try FurtherCaches(of: directory).contains(key)
+        for bundle in directory.configuration.bundles where try bundle.path(for: key, using: directory.files) != nil {
+            return true
+        }
+        return false
     }
 
     /// Returns the description of an entry, also of an expired one, without reading its bytes.
@@ -126,7 +133,7 @@ extension EntryLookup {
         try await directory.work.pool.run(in: context) { _ throws(EideticError) in
             let outcome = try find(key)
             if case .entry = outcome { return (outcome, nil) }
-            // No tier or bundle has parts.
+            // No bundle has parts.
             let partKey = directory.key.keyForReading(EntryKey.part(of: key))
             guard case .entry(let part) = try findInDirectory(partKey, allowingExpired: false) else {
                 return (outcome, nil)

@@ -13,7 +13,6 @@ struct EntryRemoval: Sendable {
     /// Removes an entry, and returns the URL that its file had; `nil` if there was none.
     func remove(_ key: String) throws(EideticError) -> URL? {
         guard EntryKey.isValid(key) else { return nil }
-        FurtherCaches(of: directory).remove(key)
         let key = directory.key.keyForReading(key)
         let hash = CacheKey(key)
         let part = CacheKey(EntryKey.part(of: key))
@@ -30,7 +29,6 @@ struct EntryRemoval: Sendable {
 
     func removeAll() throws(EideticError) {
         try directory.writeTransaction { ledger throws(SystemError) in try ledger.removeAll() }
-        FurtherCaches(of: directory).removeAll()
         directory.hooks.didRemoveAll?()
     }
 

@@ -42,7 +42,6 @@ package struct EntryWriter: Sendable {
         var metadata = metadata
         if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = directory.time.now }
         try encodeAndStore(bytes, checksum: checksum, for: storedKey, metadata: metadata)
-        if metadata.kind == .original { FurtherCaches(of: directory).insert(bytes, for: key, metadata: metadata) }
         hooks.didAdd?(storedKey, bytes.count)
         directory.scheduleReconciliationIfNeeded()
     }

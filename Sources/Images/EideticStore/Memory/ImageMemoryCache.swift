@@ -19,9 +19,6 @@ public final class ImageMemoryCache: Sendable {
     /// The images by the keys of their decodes.
     public let images: MemoryCache<Image>
 
-    /// The cache behind this one; `nil` if there is none.
-    public let tier: (any ImageMemoryTier)?
-
     /// The memory that must stay available when an image from disk is inserted.
     package let watermark: ByteCount
 
@@ -45,15 +42,13 @@ public final class ImageMemoryCache: Sendable {
     ///     without end by default.
     ///   - watermark: The memory that must stay available when an image from disk is inserted; 64 MiB by default.
     ///   - hooks: The functions that are called when images are inserted and removed.
-    ///   - tier: The cache behind this one; none by default.
     public convenience init(
         costLimit: ByteCount? = nil,
         countLimit: Int = .max,
         imageLimit: ByteCount? = nil,
         timeToLive: Duration? = nil,
         watermark: ByteCount = .mebibytes(64),
-        hooks: MemoryHooks<Image> = MemoryHooks(),
-        tier: (any ImageMemoryTier)? = nil
+        hooks: MemoryHooks<Image> = MemoryHooks()
     ) {
         self.init(
             costLimit: costLimit ?? MemoryLimits.standard,
@@ -62,7 +57,6 @@ public final class ImageMemoryCache: Sendable {
             timeToLive: timeToLive,
             watermark: watermark,
             hooks: hooks,
-            tier: tier,
             time: SystemTime()
         )
     }
@@ -75,7 +69,6 @@ public final class ImageMemoryCache: Sendable {
         timeToLive: Duration? = nil,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
-        tier: (any ImageMemoryTier)? = nil,
         time: any TimeSource
     ) {
         let images = MemoryCache<Image>(
@@ -89,7 +82,6 @@ public final class ImageMemoryCache: Sendable {
             images: images,
             imageLimit: imageLimit,
             timeToLive: timeToLive,
-            tier: tier,
             watermark: watermark,
             availableMemory: AvailableMemory(time: time)
         )
@@ -99,19 +91,22 @@ public final class ImageMemoryCache: Sendable {
         images: MemoryCache<Image>,
         imageLimit: ByteCount? = nil,
         timeToLive: Duration? = nil,
-        tier: (any ImageMemoryTier)? = nil,
         watermark: ByteCount,
         availableMemory: AvailableMemory
     ) {
         self.images = images
         self.imageLimit = imageLimit ?? ByteCount(.max)
         defaultTimeToLive = timeToLive
-        self.tier = tier
         self.watermark = watermark
         self.availableMemory = availableMemory
     }
 
     deinit { observations.withLock { for observation in $0 { observation.cancel() } } }
+
+    /// Returns the image of exactly this decode.
+    ///
+    /// - Complexity: O(1); no allocation.
+    package func image(for key: CacheKey) -> Image? { images.value(for: key) }
 
     /// Returns the image of exactly this decode, if its pixels are decoded already.
     package func decodedImage(for key: CacheKey) -> Image? {
@@ -142,8 +137,7 @@ public final class ImageMemoryCache: Sendable {
         for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
             // In this order: an evicted image that is still in use has a time again once it is found.
             if let image = images.value(for: entry.key) { return (image, images.timeToLive(of: entry.key)) }
-            // The tier does not say how long an image that is made from its own may be used.
-            if tier?.image(for: entry.key) == nil { decodedSizes.remove(entry, for: base) }
+            decodedSizes.remove(entry, for: base)
         }
         return nil
     }
@@ -166,8 +160,8 @@ public final class ImageMemoryCache: Sendable {
     ///   - base: The base key of the encoded image.
     ///   - shouldRemove: The condition. Its argument is `nil` for an image that is not in the cache itself.
     package func removeAll(forBase base: CacheKey, where shouldRemove: (Image?) -> Bool) {
-        for entry in decodedSizes.entries(for: base) where shouldRemove(peek(entry.key)) {
-            remove(entry.key)
+        for entry in decodedSizes.entries(for: base) where shouldRemove(images.peek(entry.key)) {
+            images.remove(entry.key)
             decodedSizes.remove(entry, for: base)
         }
     }
@@ -188,7 +182,6 @@ public final class ImageMemoryCache: Sendable {
         } else {
             images.remove(key)
         }
-        tier?.insert(image, for: key, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
         let entry = DecodedSizeIndex.Entry(
             key: key,
@@ -197,7 +190,7 @@ public final class ImageMemoryCache: Sendable {
             isVector: image.format == .svg,
             isCropped: isCropped
         )
-        decodedSizes.insert(entry, for: base) { contains($0) }
+        decodedSizes.insert(entry, for: base) { images.contains($0) }
     }
 
     /// Inserts an image that was read from disk.

@@ -40,8 +40,7 @@ struct ImageCacheExpiryTests {
     @Test("C09 an image of a pipeline, from its source or disk, and a smaller one made of it expire with the entry")
     func pipeline() async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(10) }
-        let png = try TestImage.png(width: 60, height: 40)
-        let resource = ImageRequest.Resource.provider(name: "chart") { () throws(EideticError) in png }
+        let resource = try chart(width: 60, height: 40)
         let request = ImageRequest(resource, cachePolicy: .afterStorage)
         let small = ImageRequest(resource, rendering: .init(size: PixelSize(width: 30, height: 20)))
         for isFromSource in [true, false] {
@@ -96,8 +95,7 @@ struct ImageCacheExpiryTests {
     @Test("C09 an image that the disk has stays in memory as long as its request says, and on disk as before")
     func requestedFromDisk() async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(1_000) }
-        let png = try TestImage.png(width: 6, height: 4)
-        let resource = ImageRequest.Resource.provider(name: "chart") { () throws(EideticError) in png }
+        let resource = try chart(width: 6, height: 4)
         var request = ImageRequest(resource, cachePolicy: .afterStorage)
         var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)
         configuration.downloads.time = fixture.time
@@ -135,5 +133,10 @@ struct ImageCacheExpiryTests {
         #expect(try await pipeline.cache.contains(key, in: .disk))
         fixture.time.advance(by: .milliseconds(1))
         #expect(try await !pipeline.cache.contains(key, in: .disk))
+    }
+
+    private func chart(width: Int, height: Int) throws -> ImageRequest.Resource {
+        let png = try TestImage.png(width: width, height: height)
+        return .provider(name: "chart") { () throws(EideticError) in png }
     }
 }

@@ -5,45 +5,23 @@ struct CountingTransform: ImageTransform {
     let key = "counting"
     let count: Counter
 
-    init(count: Counter) { self.count = count }
-
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
         count.increment()
         return pixels
     }
 }
 
-/// An interceptor that counts its calls.
-struct CountingInterceptor: ImageInterceptor {
-    let count: Counter
+/// An interceptor that is one function.
+struct FunctionInterceptor: ImageInterceptor {
+    typealias Next = @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
 
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        count.increment()
-        return try await next(request)
+    let function: @Sendable (ImageRequest, Next) async throws(EideticError) -> ImageResponse
+
+    init(_ function: @escaping @Sendable (ImageRequest, Next) async throws(EideticError) -> ImageResponse) {
+        self.function = function
     }
-}
 
-/// An interceptor that loads another request if the first one fails.
-struct FallbackInterceptor: ImageInterceptor {
-    let fallback: ImageRequest
-
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        do throws(EideticError) { return try await next(request) } catch { return try await next(fallback) }
+    func intercept(_ request: ImageRequest, next: Next) async throws(EideticError) -> ImageResponse {
+        try await function(request, next)
     }
-}
-
-/// An interceptor that responds itself.
-struct RespondingInterceptor: ImageInterceptor {
-    let response: ImageResponse
-
-    func intercept(
-        _ request: ImageRequest,
-        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse { response }
 }

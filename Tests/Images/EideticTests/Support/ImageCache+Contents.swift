@@ -21,5 +21,5 @@ extension ImageCache {
 
 extension ImagePipeline {
     /// Removes all images from memory; the disk cache keeps its entries.
-    func removeAllFromMemory() { cache.memory.removeAll() }
+    func removeAllFromMemory() { cache.memory.images.removeAll() }
 }

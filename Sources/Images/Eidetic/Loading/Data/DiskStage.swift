@@ -202,8 +202,7 @@ extension DiskStage {
     /// Removes the entry of bytes which were replaced by ones that must not be stored.
     func remove(_ key: String) async throws(EideticError) {
         guard let disk else { return }
-        let isSearched = disk.configuration.tiers.isEmpty
-        if isSearched, try await disk.lookup.loadOriginal(for: key) == nil { return }
+        guard try await disk.lookup.loadOriginal(for: key) != nil else { return }
         _ = try await disk.remove(key)
     }
 
