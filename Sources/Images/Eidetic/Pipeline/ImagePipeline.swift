@@ -197,7 +197,7 @@ extension ImagePipeline {
             request.resource = ImageRequest.Resource(.file(examined))
         }
         let load = Load(request)
-        guard load.policy.continuesInBackground else { return try await responder(load) }
+        guard load.policy.options.contains(.continueInBackground) else { return try await responder(load) }
         let background = BackgroundLoad { [weak dataLoader] in await dataLoader?.handOver(load) }
         return try await background.run(named: "load \(request.name)", in: configuration.environment) {
             () async throws(EideticError) in
