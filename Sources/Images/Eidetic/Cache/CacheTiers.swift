@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticStore
 
 /// The images of a cache that are on disk: how they are found, decoded and encoded; all functions block.
@@ -74,7 +73,6 @@ struct StoredImages: Sendable {
         return hit(image, source: .disk)
     }
 
-    /// Returns the decisions about the pixels of an image with this key.
     func policy(for key: ImageCache.Key) -> RenditionPolicy {
         stage.policy(for: key.rendering, options: key.options, name: key.text)
     }
@@ -229,7 +227,6 @@ struct MemoryTier: Sendable {
         .record(isRepeated: isRepeated)
     }
 
-    /// Removes an image in all its sizes.
     func remove(_ key: ImageCache.Key) {
         memory.images.remove(key.imageKey)
         if let base = key.baseKey { memory.removeAll(forBase: base) }

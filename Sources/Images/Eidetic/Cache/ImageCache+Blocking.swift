@@ -10,13 +10,7 @@ extension ImageCache {
     public struct Blocking: Sendable {
         let cache: ImageCache
 
-        /// Returns the image from memory, else from disk.
-        ///
-        /// - Parameters:
-        ///   - key: The image's key.
-        ///   - tiers: The tiers to search; both by default.
-        /// - Returns: `nil` if no tier has the image.
-        /// - Throws: The errors of reading and decoding.
+        /// Returns the image from memory, else from disk, as ``ImageCache/image(for:in:)`` does.
         public func image(for key: Key, in tiers: Tiers = .all) throws(EideticError) -> Image? {
             if tiers.contains(.memory), let image = cache.memoryImage(for: key) { return image }
             let key = cache.resolved(key)
@@ -46,18 +40,8 @@ extension ImageCache {
             try !self.tiers(containing: key, among: tiers).isEmpty
         }
 
-        /// Inserts an image; when this function throws, it may be in memory only.
-        ///
-        /// The formats and names are those of ``ImageCache/insert(_:bytes:for:in:timeToLive:)``.
-        ///
-        /// - Parameters:
-        ///   - image: The image; a partial one is refused.
-        ///   - bytes: The encoded bytes of the resource, if the caller has them.
-        ///   - key: The image's key.
-        ///   - tiers: The tiers to fill; both by default.
-        ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
-        /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of
-        ///   writing, and those of decoding if the image is not decoded yet.
+        /// Inserts an image as ``ImageCache/insert(_:bytes:for:in:timeToLive:)`` does; when this function throws, it
+        /// may be in memory only.
         public func insert(
             _ image: Image,
             bytes: (any ContiguousBytes)? = nil,
@@ -81,13 +65,7 @@ extension ImageCache {
             try disk.blocking.insert(encoded, for: destination.diskKey, metadata: metadata)
         }
 
-        /// Inserts the encoded bytes of an image into the disk cache.
-        ///
-        /// - Parameters:
-        ///   - bytes: The encoded bytes.
-        ///   - key: The image's key.
-        ///   - timeToLive: The time after which the image has expired; by default the disk cache's maximum age.
-        /// - Throws: `notAnImage` and the other errors of a header that cannot be read, and the errors of writing.
+        /// Inserts the encoded bytes of an image as ``ImageCache/insert(bytes:for:timeToLive:)`` does.
         public func insert(
             bytes: some ContiguousBytes,
             for key: Key,
@@ -96,11 +74,7 @@ extension ImageCache {
             try insert(bytes: bytes.array, for: key, metadata: DiskCache.Metadata(timeToLive: timeToLive))
         }
 
-        package func insert(
-            bytes: [UInt8],
-            for key: Key,
-            metadata: DiskCache.Metadata
-        ) throws(EideticError) {
+        package func insert(bytes: [UInt8], for key: Key, metadata: DiskCache.Metadata) throws(EideticError) {
             let work = try cache.beginDiskWork()?.get()
             defer { work?.end() }
             let key = cache.resolved(key)

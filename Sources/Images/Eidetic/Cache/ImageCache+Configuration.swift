@@ -76,7 +76,6 @@ extension ImageCache {
             self.decode = decode
         }
 
-        /// A Boolean value indicating whether encoded images are stored unchanged.
         var isIdentity: Bool { encode == nil && decode == nil }
 
         /// Returns an entry with the encoded image of the bytes that were stored for its key.
@@ -100,7 +99,6 @@ extension ImageCache {
         public static let disk = Tiers(rawValue: 2)
         /// Memory and disk.
         public static let all: Tiers = [.memory, .disk]
-        /// The empty set.
         package static let none: Tiers = []
     }
 }

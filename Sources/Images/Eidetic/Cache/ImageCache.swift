@@ -27,7 +27,6 @@ public final class ImageCache: Sendable {
     /// The disk cache for encoded images; `nil` if there is none.
     public let disk: DiskCache?
 
-    /// The configuration that the cache was created with.
     package let configuration: Configuration
 
     let tier: MemoryTier
@@ -160,10 +159,8 @@ public final class ImageCache: Sendable {
 
         package let rendering: ImageRequest.Rendering
 
-        /// The options that change pixels.
         package let options: ImageOptions
 
-        /// The identity of the decoded image.
         package let imageKey: CacheKey
 
         /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.

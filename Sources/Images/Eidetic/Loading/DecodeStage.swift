@@ -1,13 +1,12 @@
 import EideticCodecs
-import EideticCore
 import EideticFetch
 import EideticSandbox
+import EideticStore
 
 /// Decodes and transforms images on threads of its own; a pipeline and its caches share one.
 ///
 /// Nothing but decoding, transforming and encoding runs on these threads, so that no look-up waits behind a decode.
 final class DecodeStage: Sendable {
-    /// The limits, threads and processes of each decode.
     let host: DecodeHost
     private let scaleDownLimit: ByteCount
     /// The policy of images for which there is no other.
@@ -19,7 +18,9 @@ final class DecodeStage: Sendable {
     /// The numbers of images that were decoded in the sandbox, and that were to be.
     let sandboxCounts = Guarded((sandboxed: 0, unsandboxed: 0))
     /// The decodes that run for callers, or wait for their turns.
-    let activity = DecodeActivity()
+    let activity = Activity()
+    /// The decodes that jobs share.
+    let decodes = TaskCoalescer<Key, Never, Rendition>()
 
     /// Creates a stage; none of its threads starts before the first image.
     init(_ configuration: ImageCache.Configuration, hostDecodePolicies: [String: DecodePolicy] = [:]) {
@@ -44,8 +45,11 @@ final class DecodeStage: Sendable {
         var policy = policy(for: request.rendering, options: request.options, name: request.name)
         let host = hostDecodePolicies.isEmpty ? nil : request.hostName
         let decodePolicy = request.decodePolicy ?? host.flatMap { hostDecodePolicies[$0] } ?? decodePolicy
-        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: request.resource.hasRemote { _ in true })
-        if case .remote(let server) = request.resource.kind { policy.origin = server.origin }
+        let isFromNetwork = request.resource.hasRemote { server in
+            policy.origin = server.origin
+            return true
+        }
+        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: isFromNetwork)
         return policy
     }
 
@@ -114,12 +118,69 @@ extension DecodeStage {
         return policy.decodePolicy.usesSandbox(for: bytes) ? ", without the sandbox" : ""
     }
 
-    /// The note of a trace about an image that was decoded in the sandbox.
     private static let sandboxNote = ", in the sandbox"
 }
 
-// MARK: Decode and transform
+// MARK: Renditions
 extension DecodeStage {
+    /// The identity of a decode: which image is made from which bytes.
+    struct Key: Hashable {
+        let imageKey: CacheKey
+        let checksum: UInt64
+        let decodePolicy: DecodePolicy?
+
+        init(for request: ImageRequest, from data: EncodedImage) {
+            imageKey = request.imageKey
+            checksum = data.provenance.checksum
+            decodePolicy = request.decodePolicy
+        }
+    }
+
+    /// Decodes and transforms bytes, once for all jobs of the same image from them.
+    ///
+    /// The image before the last of several transforms is another rendition, which jobs share in the same way. Memory
+    /// gets it from a job of its own only.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - request: The request for the image.
+    ///   - policy: The decisions about its pixels.
+    ///   - animation: The animation whose first frames were decoded while the bytes arrived; `nil` if there is none.
+    ///   - memory: The images from one of which, of the same bytes, it may be made; `nil` for none.
+    ///   - context: The context of the caller.
+    /// - Returns: The rendition.
+    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
+    func rendition(
+        of data: EncodedImage,
+        for request: ImageRequest,
+        by policy: RenditionPolicy,
+        playing animation: Image? = nil,
+        from memory: ImageMemoryCache? = nil,
+        context: JobContext
+    ) async throws(EideticError) -> Rendition {
+        try await decodes.value(for: Key(for: request, from: data), context: context) {
+            [self] decode throws(EideticError) in
+            let context = decode.context
+            let commit: Acceptance = { data.storage?.commit(isDecoded: true, makePlaceholder: $0) }
+            if let animation { return continueAnimation(animation, with: data, by: policy, onAcceptance: commit) }
+            // One that was not there when the bytes were loaded.
+            if let base = memory?.base(of: request, by: policy), base.image.provenance == data.provenance {
+                let made = Rendition(image: base.image, isFromMemory: true)
+                return try await transform(made, by: policy.with(base.rest), in: context)
+            }
+            let isStill = policy.animationTransform == nil || !AnimationDecoder.mayBeAnimated(data.bytes)
+            if isStill, let (first, last) = request.beforeLastTransform, let chain = first.rendering.transform {
+                let made = try await rendition(of: data, for: first, by: policy.with(chain), context: context)
+                return try await transform(made, by: policy.with(last), in: context)
+            }
+            let timer = StepTimer(context)
+            return try await run(decoding: data.bytes, by: policy, in: context) {
+                [self] context throws(EideticError) in
+                try makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: commit)
+            }
+        }
+    }
+
     /// A function that is called once bytes have proved to be an image, with the maker of its placeholder.
     typealias Acceptance = @Sendable (@escaping StoragePlan.PlaceholderMaker) -> Void
 
@@ -247,9 +308,7 @@ extension DecodeStage {
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> Image {
-        guard !RawPixels.matches(bytes) else {
-            return try DerivedImageCoding.decode(bytes, options: options, limits: limits, context: context)
-        }
+        guard !RawPixels.matches(bytes) else { return try DerivedImageCoding.decode(bytes, limits: limits) }
         let rendition = try policy.decodePolicy.decode(bytes, options: options, in: host, context: context)
         count(isSandboxed: rendition.isSandboxed, of: bytes, by: policy)
         return rendition.image
@@ -373,46 +432,5 @@ extension Rendition {
 }
 
 extension Image {
-    /// The format and sizes, for a trace.
     var decodeSummary: String { "\(format) \(sourceSize) to \(size)" }
-}
-
-/// The decodes that callers wait for; what nobody waits for is done between them.
-final class DecodeActivity: Sendable {
-    private struct State {
-        var runningCount = 0
-        var endedCount = 0
-        var waiters: [(waiter: Waiter<Void>, lastCount: Int)] = []
-    }
-
-    /// The number of decodes after which a wait ends although others run, so that a server that is never idle makes
-    /// derived images, too.
-    static let longestWait = 64
-
-    private let state = Guarded(State())
-
-    func begin() { state.withLock { $0.runningCount += 1 } }
-
-    func end() {
-        let due = state.withLock { state in
-            state.runningCount -= 1
-            state.endedCount += 1
-            let count = state.runningCount == 0 ? .max : state.endedCount
-            let due = state.waiters.filter { $0.lastCount <= count }
-            state.waiters.removeAll { $0.lastCount <= count }
-            return due
-        }
-        for (waiter, _) in due { waiter.resume(returning: ()) }
-    }
-
-    /// Suspends the task until no decode runs, or ``longestWait`` of them have ended.
-    func waitUntilIdle() async {
-        let waiter = Waiter<Void>()
-        let isIdle = state.withLock { state in
-            guard state.runningCount > 0 else { return true }
-            state.waiters.append((waiter, state.endedCount + Self.longestWait))
-            return false
-        }
-        if !isIdle { await waiter.value(ifCancelled: ()) }
-    }
 }

@@ -1,6 +1,3 @@
-import EideticCore
-import EideticFetch
-import EideticHTTP
 import EideticStore
 
 /// The encoded bytes of an image, with the source they came from, and what is still to be stored of them.
@@ -24,11 +21,9 @@ struct EncodedImage: Sendable {
 
     /// The facts that the place tells in which the bytes were found.
     struct Facts: Sendable {
-        /// The time for which the server's response is fresh.
         var freshness = Freshness(nil)
         /// A Boolean value indicating whether the server must be queried while the image is shown.
         var needsRevalidation = false
-        /// A Boolean value indicating whether the server of the request sent the bytes.
         var isTransferred = false
         /// The redirects that led to the bytes, and the response that brought them; none if no server sent them.
         var responses: [ResponseFreshness.Response] = []
@@ -60,12 +55,10 @@ struct EncodedImage: Sendable {
 
     var bytes: [UInt8] { content.bytes }
 
-    /// The record of these bytes in the images that are decoded from them.
     var provenance: Image.Provenance { content.provenance }
 
     var source: ImageSource { content.source }
 
-    /// The steps of the load that brought the bytes.
     var steps: [LoadTrace.Step] { content.steps }
 
     var facts: Facts { content.facts }
@@ -76,7 +69,6 @@ struct EncodedImage: Sendable {
     /// A Boolean value indicating whether the bytes are from the disk cache, so that the source may have better ones.
     var isFromDisk: Bool { source == .disk && steps.last?.stage != .origin }
 
-    /// A Boolean value indicating whether the bytes are from the disk cache or the shared tier.
     var isFromCache: Bool { isFromDisk || source == .shared }
 
     /// A Boolean value indicating whether the bytes have proved to be an image.

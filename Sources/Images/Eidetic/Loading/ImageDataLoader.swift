@@ -1,4 +1,3 @@
-import EideticCore
 import EideticFetch
 import EideticStore
 
@@ -148,7 +147,6 @@ struct DataSearch: Sendable {
     var stale: StoredEntry?
     /// The part of the bytes on disk that an earlier load has left.
     var part: DiskCache.Entry?
-    /// The lease under which this process loads from the source.
     var lease: HeldLease?
 }
 

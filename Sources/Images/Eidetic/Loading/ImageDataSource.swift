@@ -1,7 +1,4 @@
-import EideticCodecs
-import EideticCore
 import EideticFetch
-import EideticHTTP
 import EideticStore
 
 /// The place that encoded bytes come from if no cache has them: a server, a file, memory, or a function of the caller.
@@ -19,13 +16,11 @@ struct ImageDataSource: Sendable {
         var redirects: [ResponseFreshness.Response]
         /// The exchanges that led to the response; `nil` if no server was asked.
         let origin: ResponseOrigin?
-        /// The URL of the response, after all redirects.
         var effectiveURL = ""
         let step: LoadTrace.Step
         /// The share of the bytes in the limit of all bodies in memory.
         var share: BodyShare?
 
-        /// A Boolean value indicating whether the bytes came over the network.
         var isTransferred: Bool { !isConfirmation && step.stage == .network }
 
         /// Creates the response of a server, or of another place, which has no exchanges.
@@ -92,7 +87,6 @@ struct ImageDataSource: Sendable {
 
     /// The cached bytes that a download may confirm or complete instead of loading others.
     struct Terms: Sendable {
-        /// The header fields by which a server can confirm cached bytes.
         var conditions = HTTPHeaders()
         var redirectEntries: RedirectEntries?
         /// The part that an earlier load has left.
@@ -108,7 +102,7 @@ extension ImageDataSource {
         on terms: Terms,
         job: DataJob
     ) async throws(EideticError) -> Response {
-        var request = job.load.policy.transport.applied(to: server)
+        var request = job.load.policy.applied(to: server)
         request.conditions = terms.conditions
         request.redirectEntries = terms.redirectEntries
         parts?.beginDownload(for: job.load)
@@ -118,8 +112,8 @@ extension ImageDataSource {
         } else if let parts, terms.conditions.isEmpty {
             hasPart = await parts.offerWritten(request, for: job.load, context: job.context)
         }
-        parts?.begin()
-        defer { parts?.end() }
+        parts?.activity.begin()
+        defer { parts?.activity.end() }
         let timer = StepTimer(job.context), fetched: FetchResponse, step: LoadTrace.Step
         do throws(EideticError) {
             if job.load.policy.showsPreviews, request.conditions.isEmpty, downloader.configuration.decryptor == nil {

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticStore
 
 /// Images whose pixels are decoded when they are first used (`avoidDecode`).
@@ -81,12 +80,13 @@ private final class DeferredDecode: Sendable {
 
     /// Decodes on a decoding thread, once for all loads of the same image from the same bytes.
     private func decodedTogether(_ deferredImage: DeferredImage) async throws(EideticError) -> Image {
-        let key = ImageLoader.DecodeKey(for: load.request, from: data)
+        let key = DecodeStage.Key(for: load.request, from: data)
         let context = JobContext(priority: load.request.priority)
         try await loader.gate.waitUntilOpen(for: context)
-        let rendition = try await loader.decodes.value(for: key, context: context) { [self] job throws(EideticError) in
+        let stage = loader.stage
+        let rendition = try await stage.decodes.value(for: key, context: context) { [self] job throws(EideticError) in
             let timer = StepTimer(job.context)
-            let image = try await loader.stage.run(decoding: data.bytes, by: policy, in: job.context) {
+            let image = try await stage.run(decoding: data.bytes, by: policy, in: job.context) {
                 context throws(EideticError) in
                 try deferredImage.image(context: context)
             }

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticFetch
 import EideticStore
 

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticSandbox
 import EideticStore
 
@@ -10,7 +9,6 @@ import EideticStore
 final class ImageJob: Sendable {
     let load: Load
     let loader: ImageLoader
-    /// The decisions about the pixels.
     let policy: RenditionPolicy
     /// The image that is displayed and validated; it is not decoded again if its bytes are still valid.
     let displayed: Image?
@@ -66,12 +64,7 @@ final class ImageJob: Sendable {
     func storedResponse() async throws(EideticError) -> ImageResponse {
         if mayUseDerivedImages, let response = try await derivedResponse() { return response }
         let data = try await loader.dataLoader.encodedImage(for: load, context: context, onUpdate: nil)
-        defer { data.storage?.releaseShare() }
-        var response: ImageResponse
-        do throws(EideticError) { response = try await deferredResponse(from: data) } catch {
-            await record(error, of: data)
-            throw error
-        }
+        var response = try await response(from: data)
         response.data = nil
         if let error = try await data.storage?.waitUntilStored() { throw error }
         guard data.storage?.isStorable == true || data.isFromDisk || !load.request.resource.isStoredOnDisk else {
@@ -101,7 +94,8 @@ extension ImageJob {
 
     /// Returns an image made by the last transforms from one in memory, without its bytes; `nil` if memory has none.
     nonisolated(nonsending) private func transformedResponse() async throws(EideticError) -> ImageResponse? {
-        guard load.policy.tiers.allowsMemory, let base = loader.base(of: load.request, by: policy) else { return nil }
+        guard load.policy.tiers.allowsMemory, let base = loader.memory.base(of: load.request, by: policy)
+        else { return nil }
         return try await response(expiringIn: base.timeToLive) { () async throws(EideticError) in
             try await loader.stage.transform(Rendition(image: base.image), by: policy.with(base.rest), in: context)
         }
@@ -140,10 +134,10 @@ extension ImageJob {
         }
     }
 
-    /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
+    /// Starts to store the bytes; decodes and transforms them, and inserts the image into memory, if pixels are needed.
     nonisolated(nonsending) private func response(
         from data: EncodedImage,
-        playing animation: Image?
+        playing animation: Image? = nil
     ) async throws(EideticError) -> ImageResponse {
         defer { data.storage?.releaseShare() }
         if let displayed, displayed.encodedChecksum == data.provenance.checksum {
@@ -155,13 +149,13 @@ extension ImageJob {
         }
         try await loader.gate.waitUntilOpen(for: context)
         do throws(EideticError) {
-            guard !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
-            let rendition = try await loader.rendition(
+            guard fillsMemory, !load.policy.defersDecoding else { return try await deferredResponse(from: data) }
+            let rendition = try await loader.stage.rendition(
                 of: data,
                 for: load.request,
                 by: policy,
                 playing: animation,
-                usesMemory: load.policy.tiers.allowsMemory,
+                from: load.policy.tiers.allowsMemory ? loader.memory : nil,
                 context: context
             )
             // Another job may have decoded the same bytes. A partial image does not prove that they are whole.

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticStore
 
 /// Responds to loads: from memory, by an ``ImageJob`` that equal loads share, or by a validation of a cached image.
@@ -8,7 +7,6 @@ final class ImageLoader: Sendable {
     let memory: ImageMemoryCache
     let stage: DecodeStage
     let derived: DerivedImageStore
-    let decodes = TaskCoalescer<DecodeKey, Never, Rendition>()
     private let misses: MissReasons
     private let jobs = TaskCoalescer<JobKey, ImageTask.Event, ImageResponse>()
 
@@ -40,11 +38,10 @@ final class ImageLoader: Sendable {
         guard !policy.revalidates else {
             return try await revalidatedResponse(to: load, context: context, report: report)
         }
-        guard var hit = try memoryResponse(to: load) else {
+        guard var hit = try await memoryResponse(to: load) else {
             return try await response(to: load, context: context, report: report)
         }
-        if policy.includesBytes { hit.encodedBytes = await dataLoader.cachedBytes(for: load) }
-        if policy.waitsForStorage { try await finishStorage(for: load, recordingIn: &hit) }
+        if policy.cachePolicy.waitsForStorage { try await finishStorage(for: load, recordingIn: &hit) }
         return hit
     }
 
@@ -83,10 +80,10 @@ final class ImageLoader: Sendable {
             revalidateInBackground(load, displayed: response.image)
         }
         // Made from another image in memory, or by another load meanwhile: the bytes were not needed for it.
-        if response.data == nil, policy.includesBytes {
+        if response.data == nil, policy.cachePolicy.includesBytes {
             response.encodedBytes = await dataLoader.cachedBytes(for: load)
         }
-        if policy.waitsForStorage { try await finishStorage(for: load, recordingIn: &response) }
+        if policy.cachePolicy.waitsForStorage { try await finishStorage(for: load, recordingIn: &response) }
         response.data = nil
         if displayed == nil { response.trace.steps.insert(step, at: 0) }
         return response
@@ -95,14 +92,16 @@ final class ImageLoader: Sendable {
     /// Returns the response from memory; `nil` if the image is not there.
     ///
     /// - Throws: `unsupportedFormat` if the image in memory is not animated, and the options require that.
-    private func memoryResponse(to load: Load) throws(EideticError) -> ImageResponse? {
+    private func memoryResponse(to load: Load) async throws(EideticError) -> ImageResponse? {
         let timer = StepTimer()
         let policy = load.policy
         guard policy.tiers.allowsMemory, let image = memory.hit(for: load.request) else { return nil }
         // Before a revalidation an unsuitable image in memory counts as a miss.
         guard !policy.revalidates || policy.accepts(image) else { return nil }
         try policy.check(image)
-        return ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
+        var response = ImageResponse(image, source: .memory, steps: [timer.step(.memory, detail: "hit")])
+        if policy.cachePolicy.includesBytes { response.encodedBytes = await dataLoader.cachedBytes(for: load) }
+        return response
     }
 
     /// Waits until the bytes are on disk; those of an image in memory may be on their way.
@@ -149,92 +148,17 @@ final class ImageLoader: Sendable {
     /// Cancels all jobs, and those of the bytes.
     func cancelAll() {
         jobs.cancelAll()
-        decodes.cancelAll()
+        stage.decodes.cancelAll()
         dataLoader.jobs.cancelAll()
     }
 
-    /// A Boolean value indicating whether no job, decode or write is active.
     var isIdle: Bool {
-        jobs.activeJobCount + decodes.activeJobCount + dataLoader.jobs.activeJobCount
+        jobs.activeJobCount + stage.decodes.activeJobCount + dataLoader.jobs.activeJobCount
             + dataLoader.activeImages.storingCount + derived.pendingCount == 0
     }
 
-    /// The number of loads that joined another caller's job.
-    var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined + dataLoader.jobs.statistics.joined) }
-}
-
-// MARK: Renditions
-extension ImageLoader {
-    /// Decodes and transforms bytes, once for all jobs of the same image from them.
-    ///
-    /// The image before the last of several transforms is another rendition, which jobs share in the same way. Memory
-    /// gets it from a job of its own only.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - request: The request for the image.
-    ///   - policy: The decisions about its pixels.
-    ///   - animation: The animation whose first frames were decoded while the bytes arrived; `nil` if there is none.
-    ///   - usesMemory: A Boolean value indicating whether the image may be made from one in memory of the same bytes.
-    ///   - context: The context of the caller.
-    /// - Returns: The rendition.
-    /// - Throws: The errors of the decoder and of the transform; `cancelled`.
-    func rendition(
-        of data: EncodedImage,
-        for request: ImageRequest,
-        by policy: RenditionPolicy,
-        playing animation: Image? = nil,
-        usesMemory: Bool,
-        context: JobContext
-    ) async throws(EideticError) -> Rendition {
-        try await decodes.value(for: DecodeKey(for: request, from: data), context: context) {
-            [self] decode throws(EideticError) in
-            let commit: DecodeStage.Acceptance = { data.storage?.commit(isDecoded: true, makePlaceholder: $0) }
-            if let animation { return stage.continueAnimation(animation, with: data, by: policy, onAcceptance: commit) }
-            // One that was not there when the bytes were loaded.
-            if usesMemory, let base = base(of: request, by: policy), base.image.provenance == data.provenance {
-                let policy = policy.with(base.rest)
-                let made = Rendition(image: base.image, isFromMemory: true)
-                return try await stage.transform(made, by: policy, in: decode.context)
-            }
-            let isStill = policy.animationTransform == nil || !AnimationDecoder.mayBeAnimated(data.bytes)
-            if isStill, let (first, last) = request.beforeLastTransform, let transform = first.rendering.transform {
-                let rendition = try await rendition(
-                    of: data,
-                    for: first,
-                    by: policy.with(transform),
-                    usesMemory: false,
-                    context: decode.context
-                )
-                return try await stage.transform(rendition, by: policy.with(last), in: decode.context)
-            }
-            let timer = StepTimer(decode.context)
-            return try await stage.run(decoding: data.bytes, by: policy, in: decode.context) {
-                [stage] context throws(EideticError) in
-                try stage.makeRendition(of: data, by: policy, since: timer, context: context, onAcceptance: commit)
-            }
-        }
-    }
-
-    /// Returns the image in memory with the most of a request's transforms, those that are missing, and the time until
-    /// it expires; `nil` if memory has none, or must not be read.
-    func base(
-        of request: ImageRequest,
-        by policy: RenditionPolicy
-    ) -> (image: Image, rest: TransformChain, timeToLive: Duration?)? {
-        guard request.allowsMemory else { return nil }
-        var request = request
-        var rest: [any ImageTransform] = []
-        while let (shorter, last) = request.beforeLastTransform {
-            request = shorter
-            rest.insert(last, at: 0)
-            let (images, key) = (memory.images, request.imageKey)
-            guard images.contains(key), let image = images.value(for: key), image.isDecoded else { continue }
-            // The frames of an animation that plays are transformed by its decoder.
-            guard image.streamed == nil || policy.animationTransform == nil else { return nil }
-            return (image, TransformChain(rest), images.timeToLive(of: key))
-        }
-        return nil
+    var joinedCount: Int {
+        Int(jobs.statistics.joined + stage.decodes.statistics.joined + dataLoader.jobs.statistics.joined)
     }
 }
 
@@ -281,16 +205,13 @@ extension ImageLoader {
         unchanged.trace.steps += response.trace.steps.suffix(1)
         unchanged.isTransferred = response.source == .network
         unchanged.revalidation = .unchanged
-        if load.policy.waitsForStorage { try await finishStorage(for: load, recordingIn: &unchanged) }
+        if load.policy.cachePolicy.waitsForStorage { try await finishStorage(for: load, recordingIn: &unchanged) }
         return unchanged
     }
 
     /// Returns the image of a cache, however stale; `nil` if there is none that suits the request.
     private func cachedResponse(to load: Load, context: JobContext) async throws(EideticError) -> ImageResponse? {
-        if var hit = try memoryResponse(to: load) {
-            if load.policy.includesBytes { hit.encodedBytes = await dataLoader.cachedBytes(for: load) }
-            return hit
-        }
+        if let hit = try await memoryResponse(to: load) { return hit }
         do throws(EideticError) {
             return try await response(to: load.from(.cacheOnlyAllowingStale), context: context)
         } catch  where [.cacheMiss, .unsupportedFormat].contains(error.code) {
@@ -336,19 +257,6 @@ extension ImageLoader {
             reads = load.policy.reads
             writes = load.policy.writes
             decodePolicy = load.request.decodePolicy
-        }
-    }
-
-    /// The identity of a decode: which image is made from which bytes.
-    struct DecodeKey: Hashable {
-        let imageKey: CacheKey
-        let checksum: UInt64
-        let decodePolicy: DecodePolicy?
-
-        init(for request: ImageRequest, from data: EncodedImage) {
-            imageKey = request.imageKey
-            checksum = data.provenance.checksum
-            decodePolicy = request.decodePolicy
         }
     }
 }

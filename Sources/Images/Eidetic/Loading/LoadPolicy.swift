@@ -1,7 +1,5 @@
 import EideticCodecs
-import EideticCore
 import EideticFetch
-import EideticHTTP
 
 /// A load: the request after processors and interceptors, and what follows from it.
 ///
@@ -9,17 +7,12 @@ import EideticHTTP
 final class Load: Sendable {
     let request: ImageRequest
     let policy: LoadPolicy
-    /// The identity of the bytes.
     let dataKey: ImageRequest.DataKey
 
-    convenience init(_ request: ImageRequest) {
-        self.init(request, policy: LoadPolicy(request), dataKey: request.dataKey)
-    }
-
-    private init(_ request: ImageRequest, policy: LoadPolicy, dataKey: ImageRequest.DataKey) {
+    init(_ request: ImageRequest, policy: LoadPolicy? = nil, dataKey: ImageRequest.DataKey? = nil) {
         self.request = request
-        self.policy = policy
-        self.dataKey = dataKey
+        self.policy = policy ?? LoadPolicy(request)
+        self.dataKey = dataKey ?? request.dataKey
     }
 
     /// Returns the load of the same image with other decisions.
@@ -49,41 +42,32 @@ final class Load: Sendable {
     var movesFile: Bool { policy.defersDecoding && BlockingExecutor.current != nil }
 
     /// The request to the server as it is sent; `nil` if no server is needed.
-    var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
+    var server: FetchRequest? { request.server.map { policy.applied(to: $0) } }
 }
 
 /// The decisions that the options and the header fields of a request imply, made once for a load.
 ///
 /// Those about pixels are made by ``RenditionPolicy``, which caches need as well.
 struct LoadPolicy: Sendable {
-    /// The tiers that the load may use.
     var tiers: LoadTiers
-    /// A Boolean value indicating whether a cached image must be revalidated.
     let revalidates: Bool
     /// A Boolean value indicating whether a stale image that was delivered is revalidated afterwards.
     var refreshesStale: Bool { cachePolicy.search != .cachesOnly && tiers != .cacheOnlyAllowingStale }
-    /// A Boolean value indicating whether a response from memory must include the encoded bytes.
-    var includesBytes: Bool { cachePolicy.includesBytes }
-    /// A Boolean value indicating whether the response waits until the bytes are on disk.
-    var waitsForStorage: Bool { cachePolicy.waitsForStorage }
-    /// A Boolean value indicating whether a background task covers the load.
-    var continuesInBackground: Bool { options.contains(.continueInBackground) }
-    /// A Boolean value indicating whether only an animation is accepted.
     var requiresAnimation: Bool { options.contains(.matchAnimatedImage) }
-    private let options: ImageOptions
-    private let cachePolicy: ImageRequest.CachePolicy
-    /// A Boolean value indicating whether partial images are delivered.
+    /// A Boolean value indicating whether the server may be another one, or knows the user by cookies.
+    var isUnverified: Bool { !options.isDisjoint(with: [.allowInvalidCertificates, .handleCookies]) }
+    let options: ImageOptions
+    let cachePolicy: ImageRequest.CachePolicy
     var showsPreviews: Bool
-    /// A Boolean value indicating whether pixels are decoded only when they are used.
     var defersDecoding: Bool
-    /// A Boolean value indicating whether the bytes are written to the disk cache.
     let writesToDisk: Bool
     /// A Boolean value indicating whether the bytes may be stored in the shared tier: only what was decoded.
     var isShared: Bool { allowsSharing && !defersDecoding }
     private let allowsSharing: Bool
     let reads: ImageRequest.CachePolicy.Tiers
     let writes: ImageRequest.CachePolicy.Tiers
-    let transport: TransportPolicy
+    /// The results of the downloader's hook for requests, which is called once for each server of the load.
+    private let modifications = RequestModifications()
     /// The header fields of the request itself, whose directives the caches obey.
     let cacheFields: [HTTPField]
 
@@ -104,8 +88,18 @@ struct LoadPolicy: Sendable {
         writes = request.writes
         writesToDisk = request.resource.isStoredOnDisk && writes.contains(.original)
         allowsSharing = request.resource.isStoredOnDisk && writes.contains(.shared)
-        transport = TransportPolicy(options, keepsParts: writes.contains(.original))
         cacheFields = request.cacheFields
+    }
+
+    /// Returns a request to a server with the settings that the options imply, besides its own.
+    func applied(to server: FetchRequest) -> FetchRequest {
+        var request = server
+        if options.contains(.allowInvalidCertificates) { request.allowsInvalidCertificates = true }
+        if options.contains(.retryFailed) { request.ignoresFailureList = true }
+        if options.contains(.handleCookies) { request.usesCookies = true }
+        request.keepsPart = writes.contains(.original)
+        request.modifications = modifications
+        return request
     }
 
     /// Returns whether an image is what the options require: an animation.
@@ -155,36 +149,6 @@ enum LoadTiers: Hashable {
     var allowsSource: Bool { self == .cacheElseSource || self == .sourceOnly || isValidation }
     /// A Boolean value indicating whether what other loads have in memory, or have derived, may be used.
     var allowsMemory: Bool { self != .sourceOnly && !isValidation }
-}
-
-/// The settings of a download that the options of an image imply.
-struct TransportPolicy: Sendable {
-    private let allowsInvalidCertificates: Bool
-    /// A Boolean value indicating whether the server may be another one, or knows the user by cookies.
-    var isUnverified: Bool { allowsInvalidCertificates || usesCookies }
-    private let ignoresFailureList: Bool
-    private let usesCookies: Bool
-    private let keepsParts: Bool
-    /// The results of the downloader's hook for requests, which is called once for each server of the load.
-    private let modifications = RequestModifications()
-
-    init(_ options: ImageOptions, keepsParts: Bool) {
-        self.keepsParts = keepsParts
-        allowsInvalidCertificates = options.contains(.allowInvalidCertificates)
-        ignoresFailureList = options.contains(.retryFailed)
-        usesCookies = options.contains(.handleCookies)
-    }
-
-    /// Returns a request with these settings, besides its own.
-    func applied(to server: FetchRequest) -> FetchRequest {
-        var request = server
-        if allowsInvalidCertificates { request.allowsInvalidCertificates = true }
-        if ignoresFailureList { request.ignoresFailureList = true }
-        if usesCookies { request.usesCookies = true }
-        request.keepsPart = keepsParts
-        request.modifications = modifications
-        return request
-    }
 }
 
 /// The decisions about the pixels of an image: how it is decoded, and what it is transformed by.

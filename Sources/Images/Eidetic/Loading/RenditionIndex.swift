@@ -1,4 +1,3 @@
-import EideticCore
 import EideticStore
 
 /// An index of the images in memory by the resource that they were decoded from, in all sizes and with all transforms.
@@ -36,17 +35,11 @@ final class RenditionIndex: Sendable {
     }
 
     /// A load of a resource, from its start until its image is inserted, or never will be.
-    final class LoadToken: Sendable {
-        private let index: RenditionIndex
-        private let resourceKey: String
+    struct LoadToken: ~Copyable {
+        fileprivate let index: RenditionIndex
+        fileprivate let resourceKey: String
         /// The start of the load, counted in replacements.
-        private let moment: UInt64
-
-        fileprivate init(index: RenditionIndex, resourceKey: String, moment: UInt64) {
-            self.index = index
-            self.resourceKey = resourceKey
-            self.moment = moment
-        }
+        fileprivate let moment: UInt64
 
         deinit {
             index.state.withLock { state in

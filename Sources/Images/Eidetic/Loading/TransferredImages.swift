@@ -1,7 +1,5 @@
 import EideticCodecs
-import EideticCore
 import EideticFetch
-import EideticHTTP
 import EideticStore
 
 /// Images whose download was handed over to another process, on their way to the disk cache.

@@ -60,7 +60,7 @@ extension ImagePipeline {
     package func completingResponse(to load: PreparedLoad) -> ImageResponse? {
         let timer = StepTimer()
         guard let image = load.withRequest({ completingHit(for: $0) }) else { return nil }
-        let response = ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
+        let response = ImageResponse(image, source: .memory, steps: [timer.step(.memory, detail: "hit")])
         counters.countLoad()
         counters.count(response)
         return response
@@ -69,10 +69,27 @@ extension ImagePipeline {
 
 extension ImageMemoryCache {
     func hit(for request: ImageRequest) -> Image? { request.allowsMemory ? decodedImage(for: request.imageKey) : nil }
-}
 
-extension ImageResponse {
-    init(fromMemory image: Image, step: LoadTrace.Step) { self.init(image, source: .memory, steps: [step]) }
+    /// Returns the image with the most of a request's transforms, those that are missing, and the time until it
+    /// expires; `nil` if there is none, or memory must not be read.
+    func base(
+        of request: ImageRequest,
+        by policy: RenditionPolicy
+    ) -> (image: Image, rest: TransformChain, timeToLive: Duration?)? {
+        guard request.allowsMemory, request.rendering.transform != nil else { return nil }
+        var request = request
+        var rest: [any ImageTransform] = []
+        while let (shorter, last) = request.beforeLastTransform {
+            request = shorter
+            rest.insert(last, at: 0)
+            let key = request.imageKey
+            guard images.contains(key), let image = decodedImage(for: key) else { continue }
+            // The frames of an animation that plays are transformed by its decoder.
+            guard image.streamed == nil || policy.animationTransform == nil else { return nil }
+            return (image, TransformChain(rest), images.timeToLive(of: key))
+        }
+        return nil
+    }
 }
 
 /// The files that loads have looked at, with the newest state of each.

@@ -1,64 +1,36 @@
 public import EideticCore
-import EideticFetch
 
-/// The receiving end of a stream of a load's events, for one reader.
+/// The receiving end of a stream of a load's events, for one reader; it ends early if the reading task is cancelled.
 ///
 /// Progress and previews are soon outdated: their values are read when their turn comes, so that they do not pile up.
-struct EventStream: Sendable {
-    fileprivate enum Signal: Sendable {
-        case progress
-        case preview
-        case event(ImageTask.Event)
-    }
-
-    private let stream: AsyncStream<Signal>
-    private let latest: LatestUpdates
-
-    /// Creates both ends of a stream.
-    static func make() -> (stream: EventStream, sink: EventSink) {
-        let (stream, continuation) = AsyncStream<Signal>.makeStream()
-        let latest = LatestUpdates()
-        return (EventStream(stream: stream, latest: latest), EventSink(latest: latest, continuation: continuation))
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), latest: latest) }
-
-    /// An iterator, which ends early if the reading task is cancelled.
-    struct Iterator {
-        private var base: AsyncStream<Signal>.Iterator
-        private let latest: LatestUpdates
-
-        fileprivate init(base: AsyncStream<Signal>.Iterator, latest: LatestUpdates) {
-            self.base = base
-            self.latest = latest
-        }
-
-        mutating func next() async -> ImageTask.Event? {
-            while let signal = await base.next() {
-                switch signal {
-                case .progress: if let progress = latest.progress.consume() { return .progress(progress) }
-                case .preview: if let image = latest.preview.consume() { return .preview(image) }
-                case .event(let event): return event
-                }
-            }
-            return nil
-        }
-    }
-}
+typealias EventStream = AsyncCompactMapSequence<AsyncStream<EventSink.Signal>, ImageTask.Event>
 
 /// The sending end of a stream of events, which does not retain the other end.
 struct EventSink: Sendable {
-    fileprivate let latest: LatestUpdates
-    fileprivate let continuation: AsyncStream<EventStream.Signal>.Continuation
+    /// A function that returns an event; `nil` for one that was read already.
+    typealias Signal = @Sendable () -> ImageTask.Event?
+
+    private let latest = LatestUpdates()
+    private let continuation: AsyncStream<Signal>.Continuation
+
+    /// Creates both ends of a stream.
+    static func makeStream() -> (stream: EventStream, sink: EventSink) {
+        let (stream, continuation) = AsyncStream<Signal>.makeStream()
+        return (stream.compactMap { $0() }, EventSink(continuation: continuation))
+    }
 
     var id: ObjectIdentifier { ObjectIdentifier(latest) }
 
     /// Sends an event, or replaces the one of its kind that the reader has not consumed.
     func send(_ event: ImageTask.Event) {
         switch event {
-        case .progress(let progress): if latest.progress.replace(with: progress) { continuation.yield(.progress) }
-        case .preview(let image): if latest.preview.replace(with: image) { continuation.yield(.preview) }
-        case .cached, .finished, .failed: continuation.yield(.event(event))
+        case .progress(let progress):
+            guard latest.progress.replace(with: progress) else { return }
+            continuation.yield { [latest] in latest.progress.consume().map(ImageTask.Event.progress) }
+        case .preview(let image):
+            guard latest.preview.replace(with: image) else { return }
+            continuation.yield { [latest] in latest.preview.consume().map(ImageTask.Event.preview) }
+        case .cached, .finished, .failed: continuation.yield { event }
         }
     }
 
@@ -117,7 +89,6 @@ extension ImageTask {
         /// The image could not be loaded. A terminal event.
         case failed(EideticError)
 
-        /// A Boolean value indicating whether this is the last event.
         package var isTerminal: Bool { result != nil }
 
         /// The outcome of the load; `nil` unless this is the terminal event.

@@ -52,7 +52,7 @@ extension ImageTask {
             context: JobContext,
             decodesImages: Bool
         ) {
-            let (stream, sink) = EventStream.make()
+            let (stream, sink) = EventSink.makeStream()
             let load = Task.detached {
                 sink.send(await pipeline.terminalEvent(of: prepared, context: context) { sink.send($0) })
                 sink.finish()

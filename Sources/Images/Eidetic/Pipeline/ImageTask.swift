@@ -1,5 +1,4 @@
 public import EideticCore
-import EideticFetch
 
 /// The handle of one load, usable from any thread.
 ///
@@ -57,12 +56,11 @@ public final class ImageTask: Sendable {
     private let context: JobContext
     private let state: Guarded<State>
 
-    /// Creates a task, and starts its load.
     init(for request: ImageRequest, in pipeline: ImagePipeline) {
         self.request = request
         context = JobContext(priority: request.priority)
         let load = Load()
-        let first = EventStream.make()
+        let first = EventSink.makeStream()
         state = Guarded(State(sinks: [first.sink.id: first.sink], first: first, load: load))
         load.setTask(self, isRetained: false)
         load.start(pipeline.prepare(request), in: pipeline, context: context)
@@ -236,7 +234,7 @@ extension ImageTask {
     }
 
     func makeStream() -> EventStream {
-        let (stream, sink) = EventStream.make()
+        let (stream, sink) = EventSink.makeStream()
         sink.onCancellation { [weak self, id = sink.id] in self?.remove(id) }
         add(sink)
         return stream

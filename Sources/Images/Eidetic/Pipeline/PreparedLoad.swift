@@ -1,32 +1,24 @@
-import EideticCore
-
 /// A request, and what the request processors have made of it, once for a load.
-package struct PreparedLoad: Sendable {
-    /// The result of the processors; a request is large, so it is not copied along.
-    private final class Outcome: Sendable {
-        let result: Result<ImageRequest, EideticError>
-
-        init(_ result: Result<ImageRequest, EideticError>) { self.result = result }
-    }
-
+///
+/// A class, because a request is large, and is not copied along.
+package final class PreparedLoad: Sendable {
     /// The request as it was before the processors.
     package let request: ImageRequest
-    private let outcome: Outcome?
+    /// The result of the processors; `nil` if there are none.
+    private let result: Result<ImageRequest, EideticError>?
 
-    /// Creates the load of a request; `result` is `nil` without processors.
     init(_ request: ImageRequest, result: Result<ImageRequest, EideticError>? = nil) {
         self.request = request
-        outcome = result.map { Outcome($0) }
+        self.result = result
     }
 
     /// Returns the request after the processors, or throws their error.
-    func processed() throws(EideticError) -> ImageRequest { try outcome?.result.get() ?? request }
+    func processed() throws(EideticError) -> ImageRequest { try result?.get() ?? request }
 
     /// Calls `body` with the request after the processors, without a copy of it; `nil` if they have failed.
     package func withRequest<Value>(_ body: (ImageRequest) -> Value?) -> Value? {
-        guard let outcome else { return body(request) }
-        guard case .success(let request) = outcome.result else { return nil }
-        return body(request)
+        guard let result else { return body(request) }
+        return (try? result.get()).flatMap(body)
     }
 }
 

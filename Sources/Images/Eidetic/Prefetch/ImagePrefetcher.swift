@@ -183,9 +183,7 @@ extension ImagePrefetcher {
         package let format: ImageFormat
         /// The size of the full image in upright pixels.
         package let size: PixelSize
-        /// The number of encoded bytes.
         package let byteCount: ByteCount
-        /// The steps of the load with their times.
         package let trace: LoadTrace
         /// The error of writing the bytes to disk; set for the destination `disk`, or if the request waits for storage.
         package let storeError: EideticError?

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 
 /// The content of a `data:` URL.
 ///

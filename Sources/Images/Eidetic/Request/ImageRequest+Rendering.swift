@@ -38,7 +38,6 @@ extension ImageRequest {
             self.scale = scale
         }
 
-        /// The same rendering at full size.
         var atFullSize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform, scale: scale) }
 
         func cacheKey(for resourceKey: String, options: ImageOptions) -> CacheKey {

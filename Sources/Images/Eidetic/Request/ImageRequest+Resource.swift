@@ -1,6 +1,5 @@
 public import EideticCore
 public import EideticFetch
-import EideticHTTP
 import EideticStore
 public import FoundationEssentials
 
@@ -174,7 +173,6 @@ extension ImageRequest.Resource {
 
 /// The directives for caches in the header fields of a request.
 extension ImageRequest {
-    /// The request to the server; `nil` if no server is needed.
     var server: FetchRequest? { resource.remote }
 
     var cacheFields: [HTTPField] { server?.headers.fields ?? [] }

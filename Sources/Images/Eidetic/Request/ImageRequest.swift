@@ -94,14 +94,8 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
         options: ImageOptions = [],
         cachePolicy: CachePolicy = .standard
     ) {
-        let rendering = Rendering(size: size, contentMode: contentMode)
-        self.init(
-            Resource(url: url),
-            rendering: rendering,
-            priority: priority,
-            options: options,
-            cachePolicy: cachePolicy
-        )
+        let (resource, rendering) = (Resource(url: url), Rendering(size: size, contentMode: contentMode))
+        self.init(resource, rendering: rendering, priority: priority, options: options, cachePolicy: cachePolicy)
     }
 
     /// Creates a request for a URL from a string literal.
@@ -116,14 +110,8 @@ public struct ImageRequest: Sendable, Hashable, ExpressibleByStringInterpolation
         options: ImageOptions = [],
         cachePolicy: CachePolicy = .standard
     ) {
-        self.init(
-            url.absoluteString,
-            size: size,
-            contentMode: contentMode,
-            priority: priority,
-            options: options,
-            cachePolicy: cachePolicy
-        )
+        let (resource, rendering) = (Resource(url: url.absoluteString), Rendering(size: size, contentMode: contentMode))
+        self.init(resource, rendering: rendering, priority: priority, options: options, cachePolicy: cachePolicy)
     }
 
     /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
@@ -211,7 +199,6 @@ extension ImageRequest {
     /// The caches that the load may write, after its method.
     var writes: CachePolicy.Tiers { identity.writes }
 
-    /// The identity of the bytes.
     var resourceKey: String { identity.resourceKey }
 
     /// The identity of the decoded image: that of the bytes, and everything that changes a pixel.
@@ -281,7 +268,6 @@ extension ImageRequest {
         options.contains(.avoidDecode) && !options.contains(.preloadAllFrames) && rendering.transform == nil
     }
 
-    /// The request without `avoidDecode`.
     package var decodingImmediately: ImageRequest {
         options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode)) : self
     }

@@ -4,7 +4,6 @@ import EideticSandbox
 
 /// The limits and the threads of decodes, and the processes of the sandbox.
 package struct DecodeHost: Sendable {
-    /// The maximum resources of a decode.
     var limits = DecodeLimits.standard
     let sandbox = HelperPool.shared
     /// The pool of the threads that decode, whose other jobs do not wait for a slow image.
@@ -140,7 +139,6 @@ package struct Rendition: Sendable {
 
 /// A process that reads encoded images: this one, or one of the sandbox.
 package struct ImageDecoding {
-    /// A Boolean value indicating whether the bytes are read in the sandbox.
     let isSandboxed: Bool
     let host: DecodeHost
     /// Cancels the work; without one the thread does not wait for memory.

@@ -81,8 +81,9 @@ extension ImagePipeline {
     /// Waits until the derived images of all finished loads, and the parts of cancelled ones, are on disk; for a
     /// program that is about to exit.
     package func finishWrites() async {
-        await imageLoader.derived.finish()
-        await dataLoader.disk.parts?.finish()
+        await imageLoader.derived.activity.waitUntilIdle()
+        // Parts are what cancellations leave.
+        await dataLoader.disk.parts?.activity.waitUntilIdleUncancelled()
     }
 
     /// The statistics of all loads since the pipeline was created.

@@ -2,7 +2,6 @@ import EideticCore
 
 /// The steps of a load with their times and outcomes, as printed by `eidetic load --explain`.
 public struct LoadTrace: Sendable, CustomStringConvertible {
-    /// A kind of step.
     package enum Stage: String, Sendable {
         /// The look-up in the memory cache.
         case memory
@@ -25,21 +24,11 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
         package let duration: Duration
         /// The part of the duration in which the step waited: for a thread, for memory, or in the queue of downloads.
         package let waiting: Duration
-        fileprivate let outcome: Outcome
+        /// Makes the text about the outcome, which is seldom read.
+        fileprivate let makeDetail: @Sendable () -> String
 
         /// The outcome: `miss`, `hit`, bytes, sizes.
-        package var detail: String {
-            switch outcome {
-            case .text(let text): text
-            case .made(let makeText): makeText()
-            }
-        }
-    }
-
-    /// The text about the outcome of a step; most are never read, so that long ones are made when they are.
-    fileprivate enum Outcome: Sendable {
-        case text(String)
-        case made(@Sendable () -> String)
+        package var detail: String { makeDetail() }
     }
 
     /// The steps in their order; a step that several loads share is in the trace of each.
@@ -71,9 +60,7 @@ struct StepTimer {
 
     var elapsed: Duration { SystemTime().uptime - start }
 
-    func step(_ stage: LoadTrace.Stage, detail: String) -> LoadTrace.Step {
-        step(stage, outcome: .text(detail), waiting: .zero)
-    }
+    func step(_ stage: LoadTrace.Stage, detail: String) -> LoadTrace.Step { step(stage) { detail } }
 
     /// Ends a step; the function must not hold more than a few numbers and words, because a trace may live for long.
     func step(
@@ -81,17 +68,13 @@ struct StepTimer {
         waiting: Duration = .zero,
         makeDetail: @escaping @Sendable () -> String
     ) -> LoadTrace.Step {
-        step(stage, outcome: .made(makeDetail), waiting: waiting)
-    }
-
-    private func step(_ stage: LoadTrace.Stage, outcome: LoadTrace.Outcome, waiting: Duration) -> LoadTrace.Step {
         let duration = elapsed
         let ownWaitingTime = (context?.waitingTime ?? .zero) - earlierWaitingTime
         return LoadTrace.Step(
             stage: stage,
             duration: duration,
             waiting: min(duration, ownWaitingTime + waiting),
-            outcome: outcome
+            makeDetail: makeDetail
         )
     }
 }

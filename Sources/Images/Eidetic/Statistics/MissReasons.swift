@@ -1,4 +1,3 @@
-import EideticCore
 import EideticStore
 
 /// The reasons for which images left memory, so that the trace of a later miss can name them; the newest 4,096 are

@@ -1,5 +1,3 @@
-import EideticCore
-
 /// The statistics of all loads since a pipeline was created.
 ///
 /// ``prometheusText`` has further counts, and the times of the stages.
@@ -49,7 +47,6 @@ public struct PipelineStatistics: Sendable, Hashable {
     ///
     /// An unchanged image that a server sent again is not counted.
     package var savedBytes = 0
-    /// The number of images that were decoded in the sandbox.
     package var sandboxedImages = 0
     /// The number of images decoded in this process because there was no program for the sandbox.
     package var unsandboxedImages = 0

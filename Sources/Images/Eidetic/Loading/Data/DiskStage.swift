@@ -1,10 +1,7 @@
 import EideticCodecs
-import EideticCore
 import EideticFetch
-import EideticHTTP
 import EideticStore
 
-/// The disk cache as a stage of a load.
 final class DiskStage: DataStage {
     let disk: DiskCache?
     let rules: FreshnessRules
@@ -275,7 +272,6 @@ extension DiskStage {
 
 /// An entry on disk with its encoded image.
 struct StoredEntry: Sendable {
-    /// The entry with the bytes on disk.
     let entry: DiskCache.Entry
     let bytes: [UInt8]
     /// A Boolean value indicating whether the entry is older than the disk cache's maximum age.

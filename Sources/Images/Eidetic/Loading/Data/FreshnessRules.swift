@@ -1,6 +1,4 @@
-import EideticCore
 import EideticFetch
-import EideticHTTP
 import EideticStore
 
 /// The rules for how long entries of a cache are used; without those of HTTP an entry is used until its maximum age.

@@ -1,6 +1,4 @@
-import EideticCore
 import EideticFetch
-import EideticHTTP
 import EideticStore
 
 /// The parts of interrupted downloads in the disk cache, for the next load of the same resource, also by another
@@ -11,8 +9,8 @@ import EideticStore
 final class PartStore: Sendable {
     private let disk: DiskCache
     private let downloader: Downloader
-    /// The number of downloads and writes that have not ended, and those who wait for them.
-    private let pending = Guarded<(count: Int, waiters: [Waiter<Void>])>((0, []))
+    /// The downloads that may leave a part, and the writes of parts.
+    let activity = Activity()
     /// The parts of this process, by the keys of their resources.
     private let progress = Guarded(Progress())
 
@@ -69,7 +67,7 @@ final class PartStore: Sendable {
     ///   - load: Its load.
     ///   - count: The length of the part that the disk has: one that has not grown keeps its time of expiry.
     func store(_ request: FetchRequest, for load: Load, longerThan count: Int) {
-        guard load.policy.writesToDisk, !load.policy.transport.isUnverified, downloader.parts.has(of: request),
+        guard load.policy.writesToDisk, !load.policy.isUnverified, downloader.parts.has(of: request),
             let work = try? disk.work.begin()
         else { return }
         let generation = downloader.parts.memory.generation
@@ -77,10 +75,10 @@ final class PartStore: Sendable {
             if progress.written.count >= Progress.limit { progress.written = [] }
             progress.written.insert(load.request.resourceKey)
         }
-        begin()
+        activity.begin()
         Task.detached { [self] in
             await write(request, for: load, longerThan: count, since: generation, within: work)
-            end()
+            activity.end()
         }
     }
 
@@ -96,17 +94,6 @@ final class PartStore: Sendable {
 
     private func isDownloading(_ load: Load) -> Bool {
         progress.withLock { $0.downloads[load.request.resourceKey] != nil }
-    }
-
-    /// Begins a download that may leave a part, or the write of one.
-    func begin() { pending.withLock { $0.count += 1 } }
-
-    func end() {
-        let waiters = pending.withLock { pending in
-            pending.count -= 1
-            return pending.count == 0 ? exchange(&pending.waiters, with: []) : []
-        }
-        for waiter in waiters { waiter.resume(returning: ()) }
     }
 
     private func write(
@@ -135,17 +122,6 @@ final class PartStore: Sendable {
         } catch {
             Log.write(.info, category: .store, message: "\(load.request.name): part not stored: \(error)")
         }
-    }
-
-    /// Waits until all downloads have ended, and their parts are written, whether or not the task is cancelled: parts
-    /// are what cancellations leave.
-    func finish() async {
-        let waiter = Waiter<Void>()
-        let isIdle = pending.withLock { pending in
-            if pending.count > 0 { pending.waiters.append(waiter) }
-            return pending.count == 0
-        }
-        if !isIdle { await waiter.wait {} }
     }
 
     /// Removes the part of a resource that was loaded; returns at once.

@@ -1,6 +1,4 @@
-import EideticCore
 import EideticFetch
-import EideticHTTP
 import EideticStore
 
 /// A decision about what is kept of a response.

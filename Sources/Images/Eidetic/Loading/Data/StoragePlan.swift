@@ -1,5 +1,3 @@
-import EideticCodecs
-import EideticCore
 import EideticFetch
 import EideticStore
 import Synchronization
@@ -22,13 +20,16 @@ final class StoragePlan: Sendable {
 
     /// The bytes, without their plan.
     private let content: EncodedImage
+    /// The changes of the disk, in their order; none if it is up to date.
     private let changes: [DiskChange]
     private let stage: DiskStage?
+    /// The bytes as the new ones of their resource; `nil` if they are not new.
     private let replacement: RenditionIndex.Replacement?
+    /// The entry of the shared tier; `nil` if the bytes are not for other machines.
     private let publication: SharedPublication?
     /// The lease under which the bytes were loaded; `nil` without one.
     let lease: HeldLease?
-    /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
+    /// The share of the bytes in the limit of all bodies in memory, released when they have been decoded and stored.
     private let share: BodyShare?
 
     private let validation = Atomic(false)
@@ -36,17 +37,6 @@ final class StoragePlan: Sendable {
     private let outcome = Promise<EideticError?>()
     private let publicationEnd = Promise<Void>()
 
-    /// Creates a plan.
-    ///
-    /// - Parameters:
-    ///   - content: The bytes.
-    ///   - changes: The changes of the disk, in their order; none if it is up to date.
-    ///   - stage: The disk.
-    ///   - replacement: The bytes as the new ones of their resource; `nil` if they are not new.
-    ///   - publication: The entry of the shared tier; `nil` if the bytes are not for other machines.
-    ///   - lease: The lease under which the bytes were loaded.
-    ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
-    ///     stored.
     init(
         for content: EncodedImage,
         changes: [DiskChange] = [],
@@ -65,7 +55,6 @@ final class StoragePlan: Sendable {
         self.share = share
     }
 
-    /// The bytes with this plan.
     var image: EncodedImage {
         var image = content
         image.storage = self
@@ -75,16 +64,13 @@ final class StoragePlan: Sendable {
     /// A Boolean value indicating whether the bytes may be stored on disk, and not only older ones removed.
     var isStorable: Bool { changes.contains { if case .insert = $0 { true } else { false } } }
 
-    /// A Boolean value indicating whether the bytes have proved to be an image.
     var isCommitted: Bool { validation.load(ordering: .acquiring) }
 
-    /// A Boolean value indicating whether the write has started, whatever its outcome.
     var hasStarted: Bool { isStorable && isCommitted }
 
     /// The write of the bytes to disk, if it has started.
     var activeWrite: Promise<EideticError?>? { hasStarted ? outcome : nil }
 
-    /// A Boolean value indicating whether the bytes are being written.
     var isActive: Bool { hasStarted && outcome.result == nil }
 
     /// A Boolean value indicating whether the bytes were written; a task may hold them for a moment longer.
@@ -173,7 +159,6 @@ final class ActiveImages: Sendable {
 
     private let plans = Guarded<[ImageRequest.DataKey: WeakPlan]>([:])
 
-    /// The number of images that are being written to disk.
     var storingCount: Int { plans.withLock { $0.values.count { $0.value?.isActive == true } } }
 
     /// The image for `key`, unless it is on disk.

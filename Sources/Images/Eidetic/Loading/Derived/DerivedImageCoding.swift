@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticStore
 import Glibc
 
@@ -43,20 +42,12 @@ enum DerivedImageCoding {
     }
 
     /// Decodes a file that ``encode(_:isExact:limits:)`` or an application has made.
-    static func decode(
-        _ bytes: [UInt8],
-        options: DecodeOptions = DecodeOptions(),
-        limits: DecodeLimits,
-        context: JobContext? = nil
-    ) throws(EideticError) -> Image {
-        if RawPixels.matches(bytes) {
-            guard let pixels = try RawPixels.decode(bytes) else {
-                throw EideticError(.corrupt, message: "a derived image of \(bytes.count) bytes does not fit its size")
-            }
-            return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
+    static func decode(_ bytes: [UInt8], limits: DecodeLimits) throws(EideticError) -> Image {
+        guard RawPixels.matches(bytes) else { return try ImageDecoder.decode(bytes, limits: limits) }
+        guard let pixels = try RawPixels.decode(bytes) else {
+            throw EideticError(.corrupt, message: "a derived image of \(bytes.count) bytes does not fit its size")
         }
-        guard let context else { return try ImageDecoder.decode(bytes, options: options, limits: limits) }
-        return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+        return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
     }
 
     /// Runs a function, and returns its result with the processor time of this thread.

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import EideticHTTP
 import EideticStore
 
@@ -34,7 +33,6 @@ final class DerivedImageStore: Sendable {
         /// The images that proved not to pay, by their names and the bytes that they were made from.
         var refused: Set<Refusal> = []
         var heldBytes = 0
-        var waiters: [Waiter<Void>] = []
 
         mutating func append(_ pending: Pending) {
             queue.append(pending)
@@ -50,8 +48,9 @@ final class DerivedImageStore: Sendable {
 
         /// Returns the image that is written next; `nil` if none waits.
         mutating func activateNext() -> Pending? {
-            guard let next = queue.first else { return nil }
-            queue.removeFirst()
+            isDraining = !queue.isEmpty
+            guard isDraining else { return nil }
+            let next = queue.removeFirst()
             active = (next.key, next.record.provenance.checksum)
             return next
         }
@@ -63,6 +62,11 @@ final class DerivedImageStore: Sendable {
     private let stage: DecodeStage
     private let memory: ImageMemoryCache
     private let state = Guarded(State())
+    /// The writes of all images that were queued.
+    let activity = Activity()
+    /// The number of decodes after which the next image is written although others run, so that a server that is never
+    /// idle keeps derived images, too.
+    static let longestWait = 64
 
     /// The memory of the images that wait outside of the memory cache: at most half as much as it may have.
     private static let heldLimit = 4 << 20...32 << 20
@@ -78,16 +82,6 @@ final class DerivedImageStore: Sendable {
 
     /// The number of images that wait or are being written.
     var pendingCount: Int { state.withLock { $0.queue.count + ($0.active == nil ? 0 : 1) } }
-
-    /// Waits until all images that were queued are on disk, or are not kept; returns early if the task is cancelled.
-    func finish() async {
-        let waiter = Waiter<Void>()
-        let isIdle = state.withLock { state in
-            if state.isDraining { state.waiters.append(waiter) }
-            return !state.isDraining
-        }
-        if !isIdle { await waiter.value(ifCancelled: ()) }
-    }
 
     /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
     func store(_ rendition: Rendition, of encodedImage: EncodedImage, for load: Load) {
@@ -144,7 +138,9 @@ final class DerivedImageStore: Sendable {
             return (replaced, !exchange(&state.isDraining, with: true))
         }
         replaced?.work.end()
-        if starts { Task.detached(priority: .background) { await self.drain() } }
+        guard starts else { return }
+        activity.begin()
+        Task.detached(priority: .background) { await self.drain() }
     }
 
     /// Returns whether an image is neither refused nor being written, and may wait.
@@ -181,17 +177,14 @@ final class DerivedImageStore: Sendable {
 // MARK: Writing
 extension DerivedImageStore {
     /// Writes the images that wait, each when no other image is decoded.
-    private func drain() async { repeat { await stage.activity.waitUntilIdle() } while await writeNext() }
+    private func drain() async {
+        repeat { await stage.activity.waitUntilIdle(orEnded: Self.longestWait) } while await writeNext()
+        activity.end()
+    }
 
     /// Writes the image that waits first; returns `false` if none waits.
     private func writeNext() async -> Bool {
-        let (next, waiters) = state.withLock { state -> (Pending?, [Waiter<Void>]) in
-            if let next = state.activateNext() { return (next, []) }
-            state.isDraining = false
-            return (nil, exchange(&state.waiters, with: []))
-        }
-        for waiter in waiters { waiter.resume(returning: ()) }
-        guard let pending = next else { return false }
+        guard let pending = state.withLock({ $0.activateNext() }) else { return false }
         do throws(EideticError) { try await write(pending) } catch {
             Log.write(.debug, category: .store, message: "\(pending.key): derived image not stored: \(error)")
         }

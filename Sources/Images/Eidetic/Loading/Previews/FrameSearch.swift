@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 import Glibc
 
 /// The search for the first frame of an animation in bytes that arrive.

@@ -1,5 +1,4 @@
 import EideticCodecs
-import EideticCore
 
 /// Decodes previews from the bytes received so far.
 ///
@@ -28,15 +27,13 @@ final class PreviewGenerator: Sendable {
 
     /// Creates the generator of a job's previews, which it reports.
     init(for job: ImageJob) {
-        let context = job.context
-        let report = job.report
-        let policy = job.policy
-        let stage = job.loader.stage
-        self.stage = stage
-        self.context = context
-        self.policy = policy
-        self.report = { report(.preview($0)) }
-        let source = PreviewSource { stage.makePreviewDecoder(by: policy, context: context) }
+        stage = job.loader.stage
+        context = job.context
+        policy = job.policy
+        report = { [report = job.report] in report(.preview($0)) }
+        let source = PreviewSource { [stage, policy, context] in
+            stage.makePreviewDecoder(by: policy, context: context)
+        }
         state = Guarded(State(source: source, search: FrameSearch(findsAnimations: policy.streamsAnimations)))
     }
 

@@ -5,14 +5,14 @@ import Testing
 
 /// The moments at which work is done that nobody waits for.
 @Suite("Decodes that callers wait for", .timeLimit(.minutes(1)))
-struct DecodeActivityTests {
-    private let activity = DecodeActivity()
+struct ActivityTests {
+    private let activity = Activity()
     private let isDone = Gate()
 
     /// Starts a wait, and returns when it waits.
     private func startWait() -> Task<Void, Never> {
         Task.immediate { [activity, isDone] in
-            await activity.waitUntilIdle()
+            await activity.waitUntilIdle(orEnded: DerivedImageStore.longestWait)
             isDone.open()
         }
     }
