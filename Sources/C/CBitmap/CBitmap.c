@@ -58,7 +58,8 @@ static void write_indices(
     eidetic_bitmap_runs *runs, uint8_t *indices, size_t width, unsigned bits, const uint8_t *source, unsigned count,
     bool repeats) {
     for (unsigned i = 0; i < count && runs->x < width; i++, runs->x++) {
-        if (bits == 8) indices[runs->x] = source[repeats ? 0 : i];
+        if (bits == 24) memcpy(indices + 3 * runs->x, source + (repeats ? 0 : 3 * i), 3);
+        else if (bits == 8) indices[runs->x] = source[repeats ? 0 : i];
         else indices[runs->x] = source[repeats ? 0 : i / 2] >> (i & 1 ? 0 : 4) & 15;
     }
 }
@@ -70,6 +71,10 @@ eidetic_bitmap_runs_result eidetic_bitmap_decode_runs(
         const uint8_t *code = runs->bytes + runs->offset;
         runs->offset += 2;
         if (code[0]) {
+            if (bits == 24) {
+                if (runs->count - runs->offset < 2) return EIDETIC_RUNS_TRUNCATED;
+                runs->offset += 2;
+            }
             write_indices(runs, indices, width, bits, code + 1, code[0], true);
             continue;
         }
@@ -88,7 +93,7 @@ eidetic_bitmap_runs_result eidetic_bitmap_decode_runs(
             if (code[3]) return EIDETIC_RUNS_ROW;
             break;
         default: {
-            size_t length = bits == 8 ? code[1] : (code[1] + 1u) / 2;
+            size_t length = (code[1] * bits + 7u) / 8;
             if (runs->count - runs->offset < length) return EIDETIC_RUNS_TRUNCATED;
             write_indices(runs, indices, width, bits, code + 2, code[1], false);
             runs->offset += length + (length & 1);

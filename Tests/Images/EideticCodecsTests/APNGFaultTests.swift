@@ -11,18 +11,23 @@ struct APNGFaultTests {
         $0.frames = .all; $0.premultipliesAlpha = false
     }
 
-    /// The fault of an animation, at the frame with index 5.
+    /// The fault of an animation.
     enum Fault: CaseIterable { case none, sequence, sequenceOfData, position, disposal, moreAnnounced, fewerAnnounced }
 
     /// Returns six frames of 4 x 4 pixels, whose red is 10, 20, 30, …, behind a blue image or not.
-    private static func apng(frameCount: Int = 6, fault: Fault = .none, isSeparate: Bool = false) -> [UInt8] {
+    private static func apng(
+        frameCount: Int = 6,
+        fault: Fault = .none,
+        faultIndex: Int = 5,
+        isSeparate: Bool = false
+    ) -> [UInt8] {
         var png = PNGWriter(width: 4, height: 4)
         let announced = frameCount + (fault == .moreAnnounced ? 1 : fault == .fewerAnnounced ? -1 : 0)
         png.addChunk("acTL", content: png.bigEndian(announced) + png.bigEndian(0))
         if isSeparate { png.addPixels(APNGFixtures.rows(width: 4, height: 4, colour: [0, 0, 255])) }
         var sequence = 0
         for index in 0..<frameCount {
-            let isFaulty = index == 5
+            let isFaulty = index == faultIndex
             if isFaulty, fault == .sequence { sequence += 7 }
             png.addChunk(
                 "fcTL",
@@ -79,6 +84,15 @@ struct APNGFaultTests {
         #expect(header.frameCount == 1 && header.loopCount == 1 && header.durations.isEmpty)
         // Without its metadata the file would be the default image.
         #expect((OriginalFile.strippedPNG(file) == nil) == isSeparate)
+    }
+
+    @Test("F03 the only frame before a fault is the image, not the default one", arguments: [Fault.sequence, .position])
+    func onlyGoodFrame(fault: Fault) throws {
+        let file = Self.apng(frameCount: 3, fault: fault, faultIndex: 1, isSeparate: true)
+        let image = try ImageDecoder.decode(file, options: DecodeOptions())
+        // Chromium 156.
+        #expect(!image.isAnimated && image.pixels[0, 0] == [10, 0, 0, 255])
+        #expect(OriginalFile.strippedPNG(file) == nil)
     }
 
     @Test("F03 the still image of an APNG with several frames is its default image") func defaultImage() throws {

@@ -81,7 +81,11 @@ struct ColourTests {
         }
     }
 
-    @Test("F02 the black of a CMYK profile stays as it is, that of the perceptual table") func inkBlack() throws {
+    @Test(
+        "F02 the black of a CMYK profile stays as it is, that of the perceptual table, or of the colorimetric one alone",
+        arguments: [[("A2B0", 51), ("A2B1", 102)], [("A2B1", 51)]] as [[(String, UInt8)]]
+    )
+    func inkBlack(tables: [(String, UInt8)]) throws {
         var tiff = TIFFWriter(
             width: 1,
             height: 1,
@@ -91,9 +95,9 @@ struct ColourTests {
             compression: 1,
             strip: [0, 0, 0, 255]
         )
-        tiff.add(tag: 34_675, bytes: TestProfile.greyInks)
+        tiff.add(tag: 34_675, bytes: TestProfile.inks(tables))
         // L* 20 is a luminance of 0.0299 (CIE 15), and that is 48 in sRGB. Chromium 156 compensates for no black point
-        // either, and takes the table A2B0 before A2B1.
+        // either, and takes the table A2B0 before A2B1, which it takes alone, too.
         let pixel = try decodedPixel(of: tiff.finished, at: 0)
         #expect((0..<3).allSatisfy { abs(Int(pixel[$0]) - 48) <= 1 }, "\(pixel)")
     }
@@ -114,6 +118,44 @@ struct ColourTests {
     }
 
     @Test(
+        "F02 a profile with another white than D50, or a tag outside of it or without a type, is ignored",
+        arguments: [(69, 0, false), (71, 0x40, true), (220, 1, false), (227, 4, true), (227, 3, false)]
+    )
+    func profileLayout(offset: Int, value: UInt8, isUsed: Bool) throws {
+        // The eighth of its tags, the entry of which begins at byte 216, is its name.
+        var profile = TestProfile.rgb(swapsRedAndGreen: true, name: "c2")
+        #expect(profile[216..<220].elementsEqual("desc".utf8))
+        profile.replaceSubrange(offset...offset, with: [value])
+        let pixel = try decodedPixel(of: Self.png(colour: [250, 40, 90], profile: profile))
+        // Chromium 156.
+        #expect((pixel.y > 240) == isUsed && (pixel == [250, 40, 90, 255]) == !isUsed, "\(pixel)")
+    }
+
+    @Test(
+        "F02 a profile with a curve that falls, or with a power of negative values, is ignored",
+        arguments: [
+            ([2.2], true), ([2.2, 1.1, -0.1], true), ([2.2, 0.9, 0.1], false), ([2.2, -1, 1], false),
+            ([-1, 1, 0], false), ([2.2, 1.1, -0.1, 0.05], true), ([2.2, 0.8, 0.1, 0.1], false),
+            ([2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045], true), ([2.4, 1, 0, -0.5, 0.1], false),
+            ([2.4, 0.9, 0.1, 0.1, -0.1], false), ([2.4, 0.9, -0.5, 0.1, 0.1], false),
+            ([2.4, 0.9, 0.1, 0.1, 0.04, -0.05, 0.01], true),
+        ]
+            as [([Double], Bool)]
+    )
+    func profileCurve(parameters: [Double], isUsed: Bool) throws {
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, parameters: parameters)
+        let pixel = try decodedPixel(of: Self.png(colour: [250, 40, 90], profile: profile))
+        // Chromium 156.
+        #expect((pixel.y > 200) == isUsed && (pixel == [250, 40, 90, 255]) == !isUsed, "\(pixel)")
+    }
+
+    @Test("F02 a profile of grey that leads to lightness is ignored") func lightness() throws {
+        let bytes = Self.png(colour: [128], profile: TestProfile.grey(gamma: 1, to: "Lab "))
+        // Chromium 156.
+        #expect(try decodedPixel(of: bytes) == [128, 128, 128, 255])
+    }
+
+    @Test(
         "F02 the code points in a profile come before its primaries and curves",
         arguments: [
             ([12, 13, 0, 1], [193, 83, 51]), ([1, 13, 0, 1], [180, 90, 60]), ([3, 13, 0, 1], [90, 181, 57]),
@@ -125,6 +167,28 @@ struct ColourTests {
         let pixel = try decodedPixel(of: Self.png(colour: [180, 90, 60], profile: profile))
         // Chromium 156. A reserved number states nothing.
         #expect((0..<3).allSatisfy { abs(Int(pixel[$0]) - Int(shown[$0])) <= 1 }, "\(pixel)")
+    }
+
+    @Test("L10 the thumbnail of a camera has the profile of its image") func thumbnail() throws {
+        func solid(width: Int, height: Int, profile: [UInt8]?) throws -> [UInt8] {
+            var options = EncodeOptions()
+            options.metadata = ImageMetadata(iccProfile: profile)
+            let pixels = try TestImages.solid(width: width, height: height, colour: [250, 40, 90, 255])
+            return try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg, options: options)
+        }
+        let swapped = TestProfile.rgb(swapsRedAndGreen: true)
+        for own in [nil, TestProfile.rgb(swapsRedAndGreen: false)] {
+            let small = try solid(width: 32, height: 16, profile: own)
+            var exif = ExifWriter(isLittle: false)
+            exif.addDirectory([(0x0112, 3, 1, 1), (0x8769, 4, 1, 38)], next: 68)
+            exif.addDirectory([(0xa002, 4, 1, 64), (0xa003, 4, 1, 32)], next: 0)
+            exif.addDirectory([(0x0201, 4, 1, 98), (0x0202, 4, 1, small.count)], next: 0)
+            let block = Array("Exif\0\0".utf8) + exif.bytes + small
+            let segment = [0xff, 0xe1, UInt8((block.count + 2) >> 8), UInt8((block.count + 2) & 255)] + block
+            let file = [0xff, 0xd8] + segment + (try solid(width: 64, height: 32, profile: swapped)).dropFirst(2)
+            let pixel = try decodedPixel(of: try #require(JPEGThumbnail(in: file)).file)
+            #expect((pixel.y > 240) == (own == nil) && (pixel.x > 240) == (own != nil), "\(pixel)")
+        }
     }
 
     @Test("F02 an invalid profile, or one of other channels, is ignored") func invalidProfile() throws {

@@ -48,6 +48,63 @@ struct CurrentMetadataTests {
         bytes.indices.contains { bytes[$0...].starts(with: part) }
     }
 
+    private static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [0xff, marker, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 255)] + content
+    }
+
+    /// A resource of Photoshop.
+    private static func resource(_ number: [UInt8], _ content: [UInt8]) -> [UInt8] {
+        Array("8BIM".utf8) + number + [0, 0, 0, 0, 0, UInt8(content.count)] + content
+            + (content.count.isMultiple(of: 2) ? [] : [0])
+    }
+
+    @Test("F05 a JPEG keeps resolution, comments and IPTC of a JPEG, without the thumbnail beside it")
+    func partsOfJPEG() throws {
+        let pixels = try TestImages.solid(width: 20, height: 30, colour: [9, 40, 90, 255])
+        let plain = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg)
+        let author = Array("an author".utf8)
+        var jfif = Array(plain[2..<20])
+        // Dots per inch.
+        jfif.replaceSubrange(11..<16, with: [1, 1, 44, 1, 44])
+        let iptc = Self.resource([4, 12], Self.thumbnail) + Self.resource([4, 4], author)
+        let segments = Self.segment(0xed, Array("Photoshop 3.0\0".utf8) + iptc) + Self.segment(0xfe, Self.place)
+        let metadata = try ImageMetadata(of: [0xff, 0xd8] + jfif + segments + plain[20...])
+        #expect(metadata.parts?.names == ["resolution", "IPTC", "comment"])
+        var options = EncodeOptions()
+        options.metadata = metadata
+        let kept = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg, options: options)
+        #expect(kept[13..<18].elementsEqual([1, 1, 44, 1, 44]))
+        #expect(contains(kept, author) && contains(kept, Self.place) && !contains(kept, Self.thumbnail))
+        #expect(try ImageMetadata(of: kept).parts?.names == ["resolution", "IPTC", "comment"])
+        #expect(try ImageDecoder.decode(kept).size == PixelSize(width: 20, height: 30))
+        options.metadata = metadata.withoutPosition
+        let plainer = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg, options: options)
+        #expect(!contains(plainer, author) && !contains(plainer, Self.place))
+        options.metadata = metadata
+        let other = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .png, options: options)
+        #expect(!contains(other, author))
+    }
+
+    @Test("F05 a PNG keeps resolution and texts of a PNG, without EXIF in texts") func partsOfPNG() throws {
+        var png = PNGWriter(width: 1, height: 1)
+        let title = Array("Title\0a title".utf8), density: [UInt8] = [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1]
+        png.addChunk("tEXt", content: title)
+        png.addChunk("tEXt", content: Array("Raw profile type exif\0".utf8) + Self.place)
+        png.addChunk("pHYs", content: density)
+        png.addPixels([0, 1, 2, 3])
+        var options = EncodeOptions()
+        options.metadata = try ImageMetadata(of: png.finished)
+        #expect(options.metadata?.parts?.names == ["texts", "resolution"])
+        let image = try ImageDecoder.decode(png.finished)
+        let kept = try ImageEncoder.encode(image, as: .png, options: options)
+        #expect(contains(kept, Array("tEXt".utf8) + title) && contains(kept, Array("pHYs".utf8) + density))
+        #expect(!contains(kept, Self.place))
+        #expect(try ImageDecoder.decode(kept).pixels[0, 0] == [1, 2, 3, 255])
+        #expect(try ImageMetadata(of: kept).parts == options.metadata?.parts)
+        let other = try ImageEncoder.encode(image, as: .jpeg, options: options)
+        #expect(!contains(other, title))
+    }
+
     @Test("F05 EXIF has the new size and no thumbnail of the old image", arguments: formats, [false, true])
     func exif(format: ImageFormat, isLittle: Bool) throws {
         let original = Self.exif(isLittle: isLittle)

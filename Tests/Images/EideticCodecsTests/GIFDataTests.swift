@@ -24,6 +24,26 @@ struct GIFDataTests {
         #expect(!image.isPartial)
     }
 
+    @Test("F02 a GIF of one pixel that ends anywhere in its data is transparent", arguments: 22...33)
+    func tinyEnd(count: Int) throws {
+        // Pages have that of 23 bytes and that of 32 as placeholders.
+        let header = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0]
+        let control: [UInt8] = [0x21, 0xf9, 4, 1, 0, 0, 0, 0]
+        let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2]
+        let file = Array((header + (count < 26 ? [] : control) + frame).prefix(count))
+        guard count != 22, count < 26 || count > 30 else {
+            #expect(errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(file) } == .truncated)
+            return
+        }
+        // Chromium 156.
+        let image = try ImageDecoder.decode(file)
+        #expect(image.size == PixelSize(width: 1, height: 1) && image.pixels[0, 0] == [0, 0, 0, 0] && !image.isPartial)
+        // One of more pixels lacks something.
+        var larger = file
+        larger[count < 26 ? 18 : 26] = 2
+        #expect(errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(larger) } == .truncated)
+    }
+
     @Test(
         "F02 where the data of a GIF ends early, the rest is transparent",
         arguments: [([4, 1, 1, 5], 2), ([4, 5], 0), ([], 0)] as [([UInt64], Int)]

@@ -51,7 +51,7 @@ struct ProfileLimitTests {
     @Test("C18 of the tags of a profile only those remain that a conversion uses, each once")
     func tags() throws {
         let profile = Self.adding(
-            tags: [("B2D0", [1]), ("D2B3", [2]), ("rXYZ", [3]), ("priv", [4])],
+            tags: ["B2D0", "D2B3", "rXYZ", "priv"].map { ($0, [1, 2, 3, 4]) },
             to: TestProfile.rgb(swapsRedAndGreen: false, gamma: 1)
         )
         let reduced = try #require(ICCProfile.reduced(profile))
@@ -62,15 +62,18 @@ struct ProfileLimitTests {
         #expect(names == ["rXYZ", "gXYZ", "bXYZ", "wtpt", "rTRC", "gTRC", "bTRC"])
     }
 
-    @Test("C18 the size of a profile and the number of its tags are limited", arguments: [-1, 0, 1])
+    @Test("C18 the size of a profile is limited, and its tags have to be there", arguments: [-1, 0, 1])
     func limits(beyond: Int) {
         let profile = TestProfile.rgb(swapsRedAndGreen: false, gamma: 1)
         let padding = ICCProfile.maximumSize + beyond - profile.count
         let isWithin = beyond <= 0
         #expect((ICCProfile.reduced(profile + Array(repeating: 0, count: padding)) != nil) == isWithin)
-        let more = ICCProfile.maximumTagCount + beyond - Int(profile[131])
-        let tags = (0..<more).map { _ in ("priv", [UInt8(0)]) }
-        #expect((ICCProfile.reduced(Self.adding(tags: tags, to: profile)) != nil) == isWithin)
+        // Chromium 156 uses a profile of more tags than LittleCMS reads.
+        let tags = (0..<150).map { _ in ("priv", Array("text".utf8)) }
+        #expect(ICCProfile.reduced(Self.adding(tags: tags, to: profile))?[131] == profile[131])
+        var endless = profile
+        endless.replaceSubrange(128..<132, with: [0xff, 0xff, 0xff, 0xff])
+        #expect(ICCProfile.reduced(endless) == nil)
         #expect(ICCProfile.reduced(Array(profile.prefix(140))) == nil)
     }
 }

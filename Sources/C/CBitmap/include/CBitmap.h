@@ -42,8 +42,8 @@ typedef enum {
     EIDETIC_RUNS_TRUNCATED,  // the codes end before the image does
 } eidetic_bitmap_runs_result;
 
-// Decodes RLE4 or RLE8 codes up to the end of row `runs->y`. `indices` is that row, one byte per pixel. Skipped pixels
-// keep their value, and pixels beyond the width are dropped. After the call `runs->y` may have advanced by more than
-// one row: the rows in between were skipped.
+// Decodes RLE4, RLE8 or RLE24 codes up to the end of row `runs->y`. `indices` is that row, one byte per pixel, or three
+// (blue, green, red) with 24 bits. Skipped pixels keep their value, and pixels beyond the width are dropped. After the
+// call `runs->y` may have advanced by more than one row: the rows in between were skipped.
 eidetic_bitmap_runs_result eidetic_bitmap_decode_runs(
     eidetic_bitmap_runs *runs, uint8_t *indices, size_t width, unsigned bits);

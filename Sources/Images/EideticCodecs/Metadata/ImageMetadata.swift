@@ -18,6 +18,9 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Decoded images are in sRGB, so the profile of their file does not belong to them.
     public var iccProfile: [UInt8]?
 
+    /// What else a JPEG or PNG has, for another file of its format; `nil` without such parts.
+    package var parts: FormatParts?
+
     /// Creates metadata; by default there are none.
     public init(exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iccProfile: [UInt8]? = nil) {
         self.exif = exif
@@ -28,7 +31,8 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF, HEIC, JPEG XL or TIFF file; there are none in other formats, nor
     /// where they are damaged.
     ///
-    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read.
+    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. The resolution, comments
+    /// and IPTC of a JPEG, and the resolution and texts of a PNG, are kept for a file of the same format alone.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.
@@ -91,6 +95,8 @@ public struct ImageMetadata: Sendable, Hashable {
     /// have one.
     package var withoutPosition: ImageMetadata {
         var metadata = self
+        // Texts can name a place, too.
+        metadata.parts = nil
         metadata.exif = exif.flatMap { exif in
             guard var block = ExifBlock(exif), block.removePosition() else { return nil }
             return block.bytes

@@ -2,7 +2,7 @@ package import EideticCore
 
 /// The small copy of its image that a camera writes into the EXIF block of a JPEG.
 package struct JPEGThumbnail {
-    /// The copy as a file of its own, with the orientation of the image.
+    /// The copy as a file of its own, with the orientation of the image, and its profile unless it has one.
     package let file: [UInt8]
     /// The upright size of the image.
     private let sourceSize: PixelSize
@@ -26,7 +26,16 @@ package struct JPEGThumbnail {
         // A block with the orientation alone: entry 0x112, a short.
         let block: [UInt8] = [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(image.orientation.rawValue)]
         let segment = Array("Exif\0\0MM".utf8) + block + [UInt8](repeating: 0, count: 6)
-        file = [0xff, 0xd8, 0xff, 0xe1, 0, UInt8(segment.count + 2)] + segment + thumbnail.dropFirst(2)
+        let profile = Self.profile(of: image, for: thumbnail)
+        file = [0xff, 0xd8, 0xff, 0xe1, 0, UInt8(segment.count + 2)] + segment + profile + thumbnail.dropFirst(2)
+    }
+
+    /// Returns the segments of the image's profile; none for a copy that has a profile.
+    private static func profile(of image: JPEGSegments, for copy: [UInt8]) -> [UInt8] {
+        guard copy.withUnsafeBytes({ try? JPEGSegments($0) })?.iccProfile == nil, let profile = image.iccProfile else {
+            return []
+        }
+        return (try? JPEGMetadata.segments(of: ImageMetadata(iccProfile: profile))) ?? []
     }
 
     /// Returns whether a file is a smaller JPEG of the same proportions, but for a pixel.

@@ -3,7 +3,8 @@ package import EideticCore
 
 /// The places of the parts of metadata in shared memory: one behind the other.
 package struct MetadataLayout: Sendable, Hashable {
-    /// The lengths of the EXIF block, the XMP packet and the profile; `nil` for one that the file lacks.
+    /// The lengths of the EXIF block, the XMP packet, the profile and the other parts; `nil` for one that the file
+    /// lacks.
     package let lengths: [Int?]
 
     /// The bytes of all parts.
@@ -27,11 +28,13 @@ package struct MetadataLayout: Sendable, Hashable {
             defer { offset += length }
             return Array(UnsafeRawBufferPointer(rebasing: memory[offset..<offset + length]))
         }
-        return ImageMetadata(exif: parts[0], xmp: parts[1], iccProfile: parts[2])
+        var metadata = ImageMetadata(exif: parts[0], xmp: parts[1], iccProfile: parts[2])
+        metadata.parts = parts[3].flatMap { FormatParts(bytes: $0) }
+        return metadata
     }
 
     private static func parts(of metadata: ImageMetadata) -> [[UInt8]?] {
-        [metadata.exif, metadata.xmp, metadata.iccProfile]
+        [metadata.exif, metadata.xmp, metadata.iccProfile, metadata.parts?.bytes]
     }
 }
 
@@ -39,10 +42,11 @@ extension MetadataLayout: WireRecord {
     package init(_ metadata: ImageMetadata) { self.init(lengths: Self.parts(of: metadata).map { $0?.count }) }
 
     package static let layout = Layout(
-        { Self(lengths: [$0, $1, $2]) },
+        { Self(lengths: [$0, $1, $2, $3]) },
         Field({ $0.lengths[0] }, .partLength),
         Field({ $0.lengths[1] }, .partLength),
-        Field({ $0.lengths[2] }, .partLength)
+        Field({ $0.lengths[2] }, .partLength),
+        Field({ $0.lengths[3] }, .partLength)
     )
 }
 

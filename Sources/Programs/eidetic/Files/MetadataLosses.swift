@@ -8,6 +8,8 @@ struct MetadataLosses {
     private let reader: ByteReader
     private let isExifKept: Bool
     private let isXMPKept: Bool
+    /// The words for the parts that a file of the same format keeps.
+    private let keptNames: Set<String>
     private(set) var names: [String] = []
 
     /// Looks at the structure of a file whose metadata are to be kept.
@@ -24,11 +26,13 @@ struct MetadataLosses {
         let colours = ColourFacts(of: bytes, format: format)
         isExifKept = metadata?.exif != nil && target != .gif
         isXMPKept = metadata?.xmp != nil && target != .gif
+        keptNames = target ?? format == format ? metadata?.parts?.names ?? [] : []
         if metadata?.exif != nil, !isExifKept { add("EXIF") }
         if metadata?.xmp != nil, !isXMPKept { add("XMP") }
         switch format {
         case .jpeg: readJPEG()
         case .png: readPNG()
+        case .gif: readGIF()
         case .tiff: readTIFF()
         case .jpegxl: readJPEGXL()
         default: break
@@ -37,7 +41,9 @@ struct MetadataLosses {
         if let bits = colours.bits, bits > 8 { add("\(bits) bits per channel") }
     }
 
-    private mutating func add(_ name: String) { if !names.contains(name) { names.append(name) } }
+    private mutating func add(_ name: String) {
+        if !names.contains(name), !keptNames.contains(name) { names.append(name) }
+    }
 
     private mutating func readJPEG() {
         var offset = 2
@@ -60,15 +66,37 @@ struct MetadataLosses {
     private mutating func readPNG() {
         var offset = 8
         while let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4) {
-            let isXMP = reader.text(at: offset + 8, count: min(length, 18)) == "XML:com.adobe.xmp"
+            let keyword = reader.text(at: offset + 8, count: min(length, 18)) ?? ""
             switch name {
+            case "tEXt" where keyword.hasPrefix("Raw profile type"): add("raw profile")
+            case "zTXt" where keyword.hasPrefix("Raw profile type"): add("raw profile")
             case "tEXt", "zTXt": add("texts")
-            case "iTXt" where !isXMP: add("texts")
+            case "iTXt" where keyword != "XML:com.adobe.xmp": add("texts")
             case "pHYs": add("resolution")
             case "tIME": add("time")
             default: break
             }
             offset += 12 + length
+        }
+    }
+
+    private mutating func readGIF() {
+        /// Returns the length of the palette that a byte of flags announces.
+        func palette(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 6 << (flags & 7) }
+        var offset = 13 + palette(reader.number(at: 10, count: 1) ?? 0)
+        for _ in 0..<ByteReader.maximumStepCount {
+            guard let kind = reader.number(at: offset, count: 1) else { return }
+            if kind == 0x21 {
+                if reader.number(at: offset + 1, count: 1) == 0xfe { add("comment") }
+                if reader.text(at: offset + 3, count: 11) == "XMP DataXMP" { add("XMP") }
+                offset += 2
+            } else if kind == 0x2c {
+                offset += 11 + palette(reader.number(at: offset + 9, count: 1) ?? 0)
+            } else {
+                return
+            }
+            while let length = reader.number(at: offset, count: 1), length > 0 { offset += length + 1 }
+            offset += 1
         }
     }
 

@@ -35,10 +35,44 @@ struct BMPMaskTests {
     @Test("F02 masks wider than eight bits keep their highest bits")
     func wideMasks() throws {
         let masks = [0x3ff, 0x3ff << 10, 0x3ff << 20, 3 << 30]
-        // Alpha of two bits is shifted, as in other decoders.
-        #expect(try pixel(0x3ff | 512 << 10 | 3 << 30, bits: 32, masks: masks) == [255, 128, 0, 0xc0])
+        #expect(try pixel(0x3ff | 512 << 10 | 3 << 30, bits: 32, masks: masks) == [255, 128, 0, 255])
         let large = [0x7ffff, 0xfff << 19, 1 << 31, 0]
         #expect(try pixel(0x7ffff | 1 << 31, bits: 32, masks: large) == [255, 0, 255, 255])
+    }
+
+    @Test(
+        "F02 the largest value of a narrow channel is 255, the others in proportion",
+        arguments: [
+            (0xc7f3, [0xf00, 0xf0, 0xf, 0xf000], [119, 255, 51, 204]),
+            (0b11_10_101_001, [0b111, 0b11_1000, 0b1100_0000, 0b11_0000_0000], [36, 182, 170, 255]),
+        ]
+            as [(Int, [Int], SIMD4<UInt8>)]
+    )
+    func narrowChannels(value: Int, masks: [Int], expected: SIMD4<UInt8>) throws {
+        // Chromium 156.
+        #expect(try pixel(value, bits: 16, masks: masks) == expected)
+    }
+
+    @Test("F02 headers of version 4 and 5 can state alpha without masks of colours", arguments: [true, false])
+    func statedAlpha(isStated: Bool) throws {
+        let masks = [0, 0, 0, isStated ? 0xff00_0000 : 0]
+        var bitmap = BMPVersion5(width: 1, height: 1, bits: 32, masks: masks, pixels: [30, 20, 10, 77])
+        bitmap.compression = 0
+        // Chromium 156.
+        #expect(try decode(bitmap.file)[0, 0] == [10, 20, 30, isStated ? 77 : 255])
+    }
+
+    @Test("F02 the masks of Windows CE have one of alpha") func alphaBitFields() throws {
+        let narrow = makeBMP(
+            width: 1,
+            height: 1,
+            bitsPerPixel: 16,
+            compression: 6,
+            tables: [0xf00, 0xf0, 0xf, 0xf000],
+            pixels: [0xf3, 0xc7, 0, 0]
+        )
+        // Chromium 156.
+        #expect(try decode(narrow)[0, 0] == [119, 255, 51, 204])
     }
 
     @Test("F02 alpha masks in 16 bits", arguments: [5, 4, 1]) func narrowAlpha(width: Int) throws {
@@ -59,22 +93,42 @@ struct BMPMaskTests {
         #expect(try decode(file)[0, 0] == [5, 5, 5, 255])
     }
 
-    /// Returns a bitmap of OS/2 2 whose pixels are the bits of `codes`.
-    private func fax(width: Int, height: Int, codes: String) -> [UInt8] {
+    /// Returns a bitmap of OS/2 2 with a coding of its own.
+    private func os2(width: Int, height: Int, bits: Int, compression: Int, palette: [UInt8] = [], pixels: [UInt8])
+        -> [UInt8]
+    {
         func number(_ value: Int, _ count: Int) -> [UInt8] { TIFFPage.littleEndian(value, byteCount: count) }
         let header =
-            number(64, 4) + number(width, 4) + number(height, 4) + number(1, 2) + number(1, 2) + number(3, 4)
-            + Array(repeating: UInt8(0), count: 44)
-        let palette: [UInt8] = [10, 20, 30, 0, 40, 50, 60, 0]
-        let pixels = HEIFWriter.bytes(ofBits: codes.filter { $0 != " " })
+            number(64, 4) + number(width, 4) + number(height, 4) + number(1, 2) + number(bits, 2)
+            + number(compression, 4) + Array(repeating: UInt8(0), count: 44)
         let offset = 14 + header.count + palette.count
         return Array("BM".utf8) + number(offset + pixels.count, 4) + number(0, 4) + number(offset, 4) + header + palette
             + pixels
     }
 
+    @Test("F02 run-length codes of 24 bits in bitmaps of OS/2") func colourRuns() throws {
+        // Two pixels, three pixels and a byte of padding, the end of the row; one pixel, the end.
+        let codes: [UInt8] =
+            [2, 30, 20, 10] + [0, 3, 3, 2, 1, 6, 5, 4, 9, 8, 7, 0] + [0, 0] + [1, 60, 50, 40] + [0, 1]
+        let pixels = try decode(os2(width: 5, height: 2, bits: 24, compression: 4, pixels: codes))
+        // Chromium 156; the first row is the lowest.
+        let lowest = (0..<5).map { pixels[$0, 1] }
+        #expect(
+            lowest == [[10, 20, 30, 255], [10, 20, 30, 255], [1, 2, 3, 255], [4, 5, 6, 255], [7, 8, 9, 255]]
+                && pixels[0, 0] == [40, 50, 60, 255] && pixels[1, 0] == [0, 0, 0, 255]
+        )
+        for count in 1..<codes.count - 6 {
+            let short = os2(width: 5, height: 2, bits: 24, compression: 4, pixels: Array(codes.prefix(count)))
+            #expect(errorCode { () throws(EideticError) in _ = try decode(short) } == .truncated)
+        }
+    }
+
     @Test("F02 the Huffman codes of OS/2 are refused by name") func faxCodes() throws {
         let codes = "000000000001 1000 11 000111 000000000001 00110101 011 0111"
-        let error = #expect(throws: EideticError.self) { try decode(fax(width: 6, height: 2, codes: codes)) }
+        let pixels = HEIFWriter.bytes(ofBits: codes.filter { $0 != " " })
+        let palette: [UInt8] = [10, 20, 30, 0, 40, 50, 60, 0]
+        let fax = os2(width: 6, height: 2, bits: 1, compression: 3, palette: palette, pixels: pixels)
+        let error = #expect(throws: EideticError.self) { try decode(fax) }
         #expect(error?.code == .unsupportedFormat && error?.message.contains("Huffman codes of OS/2") == true)
         let windows = makeBMP(width: 1, height: 1, bitsPerPixel: 1, compression: 3, tables: [0, 1], pixels: [0, 0])
         #expect(errorCode { () throws(EideticError) in _ = try decode(windows) } == .corrupt)

@@ -5,6 +5,7 @@ struct BMPVersion5 {
     let bits: Int
     let masks: [Int]
     let pixels: [UInt8]
+    var compression = 3
     var profile: [UInt8] = []
     /// The offset and length of the profile that the header states, if they are not the real ones.
     var statedProfile: (offset: Int, count: Int)?
@@ -32,7 +33,7 @@ struct BMPVersion5 {
 
     private func header(profileOffset: Int, height: Int) -> [UInt8] {
         let planes: [UInt8] = [1, 0, UInt8(bits), 0]
-        var bytes = number(124) + number(width) + number(height) + planes + number(3)
+        var bytes = number(124) + number(width) + number(height) + planes + number(compression)
         bytes += Array(repeating: 0, count: 20) + masks.flatMap { number($0) }
         let hasProfile = !profile.isEmpty || statedProfile != nil
         bytes += number(hasProfile ? 0x4d42_4544 : 0x7352_4742) + Array(repeating: 0, count: 48)

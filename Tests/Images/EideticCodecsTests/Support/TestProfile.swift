@@ -1,10 +1,15 @@
 /// Small version 2 profiles: three primaries or grey, and one gamma for all channels.
 enum TestProfile {
-    static func rgb(swapsRedAndGreen: Bool, gamma: Double, name: String = "", codePoints: [UInt8] = [])
-        -> [UInt8]
-    {
+    /// Returns a profile with one gamma, or with the parameters of a curve instead.
+    static func rgb(
+        swapsRedAndGreen: Bool,
+        gamma: Double = 2.2,
+        parameters: [Double] = [],
+        name: String = "",
+        codePoints: [UInt8] = []
+    ) -> [UInt8] {
         let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
-        let curve = curve(gamma: gamma)
+        let curve = parameters.isEmpty ? curve(gamma: gamma) : curve(parameters: parameters)
         var tags = [
             ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
             ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
@@ -15,8 +20,15 @@ enum TestProfile {
         return makeProfile(tags: tags)
     }
 
-    static func grey(gamma: Double) -> [UInt8] {
-        makeProfile(tags: [("wtpt", xyzTag([0.9642, 1, 0.8249])), ("kTRC", curve(gamma: gamma))], from: "GRAY")
+    static func grey(gamma: Double, to connection: String = "XYZ ") -> [UInt8] {
+        let tags = [("wtpt", xyzTag([0.9642, 1, 0.8249])), ("kTRC", curve(gamma: gamma))]
+        return makeProfile(tags: tags, from: "GRAY", to: connection)
+    }
+
+    private static func curve(parameters: [Double]) -> [UInt8] {
+        let kind = [1, 3, 4, 5, 7].firstIndex(of: parameters.count) ?? 0
+        return Array("para".utf8) + [0, 0, 0, 0, 0, UInt8(kind), 0, 0]
+            + parameters.flatMap { bigEndian(Int($0 * 65_536), byteCount: 4) }
     }
 
     private static func curve(gamma: Double) -> [UInt8] {
@@ -31,13 +43,11 @@ enum TestProfile {
     }
 
     /// A CMYK profile with a look-up table of two steps per ink: white without ink, black with any.
-    static var inks: [UInt8] {
-        makeProfile(tags: [("A2B0", table(black: 0)), white], from: "CMYK", to: "Lab ", class: "prtr")
-    }
+    static var inks: [UInt8] { inks([("A2B0", 0)]) }
 
-    /// A CMYK profile whose perceptual table ends at a black of L* 20, and whose colorimetric one at 40.
-    static var greyInks: [UInt8] {
-        let tags = [("A2B0", table(black: 51)), ("A2B1", table(black: 102)), white]
+    /// Returns a CMYK profile with such tables, which end at a black of an L* of these parts of 255.
+    static func inks(_ tables: [(name: String, black: UInt8)]) -> [UInt8] {
+        let tags = tables.map { ($0.name, table(black: $0.black)) } + [white]
         return makeProfile(tags: tags, from: "CMYK", to: "Lab ", class: "prtr")
     }
 

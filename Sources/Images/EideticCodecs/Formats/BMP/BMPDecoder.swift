@@ -96,8 +96,8 @@ struct BMPDecoder {
         var result = EIDETIC_RUNS_ROW
         for index in 0..<header.size.height {
             if index & 63 == 0 { try task.checkpoint() }
-            // Skipped pixels have the palette's first colour.
-            var indices = [UInt8](repeating: 0, count: width)
+            // Skipped pixels have the palette's first colour, or are black.
+            var indices = [UInt8](repeating: 0, count: header.bitsPerPixel == 24 ? 3 * width : width)
             while result == EIDETIC_RUNS_ROW, runs.y == index {
                 result = eidetic_bitmap_decode_runs(&runs, &indices, width, UInt32(header.bitsPerPixel))
                 // Many encoders omit the end-of-bitmap code.
@@ -105,7 +105,11 @@ struct BMPDecoder {
                 guard result == EIDETIC_RUNS_TRUNCATED, !isLast else { continue }
                 try acceptTruncation(message: "BMP: the run-length codes end in row \(index) of \(header.size.height)")
             }
-            eidetic_bitmap_expand_indexed(canvas.row(at: index), indices, width, 8, palette)
+            if header.bitsPerPixel == 24 {
+                eidetic_bitmap_expand_masked(canvas.row(at: index), indices, width, 3, header.channels)
+            } else {
+                eidetic_bitmap_expand_indexed(canvas.row(at: index), indices, width, 8, palette)
+            }
         }
     }
 

@@ -4,8 +4,7 @@ import EideticCore
 /// The parsed headers of a Windows or OS/2 bitmap.
 ///
 /// Supports all versions: OS/2 1 (12 bytes), OS/2 2 (16 to 64) and Windows 3 to 5 (40, 52, 56, 108, 124). Unsupported
-/// are rare codings that other decoders do not support either: RLE24 and Huffman codes of OS/2, embedded JPEG and PNG,
-/// and the alpha masks of Windows CE.
+/// are rare codings that other decoders do not support either: Huffman codes of OS/2, embedded JPEG and PNG.
 struct BMPHeader {
     /// The coding of the pixels.
     enum Coding {

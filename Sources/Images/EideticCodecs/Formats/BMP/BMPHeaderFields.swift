@@ -40,7 +40,8 @@ struct BMPHeaderFields {
         case (0, 1), (0, 2), (0, 4), (0, 8): return .indexed
         case (0, 16), (0, 24), (0, 32): return .bitFields
         case (1, 8), (2, 4): return .runLength
-        case (3, 16), (3, 24), (3, 32): return .bitFields
+        case (3, 16), (3, 24), (3, 32), (6, 16), (6, 32): return .bitFields
+        case (4, 24) where isOS2: return .runLength
         case (3, 1) where isOS2:
             throw EideticError(.unsupportedFormat, message: "BMP: the Huffman codes of OS/2 are not supported")
         default:
@@ -54,11 +55,10 @@ struct BMPHeaderFields {
     /// A Boolean value indicating whether the header is one of OS/2 2, in which compressions have other numbers.
     private var isOS2: Bool { !isCore && ![40, 52, 56, 108, 124].contains(length) }
 
-    /// Returns `true` for valid but unsupported codings: RLE24 of OS/2, JPEG, PNG and the masks of
-    /// Windows CE.
+    /// Returns `true` for valid but unsupported codings: JPEG and PNG.
     private static func isKnown(compression: Int, bitsPerPixel bits: Int) -> Bool {
         switch (compression, bits) {
-        case (4, 24), (4, 0), (5, 0), (5, 24), (5, 32), (4, 32), (6, 16), (6, 32): true
+        case (4, 24), (4, 0), (5, 0), (5, 24), (5, 32), (4, 32): true
         default: false
         }
     }
@@ -79,19 +79,28 @@ struct BMPHeaderFields {
     /// yet.
     func channels() throws(EideticError) -> [eidetic_bitmap_channel]? {
         guard bitsPerPixel >= 16 else { return [] }
-        guard !isCore, uint32(at: 16) == 3 else { return try Self.channels(masks: defaultMasks) }
+        guard hasMasks else { return try Self.channels(masks: defaultMasks) }
         guard let red = bytes.littleEndian32(at: start + 40), let green = bytes.littleEndian32(at: start + 44),
             let blue = bytes.littleEndian32(at: start + 48)
         else { return nil }
         var masks = [red, green, blue, length >= 56 ? uint32(at: 52) : 0]
+        if length == 40, uint32(at: 16) == 6 {
+            guard let alpha = bytes.littleEndian32(at: start + 52) else { return nil }
+            masks[3] = alpha
+        }
         if masks.allSatisfy({ $0 == 0 }) { masks = defaultMasks }
         return try Self.channels(masks: masks)
     }
 
-    /// The default masks of Windows; without explicit masks, only icons have alpha.
+    /// A Boolean value indicating whether the compression is that with masks, or of Windows CE with one of alpha too.
+    private var hasMasks: Bool { !isCore && bitsPerPixel >= 16 && [3, 6].contains(uint32(at: 16)) }
+
+    /// The default masks of Windows; with them, as in browsers, only icons have alpha, and headers of version 4 and 5
+    /// that state it.
     private var defaultMasks: [Int] {
         guard bitsPerPixel != 16 else { return [0x7c00, 0x03e0, 0x001f, 0] }
-        return [0xff0000, 0xff00, 0xff, bitsPerPixel == 32 && isIcon ? 0xff00_0000 : 0]
+        let alpha = isIcon ? 0xff00_0000 : length >= 108 ? uint32(at: 52) & 0xff00_0000 : 0
+        return [0xff0000, 0xff00, 0xff, bitsPerPixel == 32 ? alpha : 0]
     }
 
     private static func channels(masks: [Int]) throws(EideticError) -> [eidetic_bitmap_channel] {
@@ -112,26 +121,13 @@ struct BMPHeaderFields {
             mask: mask,
             shift: UInt32(shift),
             maximum: maximum,
-            output_maximum: scaledMaximum(of: maximum, isAlpha: isAlpha)
+            output_maximum: maximum == 0 && !isAlpha ? 0 : 255
         )
-    }
-
-    /// Returns the 8-bit value of a channel's maximum; narrow channels are shifted, as in most decoders
-    /// (docs/decisions/0022).
-    private static func scaledMaximum(of maximum: UInt32, isAlpha: Bool) -> UInt8 {
-        switch maximum {
-        case 0: isAlpha ? 255 : 0
-        case 3: 0xc0
-        case 7: 0xe0
-        case 15 where !isAlpha: 0xf0
-        default: 255
-        }
     }
 
     /// Returns the palette's offset, its number of colours and its bytes per colour.
     func palette(pixelOffset: Int?) -> (offset: Int, count: Int, stride: Int) {
-        let hasMasks = length == 40 && uint32(at: 16) == 3 && bitsPerPixel >= 16
-        let offset = start + length + (hasMasks ? 12 : 0)
+        let offset = start + length + (length == 40 && hasMasks ? uint32(at: 16) == 3 ? 12 : 16 : 0)
         let stride = isCore ? 3 : 4
         let declaredCount = uint32(at: 32)
         guard bitsPerPixel <= 8 else { return (offset, pixelOffset == nil ? min(declaredCount, 256) : 0, stride) }

@@ -8,7 +8,7 @@ enum GIFCodec: ImageCodec {
     static let formats: [ImageFormat] = [.gif]
 
     static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
-        let structure = try GIFStructure(input.bytes)
+        let structure = try GIFStructure(input.bytes, isWhole: input.isComplete)
         guard !structure.frames.isEmpty else {
             guard input.isComplete else { return nil }
             throw input.error(in: "GIF", without: "frame", before: "the first frame", isWhole: structure.isComplete)
@@ -129,6 +129,8 @@ enum GIFCodec: ImageCodec {
         switch status {
         // As in browsers, what the data leaves out is transparent.
         case EIDETIC_LZW_OK, EIDETIC_LZW_ENDED: return (count, nil)
+        // So is a single pixel.
+        case EIDETIC_LZW_TRUNCATED where indices.count == 1: return (count, nil)
         case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, message: "\(location) is truncated"))
         default: return (count, EideticError(.corrupt, message: "\(location) is corrupt after \(count) pixels"))
         }

@@ -43,6 +43,8 @@ struct GIFStructure {
     private var globalPalette: UnsafeRawBufferPointer?
     private var control = Control()
     private var hasTransparentFrame = false
+    /// A Boolean value indicating whether no bytes follow.
+    private var isAtEnd = false
 
     /// A block whose sub-blocks have not all been parsed.
     private enum OpenBlock {
@@ -56,7 +58,14 @@ struct GIFStructure {
     init() {}
 
     /// Parses the blocks as far as the bytes reach.
-    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) { try update(bytes) }
+    ///
+    /// A file that ends behind the header of a frame of one pixel has that frame: many pages use it as a placeholder.
+    init(_ bytes: UnsafeRawBufferPointer, isWhole: Bool = true) throws(EideticError) {
+        try update(bytes)
+        guard isWhole, frames.isEmpty else { return }
+        isAtEnd = true
+        try update(bytes)
+    }
 
     /// Parses the blocks that have arrived since the call before, whose bytes may have moved.
     mutating func update(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
@@ -205,7 +214,9 @@ struct GIFStructure {
         else { return false }
         offset += 9
         var palette = globalPalette
-        guard readPalette(flags: flags, into: &palette), let codeSize = bytes.uint8(at: offset) else { return false }
+        guard readPalette(flags: flags, into: &palette),
+            let codeSize = bytes.uint8(at: offset) ?? (isAtEnd && width * height == 1 ? 2 : nil)
+        else { return false }
         offset += 1
         if frames.isEmpty { try extendSize(right: x + width, bottom: y + height) }
         openBlock = .pixels(at: offset)

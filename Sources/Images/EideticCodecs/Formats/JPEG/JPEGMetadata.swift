@@ -12,11 +12,13 @@ enum JPEGMetadata {
 
     static func read(_ file: UnsafeRawBufferPointer) throws(EideticError) -> ImageMetadata {
         let segments = try JPEGSegments(file)
-        return ImageMetadata(
+        var metadata = ImageMetadata(
             exif: content(of: segments.exif, after: exifSignature),
             xmp: content(of: segments.xmp, after: xmpSignature),
             iccProfile: segments.iccProfile
         )
+        metadata.parts = FormatParts.ofJPEG(file)
+        return metadata
     }
 
     private static func content(of segment: UnsafeRawBufferPointer?, after signature: StaticString) -> [UInt8]? {
@@ -31,7 +33,8 @@ enum JPEGMetadata {
         metadata.exif = metadata.uprightExif
         // Behind the start of the image and the JFIF segment, which must be the first.
         let start = 4 + file.withUnsafeBytes { $0.bigEndian16(at: 4) ?? 0 }
-        return file[..<start] + (try segments(of: metadata)) + file[start...]
+        let added = file[..<start] + (try segments(of: metadata)) + file[start...]
+        return metadata.parts?.added(toJPEG: Array(added), at: start) ?? Array(added)
     }
 
     /// Returns the segments of metadata.

@@ -82,6 +82,9 @@ struct PNGChunkWriter {
         bytes += Self.number(Int(checksum))
     }
 
+    /// Appends whole chunks.
+    mutating func append(chunks: [UInt8]) { bytes += chunks }
+
     /// Returns a number as four bytes, the most significant one first.
     static func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
 }

@@ -12,6 +12,7 @@ enum PNGMetadata {
 
     static func read(_ file: UnsafeRawBufferPointer) -> ImageMetadata {
         var metadata = ImageMetadata()
+        metadata.parts = FormatParts.ofPNG(file)
         for chunk in PNGChunks(file) where chunk.isComplete {
             switch chunk.name {
             case "eXIf": metadata.exif = Array(chunk.content)
@@ -56,6 +57,7 @@ enum PNGMetadata {
                 if let profile { writer.append("iCCP", content: profile) }
                 if let exif = metadata.uprightExif { writer.append("eXIf", content: exif) }
                 if let xmp = metadata.xmp { writer.append("iTXt", content: xmpHead + xmp) }
+                writer.append(chunks: metadata.parts?.pngChunks ?? [])
             }
         }
         return writer.bytes

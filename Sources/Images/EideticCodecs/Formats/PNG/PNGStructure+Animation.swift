@@ -19,8 +19,11 @@ extension PNGStructure {
         /// A Boolean value indicating whether the file announces more than one frame, and nothing contradicts it.
         var announcesFrames: Bool { declaredFrameCount > 1 && (!isEnded || frameCount > 1) }
 
-        /// A Boolean value indicating whether one frame is announced and there, beside a default image.
-        var isOtherFrame: Bool { declaredFrameCount == 1 && frameCount == 1 && !includesDefaultImage }
+        /// A Boolean value indicating whether there is one frame beside a default image, and no other is announced, or
+        /// none before a fault.
+        var isOtherFrame: Bool {
+            frameCount == 1 && !includesDefaultImage && (declaredFrameCount == 1 || isEnded)
+        }
 
         /// The frames whose pixels have begun.
         var frames: [Frame] { Array(readFrames.prefix(frameCount)) }

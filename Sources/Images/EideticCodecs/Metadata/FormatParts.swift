@@ -1,0 +1,130 @@
+/// What a JPEG or PNG has beside its pixels, EXIF, XMP and its profile, and what a file of the same format can keep: the
+/// resolution, texts, and IPTC.
+///
+/// Left out is what can become stale: thumbnails, further images, and the profiles of ImageMagick in texts.
+///
+/// - SeeAlso: JFIF 1.02; IPTC-IIM 4.2; PNG (third edition), sections 11.3.3 and 11.3.4.3.
+package struct FormatParts: Sendable, Hashable {
+    /// The segments of a JPEG, or the chunks of a PNG, one behind the other.
+    package let bytes: [UInt8]
+
+    /// The words for the parts, such as "comment".
+    package var names: Set<String> {
+        bytes.withUnsafeBytes { bytes in
+            let names = isJPEG ? Self.segments(in: bytes).map { Self.name(of: $0) } : Self.chunks(in: bytes).map(\.name)
+            return Set(names.compactMap { $0 })
+        }
+    }
+
+    private static let photoshop: StaticString = "Photoshop 3.0\0", iptc: StaticString = "8BIM\u{4}\u{4}"
+
+    /// The most parts that are kept.
+    private static let maximumCount = 1_024
+
+    private var isJPEG: Bool { bytes.first == 0xff }
+
+    /// Creates the parts from their bytes; `nil` if there are none.
+    package init?(bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return nil }
+        self.bytes = bytes
+    }
+
+    // MARK: JPEG
+
+    /// Reads the segments of a JPEG.
+    static func ofJPEG(_ file: UnsafeRawBufferPointer) -> FormatParts? {
+        let bytes = segments(in: UnsafeRawBufferPointer(rebasing: file.dropFirst(2))).flatMap { segment -> [UInt8] in
+            guard name(of: segment) != nil else { return [] }
+            return segment[1] == 0xed ? iptcSegment(of: segment) : Array(segment)
+        }
+        return FormatParts(bytes: bytes)
+    }
+
+    private static func segments(in bytes: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
+        var segments: [UnsafeRawBufferPointer] = []
+        var offset = 0
+        while segments.count < maximumCount, bytes.uint8(at: offset) == 0xff, bytes.uint8(at: offset + 1) != 0xda,
+            let length = bytes.bigEndian16(at: offset + 2), length >= 2,
+            let segment = bytes.slice(at: offset, count: length + 2)
+        {
+            segments.append(segment)
+            offset += length + 2
+        }
+        return segments
+    }
+
+    /// Returns the word for what is kept of a segment; `nil` for one that is left out.
+    private static func name(of segment: UnsafeRawBufferPointer) -> String? {
+        switch segment[1] {
+        case 0xe0 where segment.contains("JFIF\0", at: 4) && segment.uint8(at: 11) ?? 0 > 0: "resolution"
+        case 0xed where !iptcSegment(of: segment).isEmpty: "IPTC"
+        case 0xfe: "comment"
+        default: nil
+        }
+    }
+
+    /// Returns a segment with the IPTC of one of Photoshop, without its thumbnail; empty if it has none.
+    private static func iptcSegment(of segment: UnsafeRawBufferPointer) -> [UInt8] {
+        guard segment.contains(photoshop, at: 4) else { return [] }
+        var offset = 4 + photoshop.utf8CodeUnitCount
+        while segment.contains("8BIM", at: offset), let nameLength = segment.uint8(at: offset + 6) {
+            let start = offset + 6 + (nameLength + 2) & ~1
+            guard let length = segment.bigEndian32(at: start), let content = segment.slice(at: start + 4, count: length)
+            else { return [] }
+            if segment.contains(iptc, at: offset) {
+                var result: [UInt8] = [0xff, 0xed, 0, 0]
+                for text in [photoshop, iptc] { result += text.withUTF8Buffer { Array($0) } }
+                result += [0, 0] + segment[start..<start + 4]
+                result += content
+                if !length.isMultiple(of: 2) { result.append(0) }
+                result[2] = UInt8((result.count - 2) >> 8)
+                result[3] = UInt8((result.count - 2) & 255)
+                return result
+            }
+            offset = start + 4 + (length + 1) & ~1
+        }
+        return []
+    }
+
+    /// Returns a JPEG with these parts; behind the bytes up to `start`, which are the JFIF segment.
+    func added(toJPEG file: [UInt8], at start: Int) -> [UInt8] {
+        guard isJPEG else { return file }
+        var head = Array(file[..<start])
+        let rest = bytes.withUnsafeBytes { bytes in
+            Self.segments(in: bytes).flatMap { segment -> [UInt8] in
+                guard segment[1] == 0xe0 else { return Array(segment) }
+                // The unit and both densities.
+                if head.count >= 18, head[3] == 0xe0 { head.replaceSubrange(13..<18, with: segment[11..<16]) }
+                return []
+            }
+        }
+        return head + rest + file[start...]
+    }
+
+    // MARK: PNG
+
+    /// Reads the chunks of a PNG.
+    static func ofPNG(_ file: UnsafeRawBufferPointer) -> FormatParts? {
+        FormatParts(bytes: chunks(in: UnsafeRawBufferPointer(rebasing: file.dropFirst(8))).flatMap(\.bytes))
+    }
+
+    private static func chunks(in bytes: UnsafeRawBufferPointer) -> [(name: String, bytes: [UInt8])] {
+        var chunks: [(name: String, bytes: [UInt8])] = []
+        for chunk in PNGChunks(bytes, from: 0) where chunk.isComplete {
+            guard chunks.count < maximumCount else { break }
+            let name: String
+            switch chunk.name {
+            case "tEXt", "zTXt", "iTXt": name = "texts"
+            case "pHYs": name = "resolution"
+            default: continue
+            }
+            let isOther = chunk.content.contains("XML:com.adobe.xmp\0") || chunk.content.contains("Raw profile type ")
+            guard !isOther, let whole = bytes.slice(at: chunk.offset, count: chunk.content.count + 12) else { continue }
+            chunks.append((name, Array(whole)))
+        }
+        return chunks
+    }
+
+    /// The chunks for a PNG; empty if the parts are those of another format.
+    var pngChunks: [UInt8] { isJPEG ? [] : bytes }
+}
