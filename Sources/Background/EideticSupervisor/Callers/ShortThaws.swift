@@ -1,3 +1,4 @@
+import EideticCore
 import EideticLifecycle
 
 /// Short continuations of a suspended application, in which it answers its display and callers on its message buses.
@@ -210,7 +211,8 @@ package struct ShortThaws: ApplicationComponent {
         let total = counts.values.reduce(0, +)
         if total > 0 {
             let list = Source.allCases.compactMap { source in counts[source].map { "\(source.rawValue) \($0)" } }
-            let rule = "continued for at most 20 ms and once a second, for what others had sent"
+            let time = "\(Int(Self.length.inMilliseconds)) ms at a time, at most once a second"
+            let rule = "continued for \(time), for what others had sent"
             lines.append("\(rule): \(list.joined(separator: ", "))")
         }
         for source in Source.allCases {
