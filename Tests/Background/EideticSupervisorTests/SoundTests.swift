@@ -6,64 +6,39 @@ import Glibc
 import EideticLifecycle
 import Testing
 
-/// Players at a real PulseAudio server with a null sink.
+/// Players at a real PulseAudio server, and at a real PipeWire.
 @Suite("Applications that play sound", .serialized, .timeLimit(.minutes(10)))
 struct SoundTests {
     private static let options = ["--limit", "idle=5", "--limit", "silence=500"]
-    private static let playing = "pacat --raw /dev/zero"
 
-    /// A sound server whose only sink is none.
-    private struct SoundDaemon {
-        let directory: TemporaryDirectory
-        let process: Subprocess
-        var address: String { "unix:\(directory.path(of: "native"))" }
-
-        init() async throws {
-            directory = try TemporaryDirectory(named: "sound")
-            let socket = "module-native-protocol-unix socket=\(directory.path(of: "native"))"
-            process = try Subprocess(
-                "/usr/bin/pulseaudio",
-                arguments: [
-                    "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--log-target=stderr",
-                    "--log-level=info", "-L", "module-null-sink sink_name=none", "-L", socket,
-                ],
-                environment: [
-                    "HOME": directory.path, "XDG_RUNTIME_DIR": directory.path, "PULSE_RUNTIME_PATH": directory.path,
-                    "PULSE_STATE_PATH": directory.path, "PULSE_COOKIE": directory.path(of: "cookie"),
-                ]
-            )
-            guard await process.waitForOutput("Daemon startup complete") else {
-                throw SystemError(.open, errorNumber: ENOENT, path: "pulseaudio: \(process.errorsSoFar)")
-            }
-        }
-
-        func finish() async {
-            process.kill(SIGTERM)
-            _ = await process.waitUntilExit()
-        }
-    }
-
-    private func launch(_ identifier: String, _ arguments: [String], in daemon: Daemon, sound: String) async throws {
+    private func launch(
+        _ identifier: String,
+        _ arguments: [String],
+        in daemon: Daemon,
+        sound: [String: String]
+    ) async throws {
         var program = ProgramDescription(executable: Daemon.probe)
         program.arguments = ["background"] + arguments
-        program.environment = ["PATH=/usr/bin:/bin", "PULSE_SERVER=\(sound)", "HOME=\(daemon.directory.path)"]
+        program.environment = ["PATH=/usr/bin:/bin", "HOME=\(daemon.directory.path)"] + sound.map { "\($0)=\($1)" }
         try daemon.perform(.install(identifier: identifier, program: program))
         try daemon.perform(.launch(identifier: identifier, url: nil, inBackground: false))
         await daemon.expectState(.active, of: identifier)
     }
 
-    @Test("B10 of five players four run while they play, and one that plays nothing is suspended")
-    func players() async throws {
-        let sound = try await SoundDaemon()
-        let daemon = try await Daemon(
-            ControlGroups.kinds[0],
-            Self.options,
-            environment: ["PULSE_SERVER": sound.address]
-        )
+    @Test(
+        "B10 of five players four run while they play, and one that plays nothing is suspended",
+        arguments: SoundDaemon.Kind.allCases
+    )
+    func players(kind: SoundDaemon.Kind) async throws {
+        let sound = try await SoundDaemon(kind)
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.options, environment: sound.environment)
         let players = ["one", "two", "three", "four"]
-        for name in players { try await launch(name, ["--player", Self.playing], in: daemon, sound: sound.address) }
-        try await launch("liar", ["--audio"], in: daemon, sound: sound.address)
+        for name in players {
+            try await launch(name, ["--player", sound.player], in: daemon, sound: sound.environment)
+        }
+        try await launch("liar", ["--audio"], in: daemon, sound: sound.environment)
         await daemon.expectOutput("player ", times: 4)
+        try await eventually("number of streams", is: 4) { try await sound.streamCount() }
         for name in players + ["liar"] { try daemon.perform(.background(identifier: name)) }
         await daemon.expectState(.suspended, of: "liar")
         let liar = try daemon.lines(.log(identifier: "liar", count: 50))
@@ -81,6 +56,7 @@ struct SoundTests {
             .compactMap { Int32($0.dropFirst(7)) }
         kill(try #require(numbers.first), SIGKILL)
         #expect(await daemon.waitForStatuses { $0.count { $0.state == .suspended } == 2 })
+        // Pauses a stream of PulseAudio, and ends a player of PipeWire.
         kill(try #require(numbers.last), SIGUSR1)
         // It continues when the user looks at it, and its word counts again until the next stay.
         try await daemon.resume("liar")
@@ -103,7 +79,7 @@ struct SoundTests {
             Self.options,
             environment: ["PULSE_SERVER": "unix:/nonexistent/native"]
         )
-        try await launch("app", ["--audio"], in: daemon, sound: "unix:/nonexistent/native")
+        try await launch("app", ["--audio"], in: daemon, sound: [:])
         try daemon.perform(.background(identifier: "app"))
         await daemon.expectState(.background, of: "app")
         let line = "audio: cooperative, as no sound server answers (/nonexistent/native)"

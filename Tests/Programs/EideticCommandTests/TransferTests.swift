@@ -118,7 +118,7 @@ struct TransferTests {
         #expect(watched.errorText.contains("cancelled"))
     }
 
-    @Test("B14 --upload sends a file")
+    @Test("B14 --upload sends a file, and list tells that its answer waits")
     func uploads() async throws {
         let origin = try ScriptedOrigin { _ in [.response(201)] }
         let path = directory.path(of: "files/upload")
@@ -126,6 +126,9 @@ struct TransferTests {
         #expect(
             try await run("add", "--upload", "upload", "\(origin.url)/put", "--header", "X-A: 1").status == .exited(0)
         )
+        try await eventually("the list tells that the answer waits") {
+            try await run("list").outputText.contains("(its answer waits for \"eidetic transfer watch\")")
+        }
         #expect(try await run("watch").outputText.contains(": 201"))
         #expect(origin.requests.first?.method == "PUT")
         #expect(origin.requests.first?.headers["x-a"] == "1")

@@ -119,9 +119,8 @@ struct ApplicationExplanation {
         }
         if let end = lifecycle.backgroundTimeEnd {
             let stay = Int(lifecycle.rules.budgetRefillTime.inSeconds.rounded(.up))
-            lines.append(
-                "its background time ends in \(Self.left(end)); a stay in the foreground of \(stay) s or more renews it"
-            )
+            let state = end > Clock.now ? "ends in \(Self.left(end))" : "is over"
+            lines.append("its background time \(state); a stay in the foreground of \(stay) s or more renews it")
         }
         if let end = lifecycle.stay.killDeadline {
             lines.append("its background time is over; killed in \(Self.left(end))")

@@ -1,3 +1,4 @@
+import EideticCore
 import EideticLifecycle
 
 /// Short continuations of a suspended application, in which it answers its display and callers on its message buses.
@@ -56,7 +57,7 @@ package struct ShortThaws: ApplicationComponent {
     private var waiting: Set<Source> = []
     /// The time of a further one for answers to a bus for which the last one was too short.
     private var repetition: Duration?
-    /// The number of further ones that follow, and of those that may follow: 0 unless a bus was the source.
+    /// The number of further ones that follow, and of those that may follow: 0 unless a call may have been read.
     ///
     /// The second number outlives a continuation in the background, so that one call does not cause them without end.
     private var repetitions = 0
@@ -77,14 +78,20 @@ package struct ShortThaws: ApplicationComponent {
     package mutating func request(from source: Source, in view: ApplicationView) -> [ApplicationEffect] {
         guard view.lifecycle.state == .suspended, end == nil else { return [] }
         waiting.insert(source)
-        if view.now >= next { return begin(at: view.now) }
+        if view.now >= next { return begin(in: view) }
         if source == .display { nextLook = view.now + Self.lookInterval }
         return []
     }
 
-    private mutating func begin(at now: Duration) -> [ApplicationEffect] {
+    /// Returns whether the application may read a call in the next one: also one for its display, if it is on a bus.
+    private func mayReadCall(in view: ApplicationView) -> Bool {
+        waiting.contains(.bus) || !waiting.isEmpty && view.unreadCounts()[.bus] != nil
+    }
+
+    private mutating func begin(in view: ApplicationView) -> [ApplicationEffect] {
         for source in waiting.isEmpty ? [.bus] : waiting { counts[source, default: 0] += 1 }
-        let isAnswering = waiting.contains(.bus)
+        let now = view.now
+        let isAnswering = mayReadCall(in: view)
         repetitions = isAnswering ? Self.repetitionCount : max(0, repetitions - 1)
         repetitionsLeft = isAnswering ? Self.repetitionLimit : max(0, repetitionsLeft - 1)
         repetition = min(repetitions, repetitionsLeft) > 0 ? now + Self.pause : nil
@@ -126,8 +133,8 @@ package struct ShortThaws: ApplicationComponent {
     /// Continues the suspended application in the background, where it is suspended again as any other.
     package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
         end = nil
-        // A call that waits for the next one is read in the background.
-        if waiting.contains(.bus) { repetitionsLeft = Self.repetitionLimit }
+        // A call that waits for the next one, or comes meanwhile, is read in the background.
+        if mayReadCall(in: view) { repetitionsLeft = Self.repetitionLimit }
         isContinued = view.process != nil && repetitionsLeft > 0
         forgetRepetitions()
         guard let process = view.process else { return [] }
@@ -184,7 +191,7 @@ package struct ShortThaws: ApplicationComponent {
             guard next <= view.now else { return look(in: view) }
             // It may have been read in the meantime.
             waiting.formIntersection(view.unreadSources())
-            return waiting.isEmpty && !isRepetition ? [] : begin(at: view.now)
+            return waiting.isEmpty && !isRepetition ? [] : begin(in: view)
         }
     }
 
@@ -204,7 +211,8 @@ package struct ShortThaws: ApplicationComponent {
         let total = counts.values.reduce(0, +)
         if total > 0 {
             let list = Source.allCases.compactMap { source in counts[source].map { "\(source.rawValue) \($0)" } }
-            let rule = "continued for at most 20 ms and once a second, for what others had sent"
+            let time = "\(Int(Self.length.inMilliseconds)) ms at a time, at most once a second"
+            let rule = "continued for \(time), for what others had sent"
             lines.append("\(rule): \(list.joined(separator: ", "))")
         }
         for source in Source.allCases {

@@ -47,7 +47,7 @@ package struct ApplicationView {
     package var hasBus = false
     /// The servers of which the suspended application has something to read.
     package var unreadSources: () -> Set<ShortThaws.Source> = { [] }
-    /// The bytes that the suspended application has not read.
+    /// The bytes that the suspended application has not read, for each server to which it is connected.
     package var unreadCounts: () -> [ShortThaws.Source: Int] = { [:] }
     /// The processes that play or record sound; `nil` if no sound server answers.
     package var playingProcesses: () -> Set<Int32>? = { nil }

@@ -13,6 +13,7 @@ package enum SoundMessage {
         case reply = 2
         case authenticate = 8
         case setName = 9
+        case listClients = 28
         case listPlayers = 30
         case listRecorders = 32
         case subscribe = 35
@@ -20,7 +21,9 @@ package enum SoundMessage {
     }
 
     package struct Stream: Sendable, Hashable {
-        /// The process; `nil` if the client does not state it.
+        /// The number of its client.
+        package let client: UInt64
+        /// The process; `nil` if the stream does not state it.
         package let process: Int32?
         /// A Boolean value indicating whether the client has stopped it for now.
         package let isPaused: Bool
@@ -36,9 +39,9 @@ package enum SoundMessage {
         case .authenticate: body += value(version) + data([UInt8](repeating: 0, count: 256))
         case .setName:
             body += [UInt8(ascii: "P")] + property("application.name", value: "eideticd") + [UInt8(ascii: "N")]
-        // Of players and recorders.
-        case .subscribe: body += value(0x04 | 0x08)
-        case .listPlayers, .listRecorders, .failure, .reply, .event: break
+        // Of players, recorders and clients.
+        case .subscribe: body += value(0x04 | 0x08 | 0x20)
+        case .listClients, .listPlayers, .listRecorders, .failure, .reply, .event: break
         }
         // The channel of commands, no offset, no flags.
         return bigEndian(UInt32(body.count)) + bigEndian(.max) + [UInt8](repeating: 0, count: 12) + body
@@ -81,24 +84,39 @@ package enum SoundMessage {
         let (count, properties, pause) = command == .listPlayers ? (17, 13, 14) : (13, 11, 12)
         var streams: [Stream] = []
         while !reader.isAtEnd {
-            var values: [SoundValue] = []
-            for _ in 0..<count { values.append(try reader.next()) }
-            guard case .properties(let found) = values[properties], case .boolean(let isPaused) = values[pause] else {
-                throw .unexpected
-            }
-            streams.append(Stream(process: process(in: found), isPaused: isPaused))
+            let values = try reader.next(count)
+            guard case .number(let client) = values[3], case .properties(let found) = values[properties],
+                case .boolean(let isPaused) = values[pause]
+            else { throw .unexpected }
+            let process = number("application.process.id", in: found)
+            streams.append(Stream(client: client, process: process, isPaused: isPaused))
         }
         return streams
     }
 
-    private static func process(in properties: [String: [UInt8]]) -> Int32? {
-        // The kernel's word at PipeWire, else the client's own.
-        for name in ["pipewire.sec.pid", "application.process.id"] {
-            guard let bytes = properties[name] else { continue }
-            if let number = Int32(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)), number > 0 {
-                return number
+    /// Reads the processes of the clients in the answer to a list of them, by the clients' numbers.
+    ///
+    /// Only here is the process of a client that speaks PipeWire's own protocol.
+    package static func processes(in reader: inout SoundReader) throws(SoundError) -> [UInt64: Int32] {
+        var processes: [UInt64: Int32] = [:]
+        while !reader.isAtEnd {
+            let values = try reader.next(5)
+            guard case .number(let client) = values[0], case .properties(let found) = values[4] else {
+                throw .unexpected
             }
+            // The kernel's word, which for a client of PulseAudio is about PipeWire's server for these.
+            let isForwarded = text("client.api", in: found) == "pipewire-pulse"
+            let process = isForwarded ? nil : number("pipewire.sec.pid", in: found)
+            processes[client] = process ?? number("application.process.id", in: found)
         }
-        return nil
+        return processes
+    }
+
+    private static func text(_ name: String, in properties: [String: [UInt8]]) -> String? {
+        properties[name].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    private static func number(_ name: String, in properties: [String: [UInt8]]) -> Int32? {
+        text(name, in: properties).flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 }

@@ -29,11 +29,14 @@ final class SoundServer {
     private var lastNumber: UInt32 = 0
     /// The requests without an answer, by their numbers.
     private var pending: [UInt32: SoundMessage.Command] = [:]
-    private var streams: [SoundMessage.Command: Set<Int32>] = [:]
+    /// The processes of the clients, by the clients' numbers; `nil` before the first answer.
+    private var clients: [UInt64: Int32]?
+    private var streams: [SoundMessage.Command: [SoundMessage.Stream]] = [:]
     /// A Boolean value indicating whether something has changed since the lists were asked for.
     private var isOutdated = false
 
     private static let retryInterval: Duration = .seconds(10)
+    private static let lists: [SoundMessage.Command] = [.listClients, .listPlayers, .listRecorders]
 
     init(poller: Poller) { self.poller = poller }
 
@@ -84,6 +87,7 @@ final class SoundServer {
         connection = nil
         received = []
         pending = [:]
+        clients = nil
         streams = [:]
         isOutdated = false
         playingProcesses = nil
@@ -106,8 +110,7 @@ final class SoundServer {
 
     private func requestLists() {
         isOutdated = false
-        send(.listPlayers)
-        send(.listRecorders)
+        for command in Self.lists { send(command) }
     }
 
     private func read() {
@@ -156,18 +159,27 @@ final class SoundServer {
 
     private func refresh() {
         isOutdated = true
-        if !pending.values.contains(.listPlayers), !pending.values.contains(.listRecorders) { requestLists() }
+        if !pending.values.contains(where: Self.lists.contains) { requestLists() }
     }
 
     private func handleReply(to number: UInt32, from reader: inout SoundReader) throws(SoundError) {
-        guard let command = pending.removeValue(forKey: number) else { return }
-        guard command == .listPlayers || command == .listRecorders else { return }
-        let found = try SoundMessage.streams(in: &reader, of: command).filter { !$0.isPaused }.compactMap(\.process)
-        streams[command] = Set(found)
-        guard let players = streams[.listPlayers], let recorders = streams[.listRecorders] else { return }
-        if isOutdated, command == .listRecorders { requestLists() }
-        guard playingProcesses != players.union(recorders) else { return }
-        playingProcesses = players.union(recorders)
+        guard let command = pending.removeValue(forKey: number), Self.lists.contains(command) else { return }
+        if command == .listClients {
+            clients = try SoundMessage.processes(in: &reader)
+        } else {
+            streams[command] = try SoundMessage.streams(in: &reader, of: command)
+        }
+        // The lists belong together.
+        guard !pending.values.contains(where: Self.lists.contains) else { return }
+        if isOutdated { requestLists() }
+        update()
+    }
+
+    private func update() {
+        guard let clients else { return }
+        let playing = streams.values.joined().filter { !$0.isPaused }.compactMap { clients[$0.client] ?? $0.process }
+        guard playingProcesses != Set(playing) else { return }
+        playingProcesses = Set(playing)
         didChange()
     }
 }

@@ -53,6 +53,13 @@ package struct SoundReader {
         }
     }
 
+    /// Reads `count` values.
+    package mutating func next(_ count: Int) throws(SoundError) -> [SoundValue] {
+        var values: [SoundValue] = []
+        for _ in 0..<count { values.append(try next()) }
+        return values
+    }
+
     private mutating func other(tag: UInt8) throws(SoundError) -> SoundValue {
         switch tag {
         case UInt8(ascii: "a"): _ = try take(6)

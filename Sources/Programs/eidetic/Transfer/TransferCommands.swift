@@ -143,7 +143,8 @@ enum TransferCommands {
         case .waiting:
             let reasons = transfer.reasons.map(\.text).joined(separator: "; ")
             return reasons.isEmpty ? "it starts soon" : reasons
-        case .finished: return "its file waits for \"eidetic transfer watch\""
+        case .finished:
+            return "its \(transfer.kind == .download ? "file" : "answer") waits for \"eidetic transfer watch\""
         case .failed, .cancelled: return "its end waits for \"eidetic transfer watch\""
         }
     }

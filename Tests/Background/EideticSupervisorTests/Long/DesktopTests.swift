@@ -217,7 +217,8 @@ struct DesktopTests {
                 "--method",
                 "org.gtk.Actions.List"
             )
-            #expect(actions.contains("["), "\(name): \(actions)")
+            let reasons = try daemon.lines(.explain(identifier: name)) + daemon.lines(.log(identifier: name, count: 9))
+            #expect(actions.contains("["), "\(name): \(actions)\n\(reasons.joined(separator: "\n"))")
         }
         let buttons = try await desktop.buttons
         #expect(buttons == Self.names.map { "Button of \($0)" }, "\(buttons)")

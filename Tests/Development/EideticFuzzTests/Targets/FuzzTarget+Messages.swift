@@ -48,6 +48,9 @@ extension FuzzTarget {
                 let streams = (try? SoundMessage.streams(in: &reader, of: command)) ?? []
                 require(streams.allSatisfy { $0.process ?? 1 > 0 }, "a process without a number")
             }
+            var reader = SoundReader(bytes[...])
+            let processes = (try? SoundMessage.processes(in: &reader)) ?? [:]
+            require(processes.values.allSatisfy { $0 > 0 }, "a client without a number")
             let length = try? SoundMessage.bodyLength(in: bytes.prefix(SoundMessage.headLength))
             require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
         },
@@ -134,7 +137,8 @@ extension FuzzTarget {
         let parts: [[UInt8]] = [
             number, name, number, number, number, form, volume, time, time, driver, process, length, value,
         ]
-        return [Array(parts.joined()), SoundMessage.request(.authenticate, number: 1)]
+        let client: [[UInt8]] = [number, name, number, driver.dropLast(2), process, length, Array("42\0N".utf8)]
+        return [Array(parts.joined()), Array(client.joined()), SoundMessage.request(.authenticate, number: 1)]
     }()
 
     private static var sandboxSeeds: [[UInt8]] {
