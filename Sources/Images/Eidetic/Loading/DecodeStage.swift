@@ -45,8 +45,11 @@ final class DecodeStage: Sendable {
         var policy = policy(for: request.rendering, options: request.options, name: request.name)
         let host = hostDecodePolicies.isEmpty ? nil : request.hostName
         let decodePolicy = request.decodePolicy ?? host.flatMap { hostDecodePolicies[$0] } ?? decodePolicy
-        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: request.resource.hasRemote { _ in true })
-        if case .remote(let server) = request.resource.kind { policy.origin = server.origin }
+        let isFromNetwork = request.resource.hasRemote { server in
+            policy.origin = server.origin
+            return true
+        }
+        policy.decodePolicy = decodePolicy.resolved(isFromNetwork: isFromNetwork)
         return policy
     }
 

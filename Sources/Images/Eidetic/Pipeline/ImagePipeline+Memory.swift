@@ -76,7 +76,7 @@ extension ImageMemoryCache {
         of request: ImageRequest,
         by policy: RenditionPolicy
     ) -> (image: Image, rest: TransformChain, timeToLive: Duration?)? {
-        guard request.allowsMemory else { return nil }
+        guard request.allowsMemory, request.rendering.transform != nil else { return nil }
         var request = request
         var rest: [any ImageTransform] = []
         while let (shorter, last) = request.beforeLastTransform {

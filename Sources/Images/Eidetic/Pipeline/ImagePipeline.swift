@@ -190,18 +190,22 @@ extension ImagePipeline {
             }
         }
         if case .invalid(_, let error) = request.resource.kind { throw error }
-        var request = request
-        if case .file(let file) = request.resource.kind, file.version == nil {
-            let examined = try await dataLoader.source.source.examined(file)
-            localFiles.record(examined)
-            request.resource = ImageRequest.Resource(.file(examined))
-        }
-        let load = Load(request)
+        let load = Load(try await examined(request))
         guard load.policy.options.contains(.continueInBackground) else { return try await responder(load) }
         let background = BackgroundLoad { [weak dataLoader] in await dataLoader?.handOver(load) }
         return try await background.run(named: "load \(request.name)", in: configuration.environment) {
             () async throws(EideticError) in
             try await responder(load)
         }
+    }
+
+    /// Returns a request with the present state of its file, if it is for one.
+    private func examined(_ request: ImageRequest) async throws(EideticError) -> ImageRequest {
+        guard case .file(let file) = request.resource.kind, file.version == nil else { return request }
+        let examined = try await dataLoader.source.source.examined(file)
+        localFiles.record(examined)
+        var request = request
+        request.resource = ImageRequest.Resource(.file(examined))
+        return request
     }
 }

@@ -50,7 +50,7 @@ package enum Storability {
             return fields.filter { !names.contains($0.name.lowercasedASCII) }
         }
         return fields.filter { field in
-            !connectionFields.contains { HTTPHeaders.isSameName($0, field.name) }
+            !(hasConnectionLength(field.name) && connectionFields.contains { HTTPHeaders.isSameName($0, field.name) })
                 && !named.contains { HTTPHeaders.isSameName($0, field.name) }
         }
     }
@@ -59,4 +59,12 @@ package enum Storability {
         "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authentication-info",
         "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
     ]
+
+    /// Returns whether a name is as long as one of ``connectionFields``, which few others are.
+    private static func hasConnectionLength(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 2, 7, 10, 16...19, 25: true
+        default: false
+        }
+    }
 }

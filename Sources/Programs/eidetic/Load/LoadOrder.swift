@@ -17,6 +17,16 @@ struct LoadOrder: Sendable {
         var startedCount = 0
 
         var hasWaiting: Bool { startedCount < waiting.count }
+
+        /// Counts an item as running, unless it has to wait.
+        mutating func mayStart(_ position: Int, limit: Int) -> Bool {
+            guard runningCount < limit else {
+                waiting.append(position)
+                return false
+            }
+            runningCount += 1
+            return true
+        }
     }
 
     private let count: Int
@@ -49,11 +59,9 @@ struct LoadOrder: Sendable {
         while position < count {
             defer { position += 1 }
             guard let origin = origin(position) else { return Item(position: position, origin: nil) }
-            if states[origin, default: State()].runningCount < limit {
-                states[origin, default: State()].runningCount += 1
+            if states[origin, default: State()].mayStart(position, limit: limit) {
                 return Item(position: position, origin: origin)
             }
-            states[origin, default: State()].waiting.append(position)
         }
         return nil
     }

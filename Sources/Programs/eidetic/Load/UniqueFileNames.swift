@@ -64,7 +64,7 @@ struct UniqueFileNames {
 
     /// Returns the last path component of a URL without its file extension, or the host if the path is empty.
     static func stem(of url: String) -> String {
-        guard url.prefix(5).lowercased() != "data:" else { return "image" }
+        guard !url.utf8.prefix(5).elementsEqual("data:".utf8, by: { $0 | 0x20 == $1 }) else { return "image" }
         let path = Array(url.utf8).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let components = path.split(separator: UInt8(ascii: "/"))
         let parts = components.dropFirst(components.first?.last == UInt8(ascii: ":") ? 1 : 0)

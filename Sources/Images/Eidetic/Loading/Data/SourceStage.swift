@@ -74,7 +74,7 @@ extension SourceStage {
     ) async throws(EideticError) -> ImageDataSource.Response {
         let stored = search.stale
         do throws(EideticError) {
-            let isGet = job.request.resource.remote?.isGet ?? true
+            let isGet = !job.request.resource.hasRemote { !$0.isGet }
             let conditions = isGet ? stored.map { Validators($0.fields).conditionalFields } ?? [] : []
             var headers = HTTPHeaders(conditions)
             if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
