@@ -119,7 +119,7 @@ struct ColourTests {
 
     @Test(
         "F02 a profile with another white than D50, or a tag outside of it or without a type, is ignored",
-        arguments: [(69, 0, false), (71, 0x40, true), (220, 1, false), (227, 4, true), (227, 3, false)]
+        arguments: [(70, 0, false), (71, 0x40, true), (220, 1, false), (227, 4, true), (227, 3, false)]
     )
     func profileLayout(offset: Int, value: UInt8, isUsed: Bool) throws {
         // The eighth of its tags, the entry of which begins at byte 216, is its name.

@@ -1,4 +1,4 @@
-/// What a JPEG or PNG has beside its pixels, EXIF, XMP and its profile, and what a file of the same format can keep: the
+/// The parts of a JPEG or PNG beside its pixels, EXIF, XMP and profile that a file of the same format can keep: the
 /// resolution, texts, and IPTC.
 ///
 /// Left out is what can become stale: thumbnails, further images, and the profiles of ImageMagick in texts.

@@ -18,7 +18,7 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Decoded images are in sRGB, so the profile of their file does not belong to them.
     public var iccProfile: [UInt8]?
 
-    /// What else a JPEG or PNG has, for another file of its format; `nil` without such parts.
+    /// The other parts of a JPEG or PNG, for another file of its format; `nil` without such parts.
     package var parts: FormatParts?
 
     /// Creates metadata; by default there are none.
@@ -31,8 +31,8 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF, HEIC, JPEG XL or TIFF file; there are none in other formats, nor
     /// where they are damaged.
     ///
-    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. The resolution, comments
-    /// and IPTC of a JPEG, and the resolution and texts of a PNG, are kept for a file of the same format alone.
+    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. Resolution, comments and
+    /// IPTC of a JPEG, and resolution and texts of a PNG, are kept for a file of the same format alone.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.

@@ -46,6 +46,11 @@ struct FormatCorpusTests {
         "imagers-image/images/gif/simple/issue_1455_oversized.gif": [0, 0, 0, 0],
         "fuzz-afl/gif_im/full/images/id_000798_src_000447_op_flip2_pos_40.gif": [0, 0, 0, 0],
         "libavif/data/clop_irot_imor.avif": [0, 132, 0, 64],
+        "bmpsuite/bmp/bmpsuite/questionable/rgb16-3103.bmp": [255, 0, 0, 255],
+        "bmpsuite/bmp/bmpsuite/questionable/rgba32-1010102.bmp": [255, 0, 0, 255],
+        "imagers-image/images/bmp/images/V3_X4_R4_G4_B4.bmp": [255, 0, 0, 255],
+        "imagers-image/images/bmp/images/V5_A8_R8_G8_B8_Rgb.bmp": [255, 0, 0, 255],
+        "pillow/apng/sequence_gap.png": [255, 0, 0, 255], "pillow/apng/sequence_reorder.png": [255, 0, 0, 255],
     ]
 
     @Test("F02 what browsers show otherwise than libraries is shown as in Chromium 156")
