@@ -86,7 +86,7 @@ struct APNGFaultTests {
         #expect((OriginalFile.strippedPNG(file) == nil) == isSeparate)
     }
 
-    @Test("F03 the only frame before a fault is the image, not the default one", arguments: [Fault.sequence, .position])
+    @Test("F03 the only frame before a fault is the image", arguments: [Fault.sequence, .position])
     func onlyGoodFrame(fault: Fault) throws {
         let file = Self.apng(frameCount: 3, fault: fault, faultIndex: 1, isSeparate: true)
         let image = try ImageDecoder.decode(file, options: DecodeOptions())
