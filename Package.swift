@@ -77,7 +77,7 @@ let foreign: [Target] = [
     c("CCurl", libraries: ["curl"]),
     c("CInflate", ["CCodec"], libraries: ["z", "zstd"]),
     c("CNetwork"),
-    c("CJPEG", optimised: true, libraries: ["jpeg"]),
+    c("CJPEG", ["CPixels"], optimised: true, libraries: ["jpeg"]),
     c("CPNG", optimised: true, libraries: ["png"]),
     c("CPixels", optimised: true),
     c("CBitmap", ["CPixels"], optimised: true),

@@ -1,6 +1,10 @@
 #include <string.h>
 
+#include "CPixels.h"
 #include "Reading.h"
+
+/// The largest number of rows that the library is asked for at once.
+enum { rows_per_call = 4 };
 
 struct eidetic_jpeg_decoder {
     reader reader;
@@ -8,6 +12,7 @@ struct eidetic_jpeg_decoder {
     int is_past_end;         // the bytes ended before the end marker
     int ended_within_block;  // the entropy-coded data ended within a block
     int is_damaged;          // a warning indicated wrong pixels
+    JSAMPARRAY grey_rows;    // the output of a grey image, before it is expanded
     unsigned seen;           // bit n is set once a scan contains component n
     char message[JMSG_LENGTH_MAX];
 };
@@ -107,6 +112,12 @@ eidetic_jpeg_status eidetic_jpeg_read_header(eidetic_jpeg_decoder *decoder, unsi
     if (setjmp(decoder->reader.escape)) return failure_status(decoder);
     jpeg_read_header(library, TRUE);
     configure(library, scale);
+    if (library->jpeg_color_space == JCS_GRAYSCALE) {
+        // The library expands one byte after the other, which takes longer than the rest of the conversion.
+        library->out_color_space = JCS_GRAYSCALE;
+        decoder->grey_rows = library->mem->alloc_sarray(
+            (j_common_ptr)library, JPOOL_IMAGE, library->output_width, rows_per_call);
+    }
     return EIDETIC_JPEG_OK;
 }
 
@@ -146,11 +157,14 @@ eidetic_jpeg_status eidetic_jpeg_read_rows(
     *read = 0;
     if (setjmp(decoder->reader.escape)) return failure_status(decoder);
     while (*read < count && library->output_scanline < library->output_height) {
-        JSAMPROW next[4];
-        unsigned requested = count - *read < 4 ? count - *read : 4;
+        JSAMPROW next[rows_per_call];
+        unsigned requested = count - *read < rows_per_call ? count - *read : rows_per_call;
         for (unsigned i = 0; i < requested; i++) next[i] = rows + (*read + i) * bytes_per_row;
-        JDIMENSION decoded = jpeg_read_scanlines(library, next, requested);
+        JSAMPARRAY grey = decoder->grey_rows;
+        JDIMENSION decoded = jpeg_read_scanlines(library, grey ? grey : next, requested);
         if (!decoded) break;
+        for (unsigned i = 0; grey && i < decoded; i++)
+            eidetic_pixels_expand(grey[i], library->output_width, 1, next[i]);
         *read += decoded;
     }
     return *read ? EIDETIC_JPEG_OK : EIDETIC_JPEG_FAILED;

@@ -27,6 +27,19 @@ EIDETIC_CLONES void eidetic_pixels_expand(const uint8_t *source, size_t count, i
     }
 }
 
+EIDETIC_CLONES int eidetic_pixels_pack_grey(eidetic_pixels_source source, uint8_t *target) {
+    for (size_t y = 0; y < source.height; y++, target += source.width) {
+        const uint8_t *row = source.pixels + y * source.stride;
+        uint8_t differences = 0;
+        for (size_t x = 0; x < source.width; x++) {
+            differences |= (row[4 * x] ^ row[4 * x + 1]) | (row[4 * x] ^ row[4 * x + 2]);
+            target[x] = row[4 * x];
+        }
+        if (differences) return 0;
+    }
+    return 1;
+}
+
 EIDETIC_CLONES void eidetic_pixels_key_out(
     uint8_t *pixels, size_t count, uint8_t red, uint8_t green, uint8_t blue) {
     for (size_t i = 0; i < count; i++) {

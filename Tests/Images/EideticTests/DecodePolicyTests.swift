@@ -37,6 +37,20 @@ struct DecodePolicyTests {
         #expect(small.trace.steps.contains { $0.stage == .transform })
     }
 
+    @Test("F07 C01 a grey image from the sandbox costs a byte a pixel, whether it was copied or shared")
+    func greyImages() async throws {
+        // The larger one stays where the process has written it.
+        for (width, height) in [(300, 200), (1_300, 1_000)] {
+            let tiff = TestImage.tiff(width: width, height: height), pipeline = Self.pipeline()
+            let response = try await pipeline.response(for: ImageRequest(.bytes(tiff)))
+            let own = try await Self.pipeline(.inProcess).image(for: ImageRequest(.bytes(tiff)))
+            #expect(Self.isSandboxed(response) && response.image.cost == ByteCount(width * height))
+            #expect(pipeline.cache.memory.images.totalCost == ByteCount(width * height))
+            let bytes = response.image.pixels.withUnsafeBytes { Array($0) }
+            #expect(bytes == own.pixels.withUnsafeBytes { Array($0) })
+        }
+    }
+
     @Test("F07 images that wait for much memory keep none of another server waiting, and are decoded once they have it")
     func largeImages() async throws {
         let turns = HelperPool.shared.turns, small = try TestImage.png(width: 8, height: 6)

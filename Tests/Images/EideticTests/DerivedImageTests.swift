@@ -84,6 +84,26 @@ struct DerivedImageTests {
         #expect(ImagePipeline.Configuration().derivedImages == .init(policy: .automatic, isExact: false))
     }
 
+    @Test("C23 with automatic, an image that was made from one that entered memory meanwhile is not kept")
+    func fromMemory() async throws {
+        let fixture = try await PipelineFixture(), (started, proceed) = (Gate(), Gate())
+        let png = try TestImage.png(width: 90, height: 90)
+        let response = ScriptedOrigin.Step.response(headers: ["Cache-Control": "max-age=600"], body: png)
+        let server = try ScriptedOrigin { _ in [.open(started), .wait(proceed), response] }
+        let plain = ImageRequest("\(server.url)/a.png")
+        let request = plain.with(rendering: .init(transform: SlowInversion(duration: .milliseconds(300))))
+        let pipeline = try nextRun(fixture, policy: .automatic)
+        let loading = Task { try await load(request, by: pipeline) }
+        await started.wait()
+        let size = PixelSize(width: 90, height: 90), pixels = try TestImage.pixels(width: 90, height: 90)
+        let image = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
+        try pipeline.cache.blocking.insert(image, bytes: png, for: ImageCache.Key(plain.name), in: .memory)
+        proceed.open()
+        let stages = try await loading.value.trace.steps.map(\.stage)
+        #expect(stages.contains(.transform) && !stages.contains(.decode))
+        #expect(!isDerived(try await load(request, by: try nextRun(fixture, policy: .automatic))))
+    }
+
     @Test("C23 the time of a library on threads of its own counts as time of making the image")
     func detachedDecode() async throws {
         let fixture = try await PipelineFixture()

@@ -114,6 +114,10 @@ size_t eidetic_png_unfilter(uint8_t *rows, size_t length, size_t count, size_t p
 /// Expands grey, grey and alpha, or red, green and blue (`channels` 1, 2 or 3) to four bytes per pixel.
 void eidetic_pixels_expand(const uint8_t *source, size_t count, int channels, uint8_t *target);
 
+/// Writes one byte for each pixel, without padding. Returns 1 if red, green and blue of every pixel are equal;
+/// otherwise 0 as soon as they are not.
+int eidetic_pixels_pack_grey(eidetic_pixels_source source, uint8_t *target);
+
 /// Makes all pixels of exactly this colour transparent.
 void eidetic_pixels_key_out(uint8_t *pixels, size_t count, uint8_t red, uint8_t green, uint8_t blue);
 

@@ -84,7 +84,8 @@ struct StoredImages: Sendable {
     ) throws(EideticError) -> Image {
         if let record = DerivedImageRecord(entry.metadata) {
             let image = try stage.decodeDerived(entry.bytes, by: policy(for: key), context: context)
-            return record.restored(image, scale: key.rendering.scale ?? ImageScale.scale(fromName: key.text))
+            let scale = key.rendering.scale ?? ImageScale.scale(fromName: key.text)
+            return record.restored(image, scale: scale).compacted()
         }
         // An image that was stored by itself is transformed already.
         let isRendered = entry.key != key.text

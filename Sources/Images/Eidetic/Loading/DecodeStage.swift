@@ -405,7 +405,7 @@ extension DecodeStage {
         return try await run(in: context) { _ throws(EideticError) in
             let size = image.sourceSize.scaledBeforeCrop(to: requestedSize, mode: options.contentMode)
             let scaled = size == image.size ? image.pixels : try Resampler.resample(image.pixels, to: size)
-            let smaller = image.replacingFrames([Image.Frame(pixels: try scaled.cropped(for: options))])
+            let smaller = image.replacingFrames([Image.Frame(pixels: try scaled.cropped(for: options))]).compacted()
             return Rendition(
                 image: smaller,
                 steps: [timer.step(.decode, detail: "\(image.size) in memory to \(smaller.size)")]
@@ -415,18 +415,20 @@ extension DecodeStage {
 }
 
 extension Rendition {
-    /// Returns the rendition after the policy's transform, if that applies to the image.
+    /// Returns the rendition after the policy's transform, if that applies to the image, as memory keeps it.
     fileprivate func transformed(by policy: RenditionPolicy, context: JobContext?) throws(EideticError) -> Rendition {
         try context?.checkCancellation()
         let timer = StepTimer()
-        guard let transform = policy.transform(for: image) else { return self }
         var rendition = self
-        let (transformed, time) = try DerivedImageCoding.timed { () throws(EideticError) in
-            try transform.apply(to: image, context: context)
+        if let transform = policy.transform(for: image) {
+            let (transformed, time) = try DerivedImageCoding.timed { () throws(EideticError) in
+                try transform.apply(to: image, context: context)
+            }
+            rendition.image = transformed
+            rendition.makingTime += time
+            rendition.steps.append(timer.step(.transform, detail: transform.key))
         }
-        rendition.image = transformed
-        rendition.makingTime += time
-        rendition.steps.append(timer.step(.transform, detail: transform.key))
+        rendition.image = rendition.image.compacted()
         return rendition
     }
 }

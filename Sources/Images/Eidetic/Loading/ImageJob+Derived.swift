@@ -93,7 +93,8 @@ extension ImageJob {
         options.frames = policy.options.frames
         options.scale = policy.options.scale
         let decoded = try loader.stage.decodeDerived(found.bytes, options: options, by: policy, context: context)
-        let image = found.record?.restored(decoded, scale: options.scale) ?? decoded.replacingScale(options.scale)
+        let stored = found.record?.restored(decoded, scale: options.scale) ?? decoded.replacingScale(options.scale)
+        let image = stored.compacted()
         return Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
 }

@@ -44,9 +44,11 @@ extension PixelBuffer {
     package func cropped(to area: PixelRect) throws(EideticError) -> PixelBuffer {
         guard area.size != size else { return self }
         let start = area.y * bytesPerRow + 4 * area.x
-        let part = UnsafeRawBufferPointer(rebasing: unsafeBytes[start...])
         return try PixelBuffer(size: area.size, alpha: alpha) { target, _ in
-            part.copyRows(of: area.size, stride: bytesPerRow, to: target, orientation: .up)
+            withUnsafeBytes { bytes in
+                let part = UnsafeRawBufferPointer(rebasing: bytes[start...])
+                part.copyRows(of: area.size, stride: bytesPerRow, to: target, orientation: .up)
+            }
         }
     }
 }

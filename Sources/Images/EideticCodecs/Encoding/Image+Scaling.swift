@@ -13,7 +13,7 @@ extension Image {
 
     /// Returns the image in at most the largest size, if there is one.
     func fitted(into maximumSize: PixelSize?) throws(EideticError) -> Image {
-        guard let maximumSize else { return self }
+        guard let maximumSize else { return expanded }
         return try resampled(to: size.scaled(to: maximumSize, mode: .fit))
     }
 

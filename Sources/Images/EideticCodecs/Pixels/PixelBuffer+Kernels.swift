@@ -36,6 +36,11 @@ extension UnsafeMutableRawBufferPointer {
 extension PixelBuffer {
     private typealias Kernel = (eidetic_pixels_source, eidetic_pixels_target) -> Void
 
+    /// Calls `body` with all pixels as the source of a kernel, which is valid only during the call.
+    func withKernelSource<Result>(_ body: (eidetic_pixels_source) -> Result) -> Result {
+        withUnsafeBytes { body($0.kernelSource(stride: bytesPerRow, size: size)) }
+    }
+
     /// Returns the pixels with colours premultiplied by alpha.
     func premultiplied() throws(EideticError) -> PixelBuffer {
         guard alpha == .straight else { return self }
@@ -68,24 +73,21 @@ extension PixelBuffer {
 
     /// Copies the pixels upright to memory of as many, row after row.
     func copy(to target: UnsafeMutableRawBufferPointer, orientation: ImageOrientation) {
-        unsafeBytes.copyRows(of: size, stride: bytesPerRow, to: target, orientation: orientation)
+        withUnsafeBytes { $0.copyRows(of: size, stride: bytesPerRow, to: target, orientation: orientation) }
     }
 
     /// A Boolean value indicating whether red, green and blue of each pixel are equal.
-    var isGrey: Bool { eidetic_pixels_are_grey(unsafeBytes.kernelSource(stride: bytesPerRow, size: size)) != 0 }
+    var isGrey: Bool { isCompact || withKernelSource { eidetic_pixels_are_grey($0) } != 0 }
 
     /// Copies alpha to pixels without padding.
     func copyAlpha(to target: UnsafeMutableRawBufferPointer) {
         guard alpha != .opaque else { return eidetic_pixels_make_opaque(target.bytePointer, size.pixelCount) }
-        let source = unsafeBytes.kernelSource(stride: bytesPerRow, size: size)
-        eidetic_pixels_copy_alpha(source, target.kernelTarget(stride: 4 * size.width))
+        withKernelSource { eidetic_pixels_copy_alpha($0, target.kernelTarget(stride: 4 * size.width)) }
     }
 
     private func map(toAlpha alpha: Alpha, kernel: Kernel) throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: alpha) { target, stride in
-            withUnsafeBytes { source in
-                kernel(source.kernelSource(stride: bytesPerRow, size: size), target.kernelTarget(stride: stride))
-            }
+            withKernelSource { kernel($0, target.kernelTarget(stride: stride)) }
         }
     }
 }

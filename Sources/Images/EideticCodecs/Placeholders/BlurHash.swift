@@ -145,10 +145,12 @@ extension PixelBuffer {
 
     /// Returns one channel, row by row.
     func channel(_ index: Int) -> [UInt8] {
-        Array(unsafeUninitializedCapacity: size.pixelCount) { channel, count in
-            while count < size.pixelCount {
-                channel[count] = unsafeBytes[count / size.width * bytesPerRow + count % size.width * 4 + index]
-                count += 1
+        withUnsafeBytes { bytes in
+            Array(unsafeUninitializedCapacity: size.pixelCount) { channel, count in
+                while count < size.pixelCount {
+                    channel[count] = bytes[count / size.width * bytesPerRow + count % size.width * 4 + index]
+                    count += 1
+                }
             }
         }
     }

@@ -76,13 +76,10 @@ extension ContentFocus {
         let scratch = try ScratchBuffer(byteCount: 8 * pixels.size.width)
         let sums = scratch.bytes.baseAddress
         return try PixelBuffer(size: size, alpha: pixels.alpha) { target, stride in
-            eidetic_pixels_average(
-                pixels.unsafeBytes.kernelSource(stride: pixels.bytesPerRow, size: pixels.size),
-                eidetic_cell(width: side, height: side),
-                0,
-                target.kernelTarget(stride: stride),
-                sums
-            )
+            pixels.withKernelSource { source in
+                let target = target.kernelTarget(stride: stride)
+                eidetic_pixels_average(source, eidetic_cell(width: side, height: side), 0, target, sums)
+            }
         }
     }
 

@@ -43,8 +43,7 @@ extension ImageTransforms {
             let pixels = try pixels.premultiplied()
             let blurred = try pixels.blurred(radius: radius)
             return try pixels.modified { target in
-                let source = blurred.unsafeBytes.kernelSource(stride: blurred.bytesPerRow, size: blurred.size)
-                eidetic_pixels_sharpen(target, source, UInt32((amount * 256).rounded()))
+                blurred.withKernelSource { eidetic_pixels_sharpen(target, $0, UInt32((amount * 256).rounded())) }
             }
         }
     }

@@ -49,14 +49,10 @@ extension ImageTransforms {
             let rotation = Self.rotation(from: pixels.size, to: size, sine: sine, cosine: cosine)
             let isOpaque = pixels.alpha == .opaque && background.alpha == 255
             return try PixelBuffer(size: size, alpha: isOpaque ? .opaque : .premultiplied) { target, stride in
-                eidetic_pixels_rotate(
-                    pixels.unsafeBytes.kernelSource(stride: pixels.bytesPerRow, size: pixels.size),
-                    rotation,
-                    background.premultiplied,
-                    size.width,
-                    size.height,
-                    target.kernelTarget(stride: stride)
-                )
+                pixels.withKernelSource { source in
+                    let (fill, target) = (background.premultiplied, target.kernelTarget(stride: stride))
+                    eidetic_pixels_rotate(source, rotation, fill, size.width, size.height, target)
+                }
             }
         }
 

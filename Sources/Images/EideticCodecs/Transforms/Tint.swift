@@ -42,7 +42,7 @@ extension PixelBuffer {
         by kernel: (eidetic_pixels_source, eidetic_pixels_target) -> Void
     ) throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: alpha) { target, stride in
-            kernel(unsafeBytes.kernelSource(stride: bytesPerRow, size: size), target.kernelTarget(stride: stride))
+            withKernelSource { kernel($0, target.kernelTarget(stride: stride)) }
         }
     }
 

@@ -2,7 +2,8 @@ import Glibc
 
 /// Pixels in memory: red, green, blue and alpha, 8 bits each, row by row from the top; in sRGB unless stated otherwise.
 ///
-/// A buffer is immutable, so it can be passed to any thread, to a toolkit or to a file without a copy.
+/// A buffer is immutable, so it can be passed to any thread, to a toolkit or to a file without a copy. One of a loaded
+/// image that is opaque and grey has a byte a pixel in memory, from which it makes all four when they are read.
 public final class PixelBuffer: Sendable {
     /// The meaning of a pixel's fourth byte.
     public enum Alpha: Sendable, Hashable {
@@ -16,13 +17,21 @@ public final class PixelBuffer: Sendable {
 
     /// The width and the height in pixels.
     public let size: PixelSize
-    /// The distance between the starts of two rows in bytes; at least four times the width.
+    /// The distance between the starts of two rows of ``withUnsafeBytes(_:)`` in bytes; at least four times the width.
     public let bytesPerRow: Int
     /// The meaning of a pixel's fourth byte.
     public let alpha: Alpha
 
+    /// A function that writes red, green, blue and alpha of pixels for their grey bytes.
+    package typealias GreyExpansion =
+        @Sendable (
+            _ grey: UnsafeRawBufferPointer, _ pixels: UnsafeMutableRawBufferPointer
+        ) -> Void
+
     // Safe to send: the memory is not written after `init`.
     private nonisolated(unsafe) let baseAddress: UnsafeMutableRawPointer
+    /// Makes four bytes of each grey one in memory; `nil` if memory has all four.
+    private let expandGrey: GreyExpansion?
     private let release: @Sendable () -> Void
 
     /// Creates a buffer whose pixels `fill` writes, row by row; the memory is not cleared before.
@@ -54,6 +63,17 @@ public final class PixelBuffer: Sendable {
         self.bytesPerRow = size.width * 4
         self.alpha = alpha
         baseAddress = block.memory
+        expandGrey = nil
+        release = { PixelMemory.deallocate(block) }
+    }
+
+    /// Creates a buffer of opaque grey pixels with one byte each, without padding, in memory that no longer changes.
+    package init(grey block: PixelMemory.Block, size: PixelSize, expand: @escaping GreyExpansion) {
+        self.size = size
+        bytesPerRow = size.width * 4
+        alpha = .opaque
+        baseAddress = block.memory
+        expandGrey = expand
         release = { PixelMemory.deallocate(block) }
     }
 
@@ -99,24 +119,53 @@ public final class PixelBuffer: Sendable {
         self.bytesPerRow = bytesPerRow
         self.alpha = alpha
         baseAddress = memory
+        expandGrey = nil
         self.release = release
     }
 
     deinit { release() }
 
+    /// A Boolean value indicating whether memory has one byte for each pixel, which is opaque and grey.
+    package var isCompact: Bool { expandGrey != nil }
+
     /// The memory that the pixels occupy.
-    package var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
+    package var byteCount: ByteCount { ByteCount(isCompact ? size.pixelCount : bytesPerRow * size.height) }
 
     /// Calls `body` with all rows; the pointer is valid only during the call.
+    ///
+    /// If memory has one byte a pixel, each call makes the four anew, and releases them when `body` returns; the
+    /// process ends with a message if there is no memory for them.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height))
+        let pixels = expanded
+        defer { withExtendedLifetime(pixels) {} }
+        return try body(pixels.unsafeBytes)
+    }
+
+    /// The buffer if memory has four bytes a pixel; otherwise a new one that has, and that holds this one.
+    package var expanded: PixelBuffer {
+        guard let expandGrey else { return self }
+        let count = 4 * size.pixelCount
+        guard let block = PixelMemory.allocate(byteCount: count, mayBeLent: false) else {
+            fatalError("not enough memory for an image of \(size) pixels")
+        }
+        expandGrey(
+            UnsafeRawBufferPointer(start: baseAddress, count: size.pixelCount),
+            UnsafeMutableRawBufferPointer(start: block.memory, count: count)
+        )
+        return PixelBuffer(adopting: block.memory, size: size, bytesPerRow: bytesPerRow, alpha: alpha) { [self] in
+            PixelMemory.deallocate(block)
+            withExtendedLifetime(self) {}
+        }
     }
 
     /// All rows, valid as long as the buffer exists; for toolkits that display them without a copy.
+    ///
+    /// - Precondition: Memory has four bytes a pixel, as that of ``expanded``.
     package var unsafeBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height)
+        precondition(!isCompact)
+        return UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height)
     }
 
     /// Returns the pixel at a position as stored: red, green, blue, alpha.
@@ -124,6 +173,10 @@ public final class PixelBuffer: Sendable {
     /// - Precondition: The position is inside the buffer.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition((0..<size.width).contains(x) && (0..<size.height).contains(y))
-        return baseAddress.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+        guard isCompact else {
+            return baseAddress.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+        }
+        let grey = baseAddress.load(fromByteOffset: y * size.width + x, as: UInt8.self)
+        return SIMD4(grey, grey, grey, 255)
     }
 }

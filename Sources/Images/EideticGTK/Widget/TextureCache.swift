@@ -4,7 +4,8 @@ import EideticCore
 
 /// The textures of decoded pixels.
 ///
-/// A texture uses the pixels without a copy, and all widgets that show the same pixels share one texture.
+/// A texture uses the pixels without a copy, or those of an image that is compact in memory expanded once; all widgets
+/// that show the same pixels share one texture.
 @MainActor
 enum TextureCache {
     private static var textures: [ObjectIdentifier: WeakObjectReference] = [:]
@@ -23,6 +24,8 @@ enum TextureCache {
     }
 
     private static func makeTexture(of pixels: PixelBuffer) -> ObjectReference {
+        // The texture format of grey pixels is one of GTK 4.12.
+        let pixels = pixels.expanded
         let texture = eidetic_texture_new(
             Int32(pixels.size.width),
             Int32(pixels.size.height),

@@ -22,6 +22,7 @@ extension Suite {
         try await bench.measureAnimations()
         try await bench.measureArrivingImages()
         try await bench.measureFullSizeFormats()
+        try await bench.measureGreyPixels(jpeg)
         guard bench.arguments["only"] == nil else { return }
         try await bench.measureThumbnailPrograms(jpeg)
         try await bench.measureIdleMemory()

@@ -93,6 +93,29 @@ extension Bench {
         }
     }
 
+    /// Measures what memory's byte of each grey pixel costs, once after a decode and at each use of all four channels.
+    func measureGreyPixels(_ jpeg: [UInt8]) async throws {
+        if let only = arguments["only"], !"grey".contains(only) { return }
+        let image = try ImageDecoder.decode(jpeg), grey = try TransformChain([.grayscale]).apply(to: image.pixels)
+        let compact = grey.compacted()
+        precondition(compact.isCompact && !image.pixels.compacted().isCompact)
+        func copy() throws(EideticError) {
+            blackHole(
+                try PixelBuffer(size: grey.size, alpha: .opaque) { target, _ in
+                    grey.withUnsafeBytes { target.copyMemory(from: $0) }
+                }
+            )
+        }
+        for (name, work) in [
+            ("grey to a byte a pixel", { blackHole(grey.compacted()) }),
+            ("grey to four bytes a pixel", { blackHole(compact.expanded) }),
+            ("colours, left as they are", { blackHole(image.pixels.compacted()) }),
+        ] {
+            let benchmark = BenchmarkCase(name, unit: .milliseconds, goal: .ratio(1.05))
+            try await compare(benchmark, with: "a copy of four bytes a pixel", ours: work, theirs: copy)
+        }
+    }
+
     /// Compares Eidetic with a bare decoder on one image at full size, both with straight alpha.
     func compareDecoding(
         _ name: String,
