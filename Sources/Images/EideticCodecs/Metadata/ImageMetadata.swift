@@ -32,7 +32,7 @@ public struct ImageMetadata: Sendable, Hashable {
     /// where they are damaged.
     ///
     /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. Resolution, comments and
-    /// IPTC of a JPEG, and resolution and texts of a PNG, are kept for a file of the same format alone.
+    /// IPTC of a JPEG, and resolution and texts of a PNG, are for a file of the same format alone.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.
