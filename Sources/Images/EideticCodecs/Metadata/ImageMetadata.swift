@@ -31,8 +31,8 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF, HEIC, JPEG XL or TIFF file; there are none in other formats, nor
     /// where they are damaged.
     ///
-    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. Resolution, comments and
-    /// IPTC of a JPEG, and resolution and texts of a PNG, are for a file of the same format alone.
+    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. Resolution, comments
+    /// and IPTC of a JPEG, and resolution and texts of a PNG, are for a file of the same format alone.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.
