@@ -14,6 +14,15 @@ struct ReplayTests {
         for folder in folders { #expect(FuzzTarget.named(folder) != nil, "\(folder)") }
     }
 
+    @Test("F07 each target names the files of its parser, whose coverage is measured", arguments: FuzzTarget.all)
+    func sources(_ target: FuzzTarget) {
+        let root = #filePath.split(separator: "/Tests/", maxSplits: 1)[0]
+        #expect(!target.sources.isEmpty)
+        for path in target.sources {
+            #expect(throws: Never.self) { try FileSystem().status(of: "\(root)/Sources/\(path)") }
+        }
+    }
+
     @Test("F07 mutations of the seeds are read: bits, lengths and ends", arguments: FuzzTarget.all)
     func mutations(_ target: FuzzTarget) throws {
         var numbers = SplitMix(state: 28)

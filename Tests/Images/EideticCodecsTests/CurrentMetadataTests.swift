@@ -68,14 +68,14 @@ struct CurrentMetadataTests {
         jfif.replaceSubrange(11..<16, with: [1, 1, 44, 1, 44])
         let iptc = Self.resource([4, 12], Self.thumbnail) + Self.resource([4, 4], author)
         let segments = Self.segment(0xed, Array("Photoshop 3.0\0".utf8) + iptc) + Self.segment(0xfe, Self.place)
-        let metadata = try ImageMetadata(of: [0xff, 0xd8] + jfif + segments + plain[20...])
+        let metadata = try ImageMetadata(withPartsOf: [0xff, 0xd8] + jfif + segments + plain[20...])
         #expect(metadata.parts?.names == ["resolution", "IPTC", "comment"])
         var options = EncodeOptions()
         options.metadata = metadata
         let kept = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg, options: options)
         #expect(kept[13..<18].elementsEqual([1, 1, 44, 1, 44]))
         #expect(contains(kept, author) && contains(kept, Self.place) && !contains(kept, Self.thumbnail))
-        #expect(try ImageMetadata(of: kept).parts?.names == ["resolution", "IPTC", "comment"])
+        #expect(try ImageMetadata(withPartsOf: kept).parts?.names == ["resolution", "IPTC", "comment"])
         #expect(try ImageDecoder.decode(kept).size == PixelSize(width: 20, height: 30))
         options.metadata = metadata.withoutPosition
         let plainer = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg, options: options)
@@ -93,16 +93,65 @@ struct CurrentMetadataTests {
         png.addChunk("pHYs", content: density)
         png.addPixels([0, 1, 2, 3])
         var options = EncodeOptions()
-        options.metadata = try ImageMetadata(of: png.finished)
+        options.metadata = try ImageMetadata(withPartsOf: png.finished)
         #expect(options.metadata?.parts?.names == ["texts", "resolution"])
         let image = try ImageDecoder.decode(png.finished)
         let kept = try ImageEncoder.encode(image, as: .png, options: options)
         #expect(contains(kept, Array("tEXt".utf8) + title) && contains(kept, Array("pHYs".utf8) + density))
         #expect(!contains(kept, Self.place))
         #expect(try ImageDecoder.decode(kept).pixels[0, 0] == [1, 2, 3, 255])
-        #expect(try ImageMetadata(of: kept).parts == options.metadata?.parts)
+        #expect(try ImageMetadata(withPartsOf: kept).parts == options.metadata?.parts)
         let other = try ImageEncoder.encode(image, as: .jpeg, options: options)
         #expect(!contains(other, title))
+    }
+
+    /// Returns a JPEG with a JFIF segment that is too short, and IPTC without padding.
+    private static func file(iptc: [UInt8]) throws -> [UInt8] {
+        let pixels = try TestImages.solid(width: 2, height: 2, colour: [9, 40, 90, 255])
+        let plain = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg)
+        let short = segment(0xe0, Array("JFIF\0".utf8) + [1, 1, 1])
+        let length = [UInt8](repeating: 0, count: 2) + [UInt8(iptc.count >> 8), UInt8(iptc.count & 255)]
+        let resource = Array("8BIM".utf8) + [4, 4, 0, 0] + length + iptc
+        return [0xff, 0xd8] + short + segment(0xed, Array("Photoshop 3.0\0".utf8) + resource) + plain[20...]
+    }
+
+    @Test("F05 IPTC as long as a segment holds is kept, and a JFIF segment without a density is none")
+    func longestIPTC() throws {
+        for length in [1, 65_506, 65_507] {
+            let file = try Self.file(iptc: [UInt8](repeating: 65, count: length))
+            var options = EncodeOptions()
+            options.metadata = try ImageMetadata(withPartsOf: file)
+            #expect(options.metadata?.parts?.names == ["IPTC"])
+            let kept = try ImageEncoder.encode(ImageDecoder.decode(file), as: .jpeg, options: options)
+            #expect(try ImageMetadata(withPartsOf: kept).parts == options.metadata?.parts, "\(length) bytes")
+            // Whoever does not ask for them does not pass them on.
+            #expect(try ImageMetadata(of: file).parts == nil)
+        }
+    }
+
+    @Test("F05 the preview in IPTC is left out") func previewInIPTC() throws {
+        // IPTC-IIM 4.2: by-line, and the preview of the object data.
+        let author: [UInt8] = [0x1c, 2, 80, 0, 2, 65, 66]
+        let preview: [UInt8] = [0x1c, 2, 202, 0, UInt8(Self.thumbnail.count)] + Self.thumbnail
+        let large: [UInt8] = [0x1c, 2, 202, 0x80, 4, 0, 0, 0, UInt8(Self.thumbnail.count)] + Self.thumbnail
+        for iptc in [preview + author, author + preview, author + large] {
+            let parts = try ImageMetadata(withPartsOf: Self.file(iptc: iptc)).parts?.bytes ?? []
+            #expect(contains(parts, author) && !contains(parts, Self.thumbnail))
+        }
+    }
+
+    @Test("F05 chunks with wrong checksums, and resolutions of oblong pixels, are not kept")
+    func partsThatAreWrong() throws {
+        var png = PNGWriter(width: 1, height: 1)
+        png.addChunk("pHYs", content: [0, 0, 0, 1, 0, 0, 0, 2, 1])
+        png.addChunk("pHYs", content: [1])
+        png.addChunk("tEXt", content: Array("Title\0a title".utf8))
+        png.addPixels([0, 1, 2, 3])
+        #expect(try ImageMetadata(withPartsOf: png.finished).parts?.names == ["texts"])
+        let place = try #require(png.finished.indices.first { png.finished[$0...].starts(with: Array("a title".utf8)) })
+        var damaged = png.finished
+        damaged[place] ^= 1
+        #expect(try ImageMetadata(withPartsOf: damaged).parts == nil)
     }
 
     @Test("F05 EXIF has the new size and no thumbnail of the old image", arguments: formats, [false, true])

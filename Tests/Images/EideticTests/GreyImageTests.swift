@@ -78,7 +78,7 @@ struct GreyImageTests {
         func insert() throws -> PixelBuffer {
             let image = try ImageDecoder.decode(TestImage.tiff(width: 30, height: 20)).compacted()
             memory.insert(image, for: key)
-            return image.pixels.expanded
+            return try image.pixels.expanded()
         }
         var shown: PixelBuffer? = try insert()
         memory.enterBackground(behavior: .removeAll)

@@ -202,7 +202,7 @@ package struct ImageDecoding {
     }
 
     func metadata(of bytes: [UInt8]) throws(EideticError) -> ImageMetadata {
-        isSandboxed ? try pool.metadata(of: bytes) : try ImageMetadata(of: bytes)
+        isSandboxed ? try pool.metadata(of: bytes) : try ImageMetadata(withPartsOf: bytes)
     }
 
     /// Throws the errors of a decode that the header alone causes.

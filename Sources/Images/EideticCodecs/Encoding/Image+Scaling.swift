@@ -13,7 +13,7 @@ extension Image {
 
     /// Returns the image in at most the largest size, if there is one.
     func fitted(into maximumSize: PixelSize?) throws(EideticError) -> Image {
-        guard let maximumSize else { return expanded }
+        guard let maximumSize else { return try expanded() }
         return try resampled(to: size.scaled(to: maximumSize, mode: .fit))
     }
 
@@ -27,7 +27,7 @@ extension Image {
     }
 
     private func resampled(to target: PixelSize) throws(EideticError) -> Image {
-        guard target != size else { return self }
+        guard target != size else { return try expanded() }
         var smaller: [Frame] = []
         for frame in frames {
             smaller.append(Frame(pixels: try Resampler.resample(frame.pixels, to: target), duration: frame.duration))

@@ -1,7 +1,8 @@
 /// The parts of a JPEG or PNG beside its pixels, EXIF, XMP and profile that a file of the same format can keep: the
 /// resolution, texts, and IPTC.
 ///
-/// Left out is what can become stale: thumbnails, further images, and the profiles of ImageMagick in texts.
+/// Left out is what can become stale: thumbnails, previews, further images, the profiles of ImageMagick in texts, and a
+/// resolution of oblong pixels, which would have to turn with them.
 ///
 /// - SeeAlso: JFIF 1.02; IPTC-IIM 4.2; PNG (third edition), sections 11.3.3 and 11.3.4.3.
 package struct FormatParts: Sendable, Hashable {
@@ -43,10 +44,17 @@ package struct FormatParts: Sendable, Hashable {
     private static func segments(in bytes: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
         var segments: [UnsafeRawBufferPointer] = []
         var offset = 0
-        while segments.count < maximumCount, bytes.uint8(at: offset) == 0xff, bytes.uint8(at: offset + 1) != 0xda,
-            let length = bytes.bigEndian16(at: offset + 2), length >= 2,
-            let segment = bytes.slice(at: offset, count: length + 2)
+        while segments.count < maximumCount, bytes.uint8(at: offset) == 0xff, let marker = bytes.uint8(at: offset + 1),
+            marker != 0xda
         {
+            // Markers may be filled up.
+            guard marker != 0xff else {
+                offset += 1
+                continue
+            }
+            guard let length = bytes.bigEndian16(at: offset + 2), length >= 2,
+                let segment = bytes.slice(at: offset, count: length + 2)
+            else { break }
             segments.append(segment)
             offset += length + 2
         }
@@ -56,11 +64,16 @@ package struct FormatParts: Sendable, Hashable {
     /// Returns the word for what is kept of a segment; `nil` for one that is left out.
     private static func name(of segment: UnsafeRawBufferPointer) -> String? {
         switch segment[1] {
-        case 0xe0 where segment.contains("JFIF\0", at: 4) && segment.uint8(at: 11) ?? 0 > 0: "resolution"
+        case 0xe0 where segment.contains("JFIF\0", at: 4) && hasSquarePixels(segment): "resolution"
         case 0xed where !iptcSegment(of: segment).isEmpty: "IPTC"
         case 0xfe: "comment"
         default: nil
         }
+    }
+
+    private static func hasSquarePixels(_ segment: UnsafeRawBufferPointer) -> Bool {
+        guard let unit = segment.uint8(at: 11), let x = segment.bigEndian16(at: 12) else { return false }
+        return unit > 0 && x > 0 && x == segment.bigEndian16(at: 14)
     }
 
     /// Returns a segment with the IPTC of one of Photoshop, without its thumbnail; empty if it has none.
@@ -74,9 +87,9 @@ package struct FormatParts: Sendable, Hashable {
             if segment.contains(iptc, at: offset) {
                 var result: [UInt8] = [0xff, 0xed, 0, 0]
                 for text in [photoshop, iptc] { result += text.withUTF8Buffer { Array($0) } }
-                result += [0, 0] + segment[start..<start + 4]
-                result += content
-                if !length.isMultiple(of: 2) { result.append(0) }
+                let text = withoutPreview(content)
+                result += [0, 0] + PNGChunkWriter.number(text.count) + text
+                guard result.count <= 65_537 else { return [] }
                 result[2] = UInt8((result.count - 2) >> 8)
                 result[3] = UInt8((result.count - 2) & 255)
                 return result
@@ -86,7 +99,22 @@ package struct FormatParts: Sendable, Hashable {
         return []
     }
 
-    /// Returns a JPEG with these parts; behind the bytes up to `start`, which are the JFIF segment.
+    /// Returns IPTC without the preview of the image, in data sets 2:200 to 2:202.
+    private static func withoutPreview(_ content: UnsafeRawBufferPointer) -> [UInt8] {
+        var kept: [UInt8] = []
+        var offset = 0
+        // A length beyond 32,767 has another form, which only previews need.
+        while content.uint8(at: offset) == 0x1c, let record = content.uint8(at: offset + 1),
+            let number = content.uint8(at: offset + 2), let length = content.bigEndian16(at: offset + 3),
+            let set = content.slice(at: offset, count: 5 + length)
+        {
+            if record != 2 || !(200...202).contains(number) { kept += set }
+            offset += 5 + length
+        }
+        return offset == 0 ? Array(content) : kept
+    }
+
+    /// Returns a JPEG, which begins with a JFIF segment, with these parts from an offset on.
     func added(toJPEG file: [UInt8], at start: Int) -> [UInt8] {
         guard isJPEG else { return file }
         var head = Array(file[..<start])
@@ -94,7 +122,9 @@ package struct FormatParts: Sendable, Hashable {
             Self.segments(in: bytes).flatMap { segment -> [UInt8] in
                 guard segment[1] == 0xe0 else { return Array(segment) }
                 // The unit and both densities.
-                if head.count >= 18, head[3] == 0xe0 { head.replaceSubrange(13..<18, with: segment[11..<16]) }
+                if head.count >= 18, head[3] == 0xe0, let density = segment.slice(at: 11, count: 5) {
+                    head.replaceSubrange(13..<18, with: density)
+                }
                 return []
             }
         }
@@ -110,19 +140,26 @@ package struct FormatParts: Sendable, Hashable {
 
     private static func chunks(in bytes: UnsafeRawBufferPointer) -> [(name: String, bytes: [UInt8])] {
         var chunks: [(name: String, bytes: [UInt8])] = []
-        for chunk in PNGChunks(bytes, from: 0) where chunk.isComplete {
+        for chunk in PNGChunks(bytes, from: 0) where chunk.isComplete && chunk.isAncillary {
             guard chunks.count < maximumCount else { break }
             let name: String
             switch chunk.name {
             case "tEXt", "zTXt", "iTXt": name = "texts"
-            case "pHYs": name = "resolution"
+            case "pHYs" where !chunks.contains { $0.name == "resolution" } && hasSquarePixels(chunk):
+                name = "resolution"
             default: continue
             }
             let isOther = chunk.content.contains("XML:com.adobe.xmp\0") || chunk.content.contains("Raw profile type ")
-            guard !isOther, let whole = bytes.slice(at: chunk.offset, count: chunk.content.count + 12) else { continue }
+            guard !isOther, chunk.hasValidChecksum,
+                let whole = bytes.slice(at: chunk.offset, count: chunk.content.count + 12)
+            else { continue }
             chunks.append((name, Array(whole)))
         }
         return chunks
+    }
+
+    private static func hasSquarePixels(_ chunk: PNGChunks.Chunk) -> Bool {
+        chunk.content.count == 9 && chunk.content.bigEndian32(at: 0) == chunk.content.bigEndian32(at: 4)
     }
 
     /// The chunks for a PNG; empty if the parts are those of another format.

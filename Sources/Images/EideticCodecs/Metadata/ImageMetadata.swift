@@ -31,12 +31,17 @@ public struct ImageMetadata: Sendable, Hashable {
     /// Reads the metadata of a JPEG, PNG, WebP, AVIF, HEIC, JPEG XL or TIFF file; there are none in other formats, nor
     /// where they are damaged.
     ///
-    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read. Resolution, comments
-    /// and IPTC of a JPEG, and resolution and texts of a PNG, are for a file of the same format alone.
+    /// The tags of a TIFF become a block of EXIF. The profile of a JPEG XL or TIFF is not read.
     ///
     /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many
     ///   parts.
     public init(of bytes: [UInt8]) throws(EideticError) {
+        try self.init(withPartsOf: bytes)
+        parts = nil
+    }
+
+    /// Reads the metadata of a file with its other parts.
+    package init(withPartsOf bytes: [UInt8]) throws(EideticError) {
         self = try bytes.span.withUnsafeBytes { file throws(EideticError) in try Self.read(file) }
     }
 

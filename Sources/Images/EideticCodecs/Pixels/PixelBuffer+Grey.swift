@@ -52,12 +52,14 @@ extension Image {
     package func compacted() -> Image {
         guard !isAnimated, isDecoded else { return self }
         let pixels = pixels, compact = pixels.compacted()
-        return compact === pixels ? self : replacingFrames([Frame(pixels: compact)])
+        return compact === pixels ? self : replacingFrames([Frame(pixels: compact, duration: frames[0].duration)])
     }
 
-    /// The image with four bytes a pixel in memory, for a function that reads the pixels several times.
-    var expanded: Image {
+    /// Returns the image with four bytes a pixel in memory, for a function that reads the pixels several times.
+    ///
+    /// - Throws: `outOfMemory`.
+    func expanded() throws(EideticError) -> Image {
         guard !isAnimated, pixels.isCompact else { return self }
-        return replacingFrames([Frame(pixels: pixels.expanded)])
+        return replacingFrames([Frame(pixels: try pixels.expanded(), duration: frames[0].duration)])
     }
 }

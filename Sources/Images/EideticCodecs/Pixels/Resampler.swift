@@ -40,7 +40,7 @@ package enum Resampler {
     ) throws(EideticError) -> PixelBuffer {
         guard pixels.size != size else { return pixels }
         precondition(size.isPositive)
-        let pixels = pixels.expanded
+        let pixels = try pixels.expanded()
         let cells = Cells(of: pixels.size, to: size)
         let average = cells.size == pixels.size ? pixels : try average(pixels, cells: cells, checkpoint: checkpoint)
         return try filter(average, extent: pixels.size, cells: cells, to: size, checkpoint: checkpoint)

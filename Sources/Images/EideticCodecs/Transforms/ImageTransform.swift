@@ -83,7 +83,7 @@ extension ImageTransform {
         var frames: [Image.Frame] = []
         for frame in image.frames {
             try context?.checkCancellation()
-            frames.append(Image.Frame(pixels: try apply(to: frame.pixels.expanded), duration: frame.duration))
+            frames.append(Image.Frame(pixels: try apply(to: frame.pixels.expanded()), duration: frame.duration))
         }
         return image.replacingFrames(frames)
     }

@@ -138,17 +138,19 @@ public final class PixelBuffer: Sendable {
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let pixels = expanded
+        let pixels = expandedOrEnded
         defer { withExtendedLifetime(pixels) {} }
         return try body(pixels.unsafeBytes)
     }
 
-    /// The buffer if memory has four bytes a pixel; otherwise a new one that has, and that holds this one.
-    package var expanded: PixelBuffer {
+    /// Returns the buffer if memory has four bytes a pixel; otherwise a new one that has, and that holds this one.
+    ///
+    /// - Throws: `outOfMemory`.
+    package func expanded() throws(EideticError) -> PixelBuffer {
         guard let expandGrey else { return self }
         let count = 4 * size.pixelCount
         guard let block = PixelMemory.allocate(byteCount: count, mayBeLent: false) else {
-            fatalError("not enough memory for an image of \(size) pixels")
+            throw EideticError(.outOfMemory, message: "not enough memory for an image of \(size) pixels")
         }
         expandGrey(
             UnsafeRawBufferPointer(start: baseAddress, count: size.pixelCount),
@@ -160,9 +162,14 @@ public final class PixelBuffer: Sendable {
         }
     }
 
+    /// The buffer of ``expanded()``; the process ends with a message if there is no memory for it.
+    package var expandedOrEnded: PixelBuffer {
+        do throws(EideticError) { return try expanded() } catch { fatalError("\(error)") }
+    }
+
     /// All rows, valid as long as the buffer exists; for toolkits that display them without a copy.
     ///
-    /// - Precondition: Memory has four bytes a pixel, as that of ``expanded``.
+    /// - Precondition: Memory has four bytes a pixel, as that of ``expanded()``.
     package var unsafeBytes: UnsafeRawBufferPointer {
         precondition(!isCompact)
         return UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height)

@@ -160,6 +160,9 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// The text `host:port`.
     public var description: String { "\(host):\(port)" }
 
-    /// Feeds the host into the hasher, because few origins differ in anything else only.
-    public func hash(into hasher: inout Hasher) { hasher.combine(host) }
+    /// Feeds host and port into the hasher, because few origins differ in their schemes only.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+    }
 }

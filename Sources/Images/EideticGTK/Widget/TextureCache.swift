@@ -25,7 +25,7 @@ enum TextureCache {
 
     private static func makeTexture(of pixels: PixelBuffer) -> ObjectReference {
         // The texture format of grey pixels is one of GTK 4.12.
-        let pixels = pixels.expanded
+        let pixels = pixels.expandedOrEnded
         let texture = eidetic_texture_new(
             Int32(pixels.size.width),
             Int32(pixels.size.height),

@@ -110,7 +110,7 @@ struct HelperLoop {
             for number in numbers { keptDecoders[number] = nil }
             return nil
         case .metadata(let byteCount, let capacity):
-            let metadata = try ImageMetadata(of: Array(try bytes(count: byteCount)))
+            let metadata = try ImageMetadata(withPartsOf: Array(try bytes(count: byteCount)))
             let layout = MetadataLayout(metadata)
             let memory = try MappedMemory(descriptor: descriptor ?? -1, byteCount: capacity, access: .readWrite)
             guard layout.byteCount <= memory.byteCount else {

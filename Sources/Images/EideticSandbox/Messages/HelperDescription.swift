@@ -10,7 +10,7 @@ package struct HelperDescription: Sendable, Hashable {
     package var addressSpace: Int
 
     /// The version of the messages of this build.
-    package static let currentVersion: UInt32 = 4
+    package static let currentVersion: UInt32 = 5
 }
 
 extension HelperDescription: WireRecord {

@@ -53,6 +53,8 @@ struct ImageConversion: Sendable {
     func source(from bytes: [UInt8], target: ImageFormat?) throws(EideticError) -> Source {
         var options = DecodeOptions()
         var metadata = metadataPolicy == .strip ? nil : metadataPolicy.applied(to: try decodePolicy.metadata(of: bytes))
+        // Texts must not take the bytes of pixels.
+        if self.options.maximumByteCount != nil { metadata?.parts = nil }
         options.target = rendering.target ?? rendering.transform?.neededTarget
         options.premultipliesAlpha = rendering.transform != nil
         // The still image of a PNG need not be a frame of its animation.

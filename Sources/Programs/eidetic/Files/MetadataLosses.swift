@@ -48,8 +48,14 @@ struct MetadataLosses {
     private mutating func readJPEG() {
         var offset = 2
         while let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1),
-            start == 0xff, marker != 0xda, let length = reader.number(at: offset + 2, count: 2)
+            start == 0xff, marker != 0xda
         {
+            // Markers may be filled up.
+            guard marker != 0xff else {
+                offset += 1
+                continue
+            }
+            guard let length = reader.number(at: offset + 2, count: 2) else { return }
             let name = reader.text(at: offset + 4, count: 40) ?? ""
             switch marker {
             case 0xed where name.hasPrefix("Photoshop"): add("IPTC")

@@ -13,6 +13,10 @@ struct Main {
             return
         }
         guard let target else { fatalError("EIDETIC_FUZZ_TARGET names no target; see script/fuzz --list") }
+        if CommandLine.arguments.dropFirst().first == "--sources" {
+            for path in target.sources { print("Sources/\(path)") }
+            return
+        }
         if CommandLine.arguments.dropFirst().first == "--seeds" {
             return try FuzzCorpus.write(for: target, to: CommandLine.arguments[2])
         }

@@ -23,7 +23,12 @@ extension FuzzTarget {
 
     private static func decode(_ bytes: [UInt8]) {
         let header = try? ImageDecoder.header(of: bytes)
-        _ = try? ImageMetadata(of: bytes)
+        let metadata = try? ImageMetadata(withPartsOf: bytes)
+        if let metadata, case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true),
+            [.jpeg, .png].contains(format)
+        {
+            encode(metadata, as: format)
+        }
         var options = DecodeOptions()
         (options.frames, options.acceptsPartial) = (.all, true)
         if let image = try? ImageDecoder.decode(bytes, options: options, limits: limits) {
@@ -36,6 +41,19 @@ extension FuzzTarget {
         if let image = try? ImageDecoder.decode(bytes, options: options, limits: limits) {
             require(image.size.width <= 24 && image.size.height <= 24, "\(image.size) pixels instead of 24")
         }
+    }
+
+    /// Writes the metadata into another file, from which they are read as they are.
+    private static func encode(_ metadata: ImageMetadata, as format: ImageFormat) {
+        guard let pixels = try? PixelBuffer(size: PixelSize(width: 1, height: 1), alpha: .opaque, fill: { _, _ in })
+        else { return }
+        var options = EncodeOptions()
+        options.metadata = metadata
+        options.metadata?.iccProfile = nil
+        let image = Image(frames: [Image.Frame(pixels: pixels)], format: format, sourceSize: pixels.size)
+        guard let bytes = try? ImageEncoder.encode(image, as: format, options: options) else { return }
+        let names = (try? ImageMetadata(withPartsOf: bytes))?.parts?.names ?? []
+        require(names.isSubset(of: metadata.parts?.names ?? []), "\(names) were not there")
     }
 
     /// Colours of premultiplied pixels are at most alpha, and opaque pixels are opaque.

@@ -60,7 +60,7 @@ extension FuzzTarget {
             let record = bytes.withUnsafeBytes { FrameRecord($0, layout: layout) }
             require(record.map { $0.part < 7 && $0.duration >= .zero } ?? true, "a frame outside of its memory")
         },
-        FuzzTarget(name: "session-record", seeds: { [[0, 1], [1, 1]] }) {
+        FuzzTarget(name: "session-record", seeds: { sessionSeeds }) {
             select(
                 $0,
                 from: [
@@ -144,11 +144,20 @@ extension FuzzTarget {
     private static var sandboxSeeds: [[UInt8]] {
         guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return [] }
         let header = HeaderDescription(ImageHeader(format: .gif, size: layout.size, frameCount: 7, loopCount: nil))
+        let animation = AnimationInfo(
+            format: .gif,
+            size: layout.size,
+            sourceSize: layout.size,
+            durations: [.milliseconds(40)],
+            loopCount: 2,
+            isComplete: true
+        )
         let replies: [HelperReply] = [
             .ready(HelperDescription(restrictions: .network, formats: ["png"], addressSpace: 9)),
             .failure(.corrupt, message: "reason"), .header(header),
             .opened(header, DecodeMemory(working: 8, kept: 4), layout),
-            .frame(nil, DecoderUsage()), .metadata(MetadataLayout(ImageMetadata(exif: [1]))),
+            .frame(nil, DecoderUsage()), .metadata(MetadataLayout(ImageMetadata(exif: [1]))), .header(nil),
+            .animation(AnimationDescription(animation), DecoderUsage()),
         ]
         let requests: [HelperRequest] = [
             .open(byteCount: 9, options: DecodeOptions(), limits: DecodeLimits(), immediateMemory: 1),
@@ -166,7 +175,50 @@ extension FuzzTarget {
                 + WireWriter.encode(
                     SupervisorMessage.welcome(Welcome(generation: 2, token: [1], archiveDirectory: "/a"))
                 ),
-            [2] + WireWriter.encode(ControlRequest.log(identifier: "a", count: 3)),
             [4] + WireWriter.encode(TransferSupervision.wake(application: "a", session: "s")),
+            [5] + WireWriter.encode(record),
         ]
+        + callbacks.map { [1] + WireWriter.encode(SupervisorMessage.lifecycle($0, sequence: 3, deadline: .seconds(1))) }
+        + requests.map { [2] + WireWriter.encode($0) }
+        + [.lines(["a", "b"]), .refused(.notRunning, message: "m"), .applications([])].map {
+            [3] + WireWriter.encode(ControlAnswer($0))
+        }
+
+    private static let url = IncomingURL("https://example.org/", id: 1, source: "org.example.Two")
+
+    private static let callbacks: [LifecycleCallback] = [
+        .openURL(url), .launch(.wake(.session)), .launchInBackground(.url(url)), .willTerminate,
+        .wake(WakeReason(.session, id: 1, session: "s")),
+    ]
+
+    private static let requests: [ControlRequest] = [
+        .log(identifier: "a", count: 3), .push(identifier: "a", payload: [1]), .openURLByScheme("x:1", token: 2),
+        .install(identifier: "a", program: ProgramDescription(executable: "/usr/bin/one")),
+        .launch(identifier: "a", url: "x:1", inBackground: true), .quit(identifier: "a", force: true),
+        .simulate(identifier: "a", .location(latitude: 1, longitude: 2, accuracy: 3)),
+        .wake(identifier: "a", kind: .fetch),
+        .simulate(identifier: "a", .task("t")),
+    ]
+
+    private static var record: ApplicationRecord {
+        var record = ApplicationRecord(), process = ApplicationRecord.ProcessRecord()
+        process.identifier = 12
+        process.intention.urls = [.init(url)]
+        record.program = ProgramDescription(executable: "/usr/bin/one")
+        record.wakeCrashCounts = [.fetch: 2]
+        record.processNumber = 7
+        record.process = process
+        record.waitingWakes = [.init(WakeReason(.session, id: 1, session: "s"), allowance: .seconds(1))]
+        record.waitingURLs = [.init(url, token: 4)]
+        record.waitingLaunch = .background
+        return record
+    }
+
+    private static let sessionSeeds: [[UInt8]] = [
+        [0] + WireWriter.encode(ResumableRequest(request: "https://a.test/b", data: [1, 2])),
+        [1] + WireWriter.encode(TaskNote(identifier: 3, text: "t")),
+        [2] + WireWriter.encode(TransferRequest(download: "https://a.test/b")),
+        [2] + WireWriter.encode(TransferRequest(upload: "/a", to: "https://a.test/b")),
+        [3] + WireWriter.encode(["ETag": "\"a\"", "Accept": "*/*"] as HTTPHeaders),
+    ]
 }

@@ -135,11 +135,13 @@ final class DerivedImageStore: Sendable {
                 work: work
             )
             state.append(pending)
-            return (replaced, !exchange(&state.isDraining, with: true))
+            let starts = !exchange(&state.isDraining, with: true)
+            // Under the lock: whoever queues the next image may wait for it at once.
+            if starts { activity.begin() }
+            return (replaced, starts)
         }
         replaced?.work.end()
         guard starts else { return }
-        activity.begin()
         Task.detached(priority: .background) { await self.drain() }
     }
 

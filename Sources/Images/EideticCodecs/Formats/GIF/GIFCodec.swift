@@ -129,8 +129,8 @@ enum GIFCodec: ImageCodec {
         switch status {
         // As in browsers, what the data leaves out is transparent.
         case EIDETIC_LZW_OK, EIDETIC_LZW_ENDED: return (count, nil)
-        // So is a single pixel.
-        case EIDETIC_LZW_TRUNCATED where indices.count == 1: return (count, nil)
+        // So is the only pixel.
+        case EIDETIC_LZW_TRUNCATED where frame.isOnlyPixel: return (count, nil)
         case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, message: "\(location) is truncated"))
         default: return (count, EideticError(.corrupt, message: "\(location) is corrupt after \(count) pixels"))
         }

@@ -17,6 +17,8 @@ struct GIFStructure {
         /// The compressed pixels in their sub-blocks, as far as the bytes reach.
         var data: UnsafeRawBufferPointer
         var offset: Int
+        /// A Boolean value indicating whether the canvas has one pixel.
+        var isOnlyPixel: Bool
     }
 
     /// The graphic control block before a frame.
@@ -59,7 +61,8 @@ struct GIFStructure {
 
     /// Parses the blocks as far as the bytes reach.
     ///
-    /// A file that ends behind the header of a frame of one pixel has that frame: many pages use it as a placeholder.
+    /// A canvas of one pixel whose file ends behind the header of its frame has that frame: many pages use it as a
+    /// placeholder.
     init(_ bytes: UnsafeRawBufferPointer, isWhole: Bool = true) throws(EideticError) {
         try update(bytes)
         guard isWhole, frames.isEmpty else { return }
@@ -214,9 +217,9 @@ struct GIFStructure {
         else { return false }
         offset += 9
         var palette = globalPalette
-        guard readPalette(flags: flags, into: &palette),
-            let codeSize = bytes.uint8(at: offset) ?? (isAtEnd && width * height == 1 ? 2 : nil)
-        else { return false }
+        guard readPalette(flags: flags, into: &palette) else { return false }
+        let isOnlyPixel = max(size.width, x + width) == 1 && max(size.height, y + height) == 1
+        guard let codeSize = bytes.uint8(at: offset) ?? (isAtEnd && isOnlyPixel ? 2 : nil) else { return false }
         offset += 1
         if frames.isEmpty { try extendSize(right: x + width, bottom: y + height) }
         openBlock = .pixels(at: offset)
@@ -230,7 +233,8 @@ struct GIFStructure {
                 palette: palette,
                 codeSize: codeSize,
                 data: UnsafeRawBufferPointer(start: nil, count: 0),
-                offset: start
+                offset: start,
+                isOnlyPixel: isOnlyPixel
             )
         )
         try FrameCountLimit.check(frames.count, format: .gif)

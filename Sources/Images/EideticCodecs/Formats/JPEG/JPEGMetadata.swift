@@ -33,8 +33,9 @@ enum JPEGMetadata {
         metadata.exif = metadata.uprightExif
         // Behind the start of the image and the JFIF segment, which must be the first.
         let start = 4 + file.withUnsafeBytes { $0.bigEndian16(at: 4) ?? 0 }
-        let added = file[..<start] + (try segments(of: metadata)) + file[start...]
-        return metadata.parts?.added(toJPEG: Array(added), at: start) ?? Array(added)
+        let segments = try segments(of: metadata)
+        let added = Array(file[..<start] + segments + file[start...])
+        return metadata.parts?.added(toJPEG: added, at: start + segments.count) ?? added
     }
 
     /// Returns the segments of metadata.
