@@ -68,7 +68,7 @@ struct SandboxedPreviewTests {
         var count = 0
         for (index, name) in try Corpus.files().enumerated() where index % 31 == 0 {
             let bytes = try Corpus.bytes(of: name)
-            let expected = Result { () throws(EideticError) in try ImageMetadata(of: bytes) }
+            let expected = Result { () throws(EideticError) in try ImageMetadata(withPartsOf: bytes) }
             let metadata = Result { () throws(EideticError) in try pool.metadata(of: bytes) }
             #expect((try? metadata.get()) == (try? expected.get()), "\(name)")
             if (try? expected.get()) != ImageMetadata() { count += 1 }

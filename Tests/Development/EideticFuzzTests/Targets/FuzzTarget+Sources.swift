@@ -1,5 +1,5 @@
 extension FuzzTarget {
-    /// The files and folders below `Sources` whose lines `script/fuzz --coverage` counts; those of writers are left out.
+    /// The files and folders below `Sources` whose lines `script/fuzz --coverage` counts.
     var sources: [String] { Self.sources[name] ?? [] }
 
     private static let sources: [String: [String]] = {
