@@ -46,6 +46,8 @@ package struct ShortThaws: ApplicationComponent {
     private static let repetitionCount = 3
     /// The most further ones; callers on a bus wait for 25 s.
     private static let repetitionLimit = 25
+    /// The least time from the first of the further ones after one for a display to the first of the next such ones.
+    private static let chainInterval = Duration.seconds(10)
 
     /// The end of the one that is under way.
     private var end: Duration?
@@ -57,9 +59,13 @@ package struct ShortThaws: ApplicationComponent {
     private var waiting: Set<Source> = []
     /// The time of a further one for answers to a bus for which the last one was too short.
     private var repetition: Duration?
+    /// The source for which the further ones follow, and the time of the first of the last ones after a display.
+    private var cause = Source.bus
+    private var chain: Duration?
     /// The number of further ones that follow, and of those that may follow: 0 unless a call may have been read.
     ///
-    /// The second number outlives a continuation in the background, so that one call does not cause them without end.
+    /// Only data of a bus restores the second number to the limit. It outlives a continuation in the background, so
+    /// that one call does not cause them without end.
     private var repetitions = 0
     private var repetitionsLeft = 0
     private var isAtWork = false
@@ -83,18 +89,16 @@ package struct ShortThaws: ApplicationComponent {
         return []
     }
 
-    /// Returns whether the application may read a call in the next one: also one for its display, if it is on a bus.
-    private func mayReadCall(in view: ApplicationView) -> Bool {
-        waiting.contains(.bus) || !waiting.isEmpty && view.unreadCounts()[.bus] != nil
-    }
-
     private mutating func begin(in view: ApplicationView) -> [ApplicationEffect] {
-        for source in waiting.isEmpty ? [.bus] : waiting { counts[source, default: 0] += 1 }
+        for source in waiting.isEmpty ? [cause] : waiting { counts[source, default: 0] += 1 }
         let now = view.now
-        let isAnswering = mayReadCall(in: view)
-        repetitions = isAnswering ? Self.repetitionCount : max(0, repetitions - 1)
-        repetitionsLeft = isAnswering ? Self.repetitionLimit : max(0, repetitionsLeft - 1)
-        repetition = min(repetitions, repetitionsLeft) > 0 ? now + Self.pause : nil
+        // Further ones that have not begun are not used up.
+        if repetition.map({ $0 <= now }) ?? true {
+            repetitions = max(0, repetitions - 1)
+            repetitionsLeft = max(0, repetitionsLeft - 1)
+            repetition = min(repetitions, repetitionsLeft) > 0 ? now + Self.pause : nil
+        }
+        repeatForCalls(in: view)
         isAtWork = false
         waiting = []
         nextLook = nil
@@ -103,6 +107,25 @@ package struct ShortThaws: ApplicationComponent {
         end = now + Self.length
         next = now + Self.pause
         return [.process(.thawBriefly)]
+    }
+
+    /// Lets further ones follow, as the application may read a call now: also after one for its display, if it is on a
+    /// bus and no further one follows already.
+    private mutating func repeatForCalls(in view: ApplicationView) {
+        if waiting.contains(.bus) {
+            cause = .bus
+            repetition = view.now + Self.pause
+            repetitionsLeft = Self.repetitionLimit
+        } else if !waiting.isEmpty, repetition == nil, view.unreadCounts()[.bus] != nil {
+            cause = .display
+            let earliest = chain.map { $0 > view.now ? $0 : $0 + Self.chainInterval } ?? .zero
+            chain = max(view.now + Self.pause, earliest)
+            repetition = chain
+            repetitionsLeft = max(repetitionsLeft, Self.repetitionCount)
+        } else {
+            return
+        }
+        repetitions = Self.repetitionCount
     }
 
     /// Records the outcome of an attempt to stop the application again; one that has opened a background task meanwhile
@@ -118,7 +141,7 @@ package struct ShortThaws: ApplicationComponent {
             end = nil
             if self.isAtWork, repetitionsLeft > 0 {
                 repetitions = Self.repetitionCount
-                repetition = next
+                repetition = repetition ?? next
             } else if repetition == nil {
                 repetitionsLeft = 0
             }
@@ -134,7 +157,7 @@ package struct ShortThaws: ApplicationComponent {
     package mutating func continueInBackground(openTasks: Int = 0, in view: ApplicationView) -> [ApplicationEffect] {
         end = nil
         // A call that waits for the next one, or comes meanwhile, is read in the background.
-        if mayReadCall(in: view) { repetitionsLeft = Self.repetitionLimit }
+        repeatForCalls(in: view)
         isContinued = view.process != nil && repetitionsLeft > 0
         forgetRepetitions()
         guard let process = view.process else { return [] }
@@ -171,7 +194,7 @@ package struct ShortThaws: ApplicationComponent {
                 forgetRepetitions()
             } else if isContinued {
                 isContinued = false
-                repetition = view.now + Self.pause
+                repetition = max(view.now + Self.pause, cause == .display ? chain ?? .zero : .zero)
                 repetitions = Self.repetitionCount
             }
             return []

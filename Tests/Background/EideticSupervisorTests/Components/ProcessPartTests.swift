@@ -218,6 +218,34 @@ struct ProcessPartTests {
             effects = thaws.handle(.deadline, in: suspended)
         }
         #expect(count == 4)
+        #expect(thaws.lines(unread: [:]).first?.hasSuffix(": display 4") == true)
+    }
+
+    @Test("B05 events of a display neither prolong the work on a call, nor cause more than three more thaws in 10 s")
+    func repeatedEvents() {
+        /// The seconds of all short thaws, at whose ends the application is at work.
+        func seconds(of first: ShortThaws.Source, events: [Int], isContinued: Bool = false) -> [Int] {
+            var thaws = ShortThaws()
+            return (0..<200).filter { second in
+                var view = ApplicationView.running(.suspended).at(start + .seconds(second))
+                view.unreadCounts = { [.display: 0, .bus: 0] }
+                if isContinued { _ = thaws.handle(.settled, in: view) }
+                let isRequested = second == 0 || events.contains(second)
+                let source = second == 0 ? first : .display
+                let effects = isRequested ? thaws.request(from: source, in: view) : thaws.handle(.deadline, in: view)
+                guard effects.names == ["thawBriefly"] else { return false }
+                _ = thaws.end(isContinued ? .openTasks(1) : .pending, isAtWork: true, in: view)
+                if !isContinued { _ = thaws.end(.verified, in: view) }
+                return true
+            }
+        }
+        #expect(seconds(of: .display, events: [1]) == Array(0...3))
+        #expect(seconds(of: .bus, events: [10, 20]) == Array(0...25))
+        let everyFour = seconds(of: .display, events: Array(stride(from: 4, through: 24, by: 4)))
+        #expect(everyFour == [0, 1, 2, 3, 4, 8, 11, 12, 13, 16, 20, 21, 22, 23, 24, 31, 32, 33])
+        // Each continues it in the background.
+        let continued = seconds(of: .display, events: [2, 6, 7], isContinued: true)
+        #expect(continued == [0, 2, 4, 6, 7, 11, 13, 15])
     }
 
     @Test("B05 an application that is at work on an answer when a short thaw ends gets further ones, at most 25")
