@@ -22,7 +22,8 @@ final class SoundDaemon {
 
     init(_ kind: Kind) async throws {
         directory = try TemporaryDirectory(named: "sound")
-        player = kind == .pipeWireNative ? "pw-play \(directory.path(of: "silence.wav"))" : "pacat --raw /dev/zero"
+        let native = "env XDG_CONFIG_HOME=\(directory.path) pw-play \(directory.path(of: "silence.wav"))"
+        player = kind == .pipeWireNative ? native : "pacat --raw /dev/zero"
         environment = [
             "XDG_RUNTIME_DIR": directory.path, "PULSE_SERVER": "unix:\(directory.path(of: "pulse/native"))",
             "PULSE_COOKIE": directory.path(of: "cookie"),
@@ -32,6 +33,7 @@ final class SoundDaemon {
             try startPulseAudio()
         } else {
             try writeSilence()
+            try writeConfiguration()
             try await startPipeWire()
         }
         try await eventually("the sound server has a sink") {
@@ -68,6 +70,15 @@ final class SoundDaemon {
         }
         try start("wireplumber")
         try start("pipewire-pulse")
+    }
+
+    /// Lets players of PipeWire's own say that they are forwarded, with more properties than anybody needs.
+    private func writeConfiguration() throws {
+        let list = (0..<300).map { "p\($0) = 1" }.joined(separator: " ")
+        mkdir(directory.path(of: "pipewire"), 0o700)
+        mkdir(directory.path(of: "pipewire/client-rt.conf.d"), 0o700)
+        let text = "context.properties = { client.api = pipewire-pulse \(list) }"
+        _ = try directory.write(Array(text.utf8), to: "pipewire/client-rt.conf.d/all.conf")
     }
 
     /// Writes half an hour of silence.

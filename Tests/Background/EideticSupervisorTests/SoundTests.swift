@@ -33,11 +33,11 @@ struct SoundTests {
         let sound = try await SoundDaemon(kind)
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.options, environment: sound.environment)
         let players = ["one", "two", "three", "four"]
-        for name in players {
+        for (index, name) in players.enumerated() {
             try await launch(name, ["--player", sound.player], in: daemon, sound: sound.environment)
+            await daemon.expectOutput("player ", times: index + 1)
         }
         try await launch("liar", ["--audio"], in: daemon, sound: sound.environment)
-        await daemon.expectOutput("player ", times: 4)
         try await eventually("number of streams", is: 4) { try await sound.streamCount() }
         for name in players + ["liar"] { try daemon.perform(.background(identifier: name)) }
         await daemon.expectState(.suspended, of: "liar")
@@ -51,24 +51,19 @@ struct SoundTests {
             }
             #expect(try daemon.status(of: name)?.backgroundTimeRemaining == nil)
         }
-        // The music of one ends, and that of another one is paused for longer than a moment.
+        // The music of one ends.
         let numbers = daemon.output.split(separator: "\n").filter { $0.hasPrefix("player ") }
             .compactMap { Int32($0.dropFirst(7)) }
         kill(try #require(numbers.first), SIGKILL)
-        #expect(await daemon.waitForStatuses { $0.count { $0.state == .suspended } == 2 })
-        // Pauses a stream of PulseAudio, and ends a player of PipeWire.
-        kill(try #require(numbers.last), SIGUSR1)
+        await daemon.expectState(.suspended, of: "one")
         // It continues when the user looks at it, and its word counts again until the next stay.
         try await daemon.resume("liar")
         await sound.finish()
-        // Without a server the word of the others holds.
-        for name in ["two", "three"] {
-            let isTold = await daemon.waitForStatuses { _ in
-                (try? daemon.lines(.explain(identifier: name)))?.contains { $0.contains("audio: cooperative") } == true
-                    || (try? daemon.status(of: name)?.state) == .suspended
-            }
-            #expect(isTold)
-        }
+        // The others end their music with the server; without one, a word alone holds.
+        for name in players.dropFirst() { await daemon.expectState(.suspended, of: name) }
+        try daemon.perform(.background(identifier: "liar"))
+        await daemon.expectLine(.explain(identifier: "liar")) { $0.contains("audio: cooperative") }
+        await daemon.expectState(.background, of: "liar")
         await daemon.finish()
     }
 
@@ -97,17 +92,35 @@ struct SoundMessageTests {
         reader = SoundReader([UInt8(ascii: "q")])
         #expect(throws: SoundError.unknownTag(UInt8(ascii: "q"))) { _ = try reader.next() }
         for difference in [-1, 0, 1] {
-            let text = [UInt8(ascii: "t")] + [UInt8](repeating: 97, count: SoundReader.textLimit + difference) + [0]
-            reader = SoundReader(text[...])
-            #expect(((try? reader.next()) != nil) == (difference <= 0))
             let length = UInt32(SoundMessage.lengthLimit + difference)
             let head = (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + [255, 255, 255, 255]
             let bytes = head + [UInt8](repeating: 0, count: 12)
             #expect(((try? SoundMessage.bodyLength(in: bytes[...])) != nil) == (difference <= 0))
-            let property: [UInt8] = Array("ta\0L".utf8) + [0, 0, 0, 1] + Array("x".utf8) + [0, 0, 0, 1, 98]
-            let list = Array(repeating: property, count: SoundReader.propertyLimit + difference).flatMap(\.self)
-            reader = SoundReader((Array("P".utf8) + list + Array("N".utf8))[...])
-            #expect(((try? reader.next()) != nil) == (difference <= 0))
         }
+    }
+
+    @Test("the process of a client is the kernel's word, unless PipeWire's server for others forwards it")
+    func processes() throws {
+        func value(_ number: Int) -> [UInt8] { [UInt8(ascii: "L"), 0, 0, UInt8(number >> 8), UInt8(number & 255)] }
+        func client(_ number: Int, _ properties: [[UInt8]: String]) -> [UInt8] {
+            let list = properties.flatMap { name, text in
+                let length = value(text.utf8.count)
+                return Array("t".utf8) + name + [0] + length + Array("x".utf8) + length.dropFirst() + Array(text.utf8)
+            }
+            return value(number) + Array("N".utf8) + value(1) + Array("NP".utf8) + list + Array("N".utf8)
+        }
+        let (kernel, own) = (Array("pipewire.sec.pid".utf8), Array("application.process.id".utf8))
+        // More and longer than anybody needs, and not UTF-8.
+        let many = (0..<999).map { (Array("a\($0)".utf8), "") } + [([UInt8](repeating: 200, count: 9_999), "")]
+        let list =
+            client(1, [kernel: "100", own: "10"]) + client(2, [kernel: "100", own: "20"])
+            + client(3, [kernel: "300", own: "20", Array("client.api".utf8): "pipewire-pulse"])
+            + client(4, Dictionary(many) { $1 }.merging([kernel: "400"]) { $1 })
+        var reader = SoundReader(list[...])
+        #expect(try SoundMessage.processes(in: &reader, own: 1) == [1: 10, 2: 20, 3: 300, 4: 400])
+        // PulseAudio has no word of the kernel.
+        let plain = client(1, [own: "10"]) + client(2, [kernel: "100", own: "20"])
+        reader = SoundReader(plain[...])
+        #expect(try SoundMessage.processes(in: &reader, own: 1) == [1: 10, 2: 20])
     }
 }

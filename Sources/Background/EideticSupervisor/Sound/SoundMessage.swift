@@ -39,8 +39,8 @@ package enum SoundMessage {
         case .authenticate: body += value(version) + data([UInt8](repeating: 0, count: 256))
         case .setName:
             body += [UInt8(ascii: "P")] + property("application.name", value: "eideticd") + [UInt8(ascii: "N")]
-        // Of players, recorders and clients.
-        case .subscribe: body += value(0x04 | 0x08 | 0x20)
+        // Of players and recorders; a client that plays has one.
+        case .subscribe: body += value(0x04 | 0x08)
         case .listClients, .listPlayers, .listRecorders, .failure, .reply, .event: break
         }
         // The channel of commands, no offset, no flags.
@@ -96,27 +96,30 @@ package enum SoundMessage {
 
     /// Reads the processes of the clients in the answer to a list of them, by the clients' numbers.
     ///
-    /// Only here is the process of a client that speaks PipeWire's own protocol.
-    package static func processes(in reader: inout SoundReader) throws(SoundError) -> [UInt64: Int32] {
-        var processes: [UInt64: Int32] = [:]
+    /// Only here is the process of a client that speaks PipeWire's own protocol. The client `own` is this process, which
+    /// PipeWire's server for clients of PulseAudio forwards.
+    package static func processes(
+        in reader: inout SoundReader,
+        own: UInt64?
+    ) throws(SoundError) -> [UInt64: Int32] {
+        var clients: [UInt64: [String: [UInt8]]] = [:]
         while !reader.isAtEnd {
             let values = try reader.next(5)
             guard case .number(let client) = values[0], case .properties(let found) = values[4] else {
                 throw .unexpected
             }
-            // The kernel's word, which for a client of PulseAudio is about PipeWire's server for these.
-            let isForwarded = text("client.api", in: found) == "pipewire-pulse"
-            let process = isForwarded ? nil : number("pipewire.sec.pid", in: found)
-            processes[client] = process ?? number("application.process.id", in: found)
+            clients[client] = found
         }
-        return processes
-    }
-
-    private static func text(_ name: String, in properties: [String: [UInt8]]) -> String? {
-        properties[name].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let server = own.flatMap { clients[$0] }.flatMap { number("pipewire.sec.pid", in: $0) }
+        return clients.compactMapValues { found in
+            // The kernel's word, which for a client of PulseAudio is about PipeWire's server for these.
+            let process = server == nil ? nil : number("pipewire.sec.pid", in: found)
+            return process == server ? number("application.process.id", in: found) : process
+        }
     }
 
     private static func number(_ name: String, in properties: [String: [UInt8]]) -> Int32? {
-        text(name, in: properties).flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
+        properties[name].flatMap { Int32(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)) }
+            .flatMap { $0 > 0 ? $0 : nil }
     }
 }

@@ -29,6 +29,8 @@ final class SoundServer {
     private var lastNumber: UInt32 = 0
     /// The requests without an answer, by their numbers.
     private var pending: [UInt32: SoundMessage.Command] = [:]
+    /// The number of this client.
+    private var own: UInt64?
     /// The processes of the clients, by the clients' numbers; `nil` before the first answer.
     private var clients: [UInt64: Int32]?
     private var streams: [SoundMessage.Command: [SoundMessage.Stream]] = [:]
@@ -72,7 +74,6 @@ final class SoundServer {
         // The first answer makes a set of it.
         playingProcesses = nil
         for command in [SoundMessage.Command.authenticate, .setName, .subscribe] { send(command) }
-        requestLists()
     }
 
     private static func open(_ path: String) -> Link? {
@@ -87,6 +88,7 @@ final class SoundServer {
         connection = nil
         received = []
         pending = [:]
+        own = nil
         clients = nil
         streams = [:]
         isOutdated = false
@@ -107,6 +109,9 @@ final class SoundServer {
         let count = Glibc.send(connection.descriptor.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         if count != bytes.count { fail() }
     }
+
+    /// A Boolean value indicating whether lists are under way, or will be when the number of this client is known.
+    private var isWaiting: Bool { pending.values.contains { $0 == .setName || Self.lists.contains($0) } }
 
     private func requestLists() {
         isOutdated = false
@@ -151,7 +156,9 @@ final class SoundServer {
         case .reply: try handleReply(to: UInt32(clamping: number), from: &reader)
         case .failure:
             guard case .number(let code) = try reader.next() else { throw .unexpected }
-            throw .refused(code)
+            // Streams may name their processes themselves.
+            guard pending[UInt32(clamping: number)] == .listClients else { throw .refused(code) }
+            try handleReply(to: UInt32(clamping: number), from: &reader)
         case .event: refresh()
         default: break
         }
@@ -159,18 +166,21 @@ final class SoundServer {
 
     private func refresh() {
         isOutdated = true
-        if !pending.values.contains(where: Self.lists.contains) { requestLists() }
+        if !isWaiting { requestLists() }
     }
 
     private func handleReply(to number: UInt32, from reader: inout SoundReader) throws(SoundError) {
-        guard let command = pending.removeValue(forKey: number), Self.lists.contains(command) else { return }
-        if command == .listClients {
-            clients = try SoundMessage.processes(in: &reader)
-        } else {
-            streams[command] = try SoundMessage.streams(in: &reader, of: command)
+        guard let command = pending.removeValue(forKey: number) else { return }
+        switch command {
+        case .setName:
+            if case .number(let number) = try reader.next() { own = number }
+            return requestLists()
+        case .listClients: clients = try SoundMessage.processes(in: &reader, own: own)
+        case .listPlayers, .listRecorders: streams[command] = try SoundMessage.streams(in: &reader, of: command)
+        default: return
         }
         // The lists belong together.
-        guard !pending.values.contains(where: Self.lists.contains) else { return }
+        guard !isWaiting else { return }
         if isOutdated { requestLists() }
         update()
     }

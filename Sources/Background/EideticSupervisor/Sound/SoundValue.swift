@@ -15,7 +15,6 @@ package enum SoundValue: Sendable, Hashable {
 /// The reason for which a message of the sound server is refused.
 package enum SoundError: Error, Hashable {
     case truncated
-    case invalidText
     case unknownTag(UInt8)
     case limitExceeded
     /// The values are not those of the message that was expected.
@@ -25,11 +24,10 @@ package enum SoundError: Error, Hashable {
 }
 
 /// Reads the values of a message of the sound server.
+///
+/// Properties are what clients say of themselves, however many and long, so that none of them makes a message
+/// unreadable.
 package struct SoundReader {
-    /// The greatest number of properties, and of bytes of a text.
-    package static let propertyLimit = 256
-    package static let textLimit = 4_096
-
     private var rest: ArraySlice<UInt8>
 
     package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
@@ -76,7 +74,7 @@ package struct SoundReader {
 
     private mutating func properties() throws(SoundError) -> [String: [UInt8]] {
         var properties: [String: [UInt8]] = [:]
-        for _ in 0...Self.propertyLimit {
+        while true {
             guard case .text(let name) = try next() else { throw .unexpected }
             guard let name else { return properties }
             guard case .number(let length) = try next(), try byte() == UInt8(ascii: "x"),
@@ -84,15 +82,12 @@ package struct SoundReader {
             else { throw .unexpected }
             properties[name] = Array(try take(Int(length)))
         }
-        throw .limitExceeded
     }
 
     private mutating func text() throws(SoundError) -> String {
         guard let end = rest.firstIndex(of: 0) else { throw .truncated }
-        guard end - rest.startIndex <= Self.textLimit else { throw .limitExceeded }
-        guard let text = String(validating: rest[..<end], as: UTF8.self) else { throw .invalidText }
-        rest = rest[(end + 1)...]
-        return text
+        defer { rest = rest[(end + 1)...] }
+        return String(decoding: rest[..<end], as: UTF8.self)
     }
 
     private mutating func integer(bytes count: Int) throws(SoundError) -> UInt64 {

@@ -49,7 +49,7 @@ extension FuzzTarget {
                 require(streams.allSatisfy { $0.process ?? 1 > 0 }, "a process without a number")
             }
             var reader = SoundReader(bytes[...])
-            let processes = (try? SoundMessage.processes(in: &reader)) ?? [:]
+            let processes = (try? SoundMessage.processes(in: &reader, own: 1)) ?? [:]
             require(processes.values.allSatisfy { $0 > 0 }, "a client without a number")
             let length = try? SoundMessage.bodyLength(in: bytes.prefix(SoundMessage.headLength))
             require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
