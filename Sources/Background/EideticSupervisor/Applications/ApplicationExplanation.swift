@@ -117,13 +117,12 @@ struct ApplicationExplanation {
         for assertion in lifecycle.stay.assertions {
             lines.append("not suspended: it holds the assertion \(assertion)")
         }
-        if let end = lifecycle.backgroundTimeEnd {
+        if let end = lifecycle.stay.killDeadline {
+            lines.append("its background time is over; killed in \(Self.left(end))")
+        } else if let end = lifecycle.backgroundTimeEnd {
             let stay = Int(lifecycle.rules.budgetRefillTime.inSeconds.rounded(.up))
             let state = end > Clock.now ? "ends in \(Self.left(end))" : "is over"
             lines.append("its background time \(state); a stay in the foreground of \(stay) s or more renews it")
-        }
-        if let end = lifecycle.stay.killDeadline {
-            lines.append("its background time is over; killed in \(Self.left(end))")
         }
         if let time = lifecycle.suspension.retryTime { lines.append("next attempt to freeze it in \(Self.left(time))") }
         if let lastObstacle = application.components.remarks.obstacle { lines.append("last obstacle: \(lastObstacle)") }
