@@ -96,8 +96,8 @@ package enum SoundMessage {
 
     /// Reads the processes of the clients in the answer to a list of them, by the clients' numbers.
     ///
-    /// Only here is the process of a client that speaks PipeWire's own protocol. The client `own` is this process, which
-    /// PipeWire's server for clients of PulseAudio forwards.
+    /// Only here is the process of a client that speaks PipeWire's own protocol. The client `own` is this process,
+    /// which PipeWire's server for clients of PulseAudio forwards.
     package static func processes(
         in reader: inout SoundReader,
         own: UInt64?
