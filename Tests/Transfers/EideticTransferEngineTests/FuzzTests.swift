@@ -1,7 +1,7 @@
 import EideticCore
 import EideticTestSupport
 import EideticTransfer
-import EideticTransferEngine
+@testable import EideticTransferEngine
 import Glibc
 import Testing
 
@@ -13,6 +13,20 @@ struct FuzzTests {
         .wake(application: "a", session: "s"), .hold(application: "a", isHeld: true),
         .wakeFailed(application: "a", session: "s"),
     ]
+
+    @Test("B14 a body of any length is read from a record as it was written, and does not stand there as it is")
+    func bodies() throws {
+        for length in [0, 1, 7, 8, 9, 15, 16, 17, 65_535, 65_536] {
+            let body = Body.bytes(length)
+            let outcome = TransferEvent.Outcome.failed(code: "c", message: "m")
+            let record = EndedTransfer(transfer: 1, event: 2, outcome: outcome, body: body)
+            let written = WireWriter.encode(record)
+            #expect(try WireReader.decode(EndedTransfer.self, from: written).body == body, "\(length) bytes")
+            #expect(length < 8 || written.suffix(length) != body[...])
+            let mask = Array(written.suffix(length + 8).prefix(8))
+            #expect(written.suffix(length).enumerated().map { $1 ^ mask[$0 % 8] } == body, "\(length) bytes")
+        }
+    }
 
     /// Changes, inserts, removes and repeats bytes.
     private static func mutate(_ bytes: [UInt8], with numbers: inout SplitMix) -> [UInt8] {

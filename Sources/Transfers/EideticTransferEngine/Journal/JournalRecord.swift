@@ -144,16 +144,34 @@ extension EndedTransfer: WireRecord {
 extension Layout<[UInt8]> {
     /// At most `limit` bytes, each combined with one of eight random bytes that are written before them.
     static func masked(limit: Int) -> Self {
-        let maskSize = 8
+        let maskSize = MemoryLayout<UInt64>.size
         return Layout.bytes(limit: maskSize + limit).compactMap(
             to: { written in
                 guard written.count >= maskSize else { return nil }
-                return written.dropFirst(maskSize).enumerated().map { $1 ^ written[$0 % maskSize] }
+                return written.withUnsafeBytes { written in
+                    let body = UnsafeRawBufferPointer(rebasing: written.dropFirst(maskSize))
+                    return combine(body, with: written.loadUnaligned(as: UInt64.self))
+                }
             },
             from: { bytes in
-                let mask = (0..<maskSize).map { _ in UInt8.random(in: 0...255) }
-                return mask + bytes.enumerated().map { $1 ^ mask[$0 % maskSize] }
+                let mask = UInt64.random(in: .min ... .max)
+                return withUnsafeBytes(of: mask) { Array($0) } + bytes.withUnsafeBytes { combine($0, with: mask) }
             }
         )
+    }
+
+    /// Returns the bytes, each combined with that of the mask at its place; eight at a time, as bodies are long.
+    private static func combine(_ bytes: UnsafeRawBufferPointer, with mask: UInt64) -> [UInt8] {
+        Array(unsafeUninitializedCapacity: bytes.count) { target, count in
+            count = bytes.count
+            let words = UnsafeMutableRawBufferPointer(target), end = count & ~7
+            for offset in stride(from: 0, to: end, by: 8) {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ mask
+                words.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+            }
+            withUnsafeBytes(of: mask) { mask in
+                for offset in end..<count { target[offset] = bytes[offset] ^ mask[offset & 7] }
+            }
+        }
     }
 }
