@@ -43,9 +43,20 @@ package struct Layout<Value>: Sendable {
         _ fields: repeat Field<Value, each Property>
     ) {
         self.init(
-            write: { value, writer in repeat (each fields).write(value, to: &writer) },
-            read: { reader throws(WireError) in make(repeat try (each fields).layout.read(from: &reader)) }
+            write: Self.writer(of: repeat each fields),
+            read: { reader throws(WireError) in make(repeat try (each fields).read(&reader)) }
         )
+    }
+
+    /// Returns a function that writes the fields, from a list: for an element of a pack the program would look up the
+    /// type each time, which took longer than the writing.
+    @inlinable
+    static func writer<each Property>(
+        of fields: repeat Field<Value, each Property>
+    ) -> @Sendable (Value, inout WireWriter) -> Void {
+        var writers: [@Sendable (Value, inout WireWriter) -> Void] = []
+        repeat writers.append((each fields).write)
+        return { [writers] value, writer in for write in writers { write(value, &writer) } }
     }
 
     /// Creates the layout of a record that is made with defaults, and whose properties are then set.
@@ -80,9 +91,9 @@ package struct Layout<Value>: Sendable {
         _ fields: repeat Field<Value, each Property>
     ) {
         self.init(
-            write: { value, writer in repeat (each fields).write(value, to: &writer) },
+            write: Self.writer(of: repeat each fields),
             read: { reader throws(WireError) in
-                guard let value = make(repeat try (each fields).layout.read(from: &reader)) else {
+                guard let value = make(repeat try (each fields).read(&reader)) else {
                     throw .invalidValue(type: "\(Value.self)")
                 }
                 return value
@@ -138,25 +149,20 @@ extension WireRecord {
 /// A property of a record, with a layout of its own.
 @usableFromInline
 package struct Field<Record, Value>: Sendable {
-    @usableFromInline let layout: Layout<Value>
-    @usableFromInline let property: @Sendable (Record) -> Value
+    @usableFromInline let write: @Sendable (Record, inout WireWriter) -> Void
+    @usableFromInline let read: @Sendable (inout WireReader) throws(WireError) -> Value
 
     /// Creates a field from the property, such as `\.name`, and its layout, such as `.text(limit: 255)`.
     @inlinable
     package init(_ property: @escaping @Sendable (Record) -> Value, _ layout: Layout<Value>) {
-        self.property = property
-        self.layout = layout
+        write = { layout.write(property($0), to: &$1) }
+        read = layout.readValue
     }
 
     /// Creates a field with the layout of its type.
     @inlinable
     package init(_ property: @escaping @Sendable (Record) -> Value) where Value: WireValue {
         self.init(property, .value)
-    }
-
-    @inlinable
-    func write(_ record: Record, to writer: inout WireWriter) {
-        layout.write(property(record), to: &writer)
     }
 }
 

@@ -60,7 +60,7 @@ package struct WireReader {
     @inlinable
     package mutating func text(limit: Int = maximumTextLength) throws(WireError) -> String {
         let start = offset
-        guard let text = String(validating: try blob(limit: limit), as: UTF8.self) else {
+        guard let text = String(validating: try part(limit: limit), as: UTF8.self) else {
             throw .invalidText(offset: start)
         }
         return text
@@ -69,10 +69,15 @@ package struct WireReader {
     /// Reads at most `limit` bytes.
     @inlinable
     package mutating func blob(limit: Int = maximumTextLength) throws(WireError) -> [UInt8] {
+        Array(try part(limit: limit))
+    }
+
+    @inlinable
+    mutating func part(limit: Int) throws(WireError) -> ArraySlice<UInt8> {
         let count = try length(limit: limit)
         guard remainingCount >= count else { throw .truncated(offset: offset) }
         defer { offset += count }
-        return Array(bytes[offset..<offset + count])
+        return bytes[offset..<offset + count]
     }
 
     /// Reads whole nanoseconds.

@@ -12,6 +12,7 @@ package struct WireWriter: Sendable {
     @inlinable
     package static func encode(_ value: some WireValue) -> [UInt8] {
         var writer = WireWriter()
+        writer.bytes.reserveCapacity(256)
         value.write(to: &writer)
         return writer.bytes
     }

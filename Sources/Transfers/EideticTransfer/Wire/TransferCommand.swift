@@ -95,7 +95,7 @@ extension TransferReply: WireRecord {
 }
 
 /// A command, or the reply to it, with the number that connects the two; 0 for a notification.
-package struct NumberedMessage<Message: WireValue>: WireRecord {
+package struct NumberedMessage<Message: WireValue>: WireValue {
     package let number: UInt32
     package let message: Message
 
@@ -104,5 +104,13 @@ package struct NumberedMessage<Message: WireValue>: WireRecord {
         self.message = message
     }
 
-    package static var layout: Layout<Self> { Layout(Self.init, \.number, \.message) }
+    package func write(to writer: inout WireWriter) {
+        number.write(to: &writer)
+        message.write(to: &writer)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        number = try UInt32(from: &reader)
+        message = try Message(from: &reader)
+    }
 }

@@ -185,14 +185,18 @@ final class Journal {
     }
 
     static func encode(_ record: JournalRecord, secret: [UInt8]) -> [UInt8] {
-        let payload = WireWriter.encode(record)
         var writer = WireWriter()
-        writer.append(UInt32(payload.count))
-        writer.append(UInt32(secret.count))
-        let lengths = writer.bytes
-        let checksum = (lengths + payload).withUnsafeBytes { Checksum.value(of: $0) }
-        writer.append(checksum)
-        return writer.bytes + payload + secret
+        writer.bytes = [UInt8](repeating: 0, count: headSize)
+        record.write(to: &writer)
+        var head = WireWriter()
+        head.append(UInt32(writer.bytes.count - headSize))
+        head.append(UInt32(secret.count))
+        // The checksum is that of the lengths and the payload, between which it is then written.
+        writer.bytes.replaceSubrange(head.bytes.count..<headSize, with: head.bytes)
+        head.append(writer.bytes[head.bytes.count...].withUnsafeBytes { Checksum.value(of: $0) })
+        writer.bytes.replaceSubrange(..<headSize, with: head.bytes)
+        writer.bytes += secret
+        return writer.bytes
     }
 
     /// The largest number of damaged bytes that are set aside at a time.

@@ -123,13 +123,16 @@ struct JournalReader {
         guard let lengths = lengths(bytes), !lengths.isInvalid,
             bytes.count == Journal.headSize + lengths.payload + lengths.secret
         else { return nil }
-        let payload = Array(bytes[Journal.headSize..<Journal.headSize + lengths.payload])
-        var reader = WireReader(Array(bytes[8..<Journal.headSize]))
-        let checksum = (bytes[..<8] + payload).withUnsafeBytes { Checksum.value(of: $0) }
-        guard (try? reader.integer(UInt64.self)) == checksum,
-            let record = try? WireReader.decode(JournalRecord.self, from: payload)
+        let end = Journal.headSize + lengths.payload
+        let checkedBytes = Array(bytes[..<8]) + bytes[Journal.headSize..<end]
+        var checksumReader = WireReader(Array(bytes[8..<Journal.headSize]))
+        var reader = WireReader(checkedBytes)
+        guard (try? checksumReader.integer(UInt64.self)) == checkedBytes.withUnsafeBytes(Checksum.value),
+            // The lengths.
+            (try? reader.integer(UInt64.self)) != nil,
+            let record = try? JournalRecord(from: &reader), reader.remainingCount == 0
         else { return nil }
-        let secret = Array(bytes[(Journal.headSize + lengths.payload)...])
+        let secret = Array(bytes[end...])
         return (record, secret.contains { $0 != 0 } ? secret : [])
     }
 

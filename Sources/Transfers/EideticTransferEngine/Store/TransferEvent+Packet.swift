@@ -3,7 +3,7 @@ import EideticHTTP
 import EideticTransfer
 
 extension TransferEvent {
-    /// The space in a packet for the number of the message, its tags and the name of the session.
+    /// The space in a packet for all numbers and tags, and the name of the session.
     private static let envelope = 512
 
     /// Returns the event without the parts that do not fit into a packet.
@@ -14,11 +14,11 @@ extension TransferEvent {
         var event = self
         switch outcome {
         case .finished(var response):
-            if response.headers.fields.count > TransferLimits.fieldCount || event.exceedsPacket {
+            if response.headers.fields.count > TransferLimits.fieldCount || event.exceedsPacket(response) {
                 response.headers = HTTPHeaders()
                 event.outcome = .finished(response)
             }
-            if event.exceedsPacket {
+            if event.exceedsPacket(response) {
                 response.effectiveURL = url
                 event.outcome = .finished(response)
             }
@@ -31,7 +31,11 @@ extension TransferEvent {
         return event
     }
 
-    private var exceedsPacket: Bool {
-        WireWriter.encode(self).count > PacketSocket.maximumPacketLength - Self.envelope
+    private func exceedsPacket(_ response: Response) -> Bool {
+        let fields = response.headers.fields.flatMap { [$0.name, $0.value] }
+        let texts = fields + [url, response.path, response.effectiveURL == url ? "" : response.effectiveURL]
+        // Each text has its length before it.
+        let size = texts.reduce(note.count) { $0 + 4 + $1.utf8.count }
+        return size > PacketSocket.maximumPacketLength - Self.envelope
     }
 }

@@ -18,6 +18,8 @@ struct TransferRow {
     var waitReason: WaitReason.Code?
     /// A Boolean value indicating whether it no longer waits for the conditions of discretionary sessions.
     var isOverdue = false
+    /// A Boolean value indicating whether its first record has header fields, which are erased after its end.
+    var hasSecret = false
     var added: JournalPlace
     /// The last record of a response, or of the URL of an upload.
     var detail: JournalPlace?

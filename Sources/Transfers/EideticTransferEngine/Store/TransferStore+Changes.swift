@@ -76,6 +76,7 @@ extension TransferStore {
             deadline: deadline(of: added, in: session)
         )
         row.earliestBegin = added.request.earliestBegin
+        row.hasSecret = added.hasSecret
         return row
     }
 

@@ -24,7 +24,7 @@ extension TransferStore {
         session.openCount -= 1
         session.insert(event: row.event, transfer: number)
         eventTransfers[row.event] = number
-        unerasedSecrets.insert(number)
+        if row.hasSecret { unerasedSecrets.insert(number) }
     }
 
     /// Erases the secrets of transfers whose end is safe; those that cannot be erased are left for the next call.
