@@ -54,6 +54,9 @@ package final class MemoryMonitor {
         self.request = request
     }
 
+    /// Ends the notifications of the kernel, without waiting, before the process ends.
+    package func stop() { triggers.closeAtOnce() }
+
     /// Returns the groups above this process.
     package static func currentGroups() -> [MemoryControlGroup] {
         let text = (try? FileSystem().contents(of: "/proc/self/cgroup", limit: 1 << 16)) ?? []

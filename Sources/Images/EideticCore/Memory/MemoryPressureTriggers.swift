@@ -60,6 +60,14 @@ package final class MemoryPressureTriggers {
 
     package var count: Int { triggers.count }
 
+    /// Closes the descriptors, before the process ends: each of them on a thread of its own, as the kernel waits some
+    /// 20 ms for each trigger of stalls, and would close them one after the other.
+    func closeAtOnce() {
+        let numbers = triggers.map(\.descriptor)
+        triggers = []
+        for number in numbers { Thread.start(name: "close") { close(number) } }
+    }
+
     /// The descriptors to poll; those that are ignored for now are negative.
     package func pollDescriptors(at now: Duration) -> [pollfd] {
         triggers.map { trigger in

@@ -223,7 +223,9 @@ final class StandaloneHost {
         case .extendStopTimeout(let duration): performer.serviceManager.extendStopTimeout(by: duration)
         case .releaseSleepInhibitor: loginManager?.allowSleep()
         case .acquireSleepInhibitor: loginManager?.inhibitSleep()
-        case .exitProcess: performer.exitProcess()
+        case .exitProcess:
+            memoryMonitor?.stop()
+            performer.exitProcess()
         case .killProcess(let reason): killProcess(for: reason)
         // The others are effects for a supervisor: a process cannot start, throttle or report itself.
         case .spawnProcess, .refuse, .warnAboutLocks, .throttleProcess, .penalizeWake, .cancelTransfers, .reportExit,
