@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import EideticTestSupport
 import EideticTransfer
 @testable import EideticTransferEngine
@@ -26,6 +27,39 @@ struct FuzzTests {
             let mask = Array(written.suffix(length + 8).prefix(8))
             #expect(written.suffix(length).enumerated().map { $1 ^ mask[$0 % 8] } == body, "\(length) bytes")
         }
+    }
+
+    @Test("B14 the header fields of an event are left out only if the message exceeds a packet with them")
+    func fittingEvents() {
+        let url = "http://localhost/" + String(repeating: "u", count: 2_000)
+        let limit = PacketSocket.maximumPacketLength
+        var lengths: Set<Bool> = []
+        for length in stride(from: limit - 6_000, through: limit, by: 7) {
+            let headers: HTTPHeaders = ["A": String(repeating: "a", count: length)]
+            let response = TransferEvent.Response(
+                path: "/b",
+                length: 1,
+                status: 200,
+                effectiveURL: url + "b",
+                headers: headers
+            )
+            let event = TransferEvent(
+                number: 1,
+                transfer: TransferIdentifier(1),
+                kind: .download,
+                url: url,
+                note: [1, 2],
+                outcome: .finished(response)
+            )
+            func size(_ event: TransferEvent) -> Int {
+                let reply = TransferReply.notification(.event(event), session: String(repeating: "s", count: 255))
+                return WireWriter.encode(NumberedMessage(number: 0, message: reply)).count
+            }
+            let fitting = event.fittingPacket()
+            #expect(size(fitting) <= limit && (fitting == event || size(event) > limit - 512), "\(length) bytes")
+            lengths.insert(fitting == event)
+        }
+        #expect(lengths == [true, false])
     }
 
     /// Changes, inserts, removes and repeats bytes.
