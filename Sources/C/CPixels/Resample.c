@@ -216,7 +216,8 @@ EIDETIC_INLINE void filter_block(
     int32_t sum[BLOCK];
     for (size_t i = 0; i < count; i++) sum[i] = 1 << 19;
     for (size_t tap = 0; tap < taps; tap++)
-        for (size_t i = 0; i < count; i++) sum[i] += (int32_t)source[tap * stride + i] * weights[tap];
+        if (weights[tap] != 0)
+            for (size_t i = 0; i < count; i++) sum[i] += (int32_t)source[tap * stride + i] * weights[tap];
     for (size_t i = 0; i < count; i++) {
         int32_t value = sum[i] >> 20;
         target[i] = value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;

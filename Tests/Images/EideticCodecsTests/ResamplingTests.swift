@@ -47,6 +47,23 @@ struct ResamplingTests {
         #expect(try rows(width: width + 1, of: width) == rows(width: 5, of: 4))
     }
 
+    @Test("F04 a mirrored image is scaled to a mirrored one", arguments: [149, 131, 120, 200, 301])
+    func mirrored(width: Int) throws {
+        func small(mirrored: Bool) throws -> [SIMD4<UInt8>] {
+            let pixels = try TestImages.makePixels(width: 150, height: 4, alpha: .opaque) { x, y in
+                let x = mirrored ? 149 - x : x
+                return [UInt8(truncatingIfNeeded: x &* x &* 31), UInt8(x % 2 * 255), UInt8(x / 3 % 2 * 255), 255]
+            }
+            let small = try Resampler.resample(pixels, to: PixelSize(width: width, height: 4))
+            return (0..<width).map { small[mirrored ? width - 1 - $0 : $0, 1] }
+        }
+        // The remainder of a sum of weights goes to the first one of those that are equal.
+        let differences = zip(try small(mirrored: false), try small(mirrored: true)).map { first, second in
+            (0..<4).map { abs(Int(first[$0]) - Int(second[$0])) }.max() ?? 0
+        }
+        #expect(differences.allSatisfy { $0 <= 1 }, "\(differences)")
+    }
+
     @Test("F04 rows that are filtered together are those that are filtered one by one", arguments: 1...9)
     func rowsTogether(height: Int) throws {
         for (width, target) in [(64, 63), (64, 40), (90, 33), (97, 25), (200, 9), (7, 3), (3, 2), (300, 290)] {
