@@ -27,14 +27,14 @@ package enum BlurHash {
             )
         }
         let pixels = try pixels.premultiplied().sample(side: 100)
-        let sums = CosineSums(size: pixels.size, count: components, phase: 0)
-        let channels = (0..<3).map { channel in
-            sums.means(of: pixels.channel(channel).map { linearTable[Int($0)] }).flatMap(\.self)
-        }
-        return text(of: channels, components: components)
+        let linear = linearTable
+        let values = pixels.map { SIMD4(linear[Int($0.x)], linear[Int($0.y)], linear[Int($0.z)], 0) }
+        let means = CosineSums(size: pixels.size, count: components, isCentred: false).means(of: values)
+        return text(of: means.flatMap(\.self), components: components)
     }
 
-    private static func text(of channels: [[Double]], components: PixelSize) -> String {
+    private static func text(of means: [SIMD4<Double>], components: PixelSize) -> String {
+        let channels = (0..<3).map { channel in means.map { $0[channel] } }
         let largest = channels.flatMap { $0.dropFirst() }.map { 2 * abs($0) }.max() ?? 0
         let level = min(max(Int((largest * 166 - 0.5).rounded(.down)), 0), 82)
         let limit = Double(level + 1) / 166
@@ -69,7 +69,7 @@ package enum BlurHash {
         guard let (count, colours) = components(of: text, punch: punch) else {
             throw EideticError(.invalidArgument, message: "\"\(text.prefix(200))\" is not a BlurHash")
         }
-        let sums = CosineSums(size: size, count: count, phase: 0)
+        let sums = CosineSums(size: size, count: count, isCentred: false)
         return try PixelBuffer(size: size, alpha: .opaque) { target, stride in
             for y in 0..<size.height {
                 for x in 0..<size.width {
@@ -143,13 +143,16 @@ extension PixelBuffer {
         try Resampler.resample(self, to: size.scaled(to: PixelSize(width: side, height: side), mode: .fit))
     }
 
-    /// Returns one channel, row by row.
-    func channel(_ index: Int) -> [UInt8] {
+    /// Returns the results of a function for all pixels, row by row.
+    func map<Value>(_ transform: (SIMD4<UInt8>) -> Value) -> [Value] {
         withUnsafeBytes { bytes in
-            Array(unsafeUninitializedCapacity: size.pixelCount) { channel, count in
-                while count < size.pixelCount {
-                    channel[count] = bytes[count / size.width * bytesPerRow + count % size.width * 4 + index]
-                    count += 1
+            Array(unsafeUninitializedCapacity: size.pixelCount) { values, count in
+                for y in 0..<size.height {
+                    for x in 0..<size.width {
+                        let pixel = bytes.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+                        values.initializeElement(at: count, to: transform(pixel))
+                        count += 1
+                    }
                 }
             }
         }

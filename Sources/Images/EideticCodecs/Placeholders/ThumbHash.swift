@@ -10,11 +10,10 @@ package enum ThumbHash {
         let scale: Double
         let parts: [Double]
 
-        init(_ values: [Double], of size: PixelSize, count: PixelSize) {
-            let means = CosineSums(size: size, count: count, phase: 0.5).means(of: values)
-            let others = ThumbHash.frequencies(count).map { means[$0.y][$0.x] }
+        init(_ channel: Int, of means: [[SIMD4<Double>]], count: PixelSize) {
+            let others = ThumbHash.frequencies(count).map { means[$0.y][$0.x][channel] }
             let largest = others.map { abs($0) }.max() ?? 0
-            mean = means[0][0]
+            mean = means[0][0][channel]
             scale = largest
             parts = others.map { largest == 0 ? $0 : 0.5 + 0.5 / largest * $0 }
         }
@@ -37,45 +36,37 @@ package enum ThumbHash {
     package static func encode(_ pixels: PixelBuffer) throws(EideticError) -> [UInt8] {
         let pixels = try pixels.sample(side: 100).unpremultiplied()
         let size = pixels.size
-        let alphas = pixels.channel(3).map { Double($0) / 255 }
-        let opacity = alphas.reduce(0, +)
-        let colours = (0..<3).map { colour(of: pixels.channel($0), alphas: alphas, opacity: opacity) }
-        let hasAlpha = opacity < Double(size.pixelCount)
+        let colours = colours(of: pixels)
+        let hasAlpha = colours.contains { $0.w < 1 }
         let limit = Double(hasAlpha ? 5 : 7)
         let side = Double(max(size.width, size.height))
         let across = max(1, Int((limit * Double(size.width) / side).rounded()))
         let down = max(1, Int((limit * Double(size.height) / side).rounded()))
-        let luma = Channel(
-            size.indices.map { (colours[0][$0] + colours[1][$0] + colours[2][$0]) / 3 },
-            of: size,
-            count: PixelSize(width: max(3, across), height: max(3, down))
-        )
-        let yellow = size.indices.map { (colours[0][$0] + colours[1][$0]) / 2 - colours[2][$0] }
-        let red = size.indices.map { colours[0][$0] - colours[1][$0] }
-        let chroma = [yellow, red].map { Channel($0, of: size, count: chromaCount) }
-        let alpha = hasAlpha ? Channel(alphas, of: size, count: alphaCount) : nil
+        let lumaCount = PixelSize(width: max(3, across), height: max(3, down))
+        let count = hasAlpha ? alphaCount : lumaCount
+        let means = CosineSums(size: size, count: count, isCentred: true).means(of: colours)
         return bytes(
-            luma: luma,
-            chroma: chroma,
-            alpha: alpha,
+            luma: Channel(0, of: means, count: lumaCount),
+            chroma: [1, 2].map { Channel($0, of: means, count: chromaCount) },
+            alpha: hasAlpha ? Channel(3, of: means, count: alphaCount) : nil,
             side: size.width > size.height ? down : across,
             isLandscape: size.width > size.height
         )
     }
 
-    /// Returns a channel on its mean colour, which transparent parts have.
-    private static func colour(of channel: [UInt8], alphas: [Double], opacity: Double) -> [Double] {
-        var values = alphas
-        var sum = 0.0
-        var index = 0
-        while index < values.count {
-            values[index] = alphas[index] / 255 * Double(channel[index])
-            sum += values[index]
-            index += 1
+    /// Returns luma, yellow, red and alpha of all pixels, on the mean colour, which transparent parts have.
+    private static func colours(of pixels: PixelBuffer) -> [SIMD4<Double>] {
+        let colours = pixels.map { pixel in
+            let value = SIMD4<Double>(pixel) / 255
+            return SIMD4(value.x * value.w, value.y * value.w, value.z * value.w, value.w)
         }
-        guard opacity > 0 else { return values }
-        let mean = sum / opacity
-        return zip(values, alphas).map { mean * (1 - $1) + $0 }
+        let sum = colours.reduce(.zero, +)
+        let mean = sum.w > 0 ? sum / sum.w : .zero
+        return colours.map { colour in
+            let value = colour + mean * (1 - colour.w)
+            let yellow = (value.x + value.y) / 2
+            return SIMD4((value.x + value.y + value.z) / 3, yellow - value.z, value.x - value.y, colour.w)
+        }
     }
 
     private static func bytes(
@@ -175,7 +166,7 @@ package enum ThumbHash {
     }
 
     private static func values(of size: PixelSize, mean: Double, parts: [Double], count: PixelSize) -> [Double] {
-        let sums = CosineSums(size: size, count: count, phase: 0.5)
+        let sums = CosineSums(size: size, count: count, isCentred: true)
         let frequencies = frequencies(count)
         return size.indices.map { index in
             let position = (x: index % size.width, y: index / size.width)
