@@ -109,7 +109,7 @@ let foreign: [Target] = [
         "CBareCodecs",
         in: "Sources/Development/C",
         trait: "JPEGXL",
-        libraries: ["png", "webp", "webpdemux", "gif", "tiff", "avif", "heif", "dl"],
+        libraries: ["png", "webp", "webpdemux", "gif", "tiff", "avif", "heif", "lcms2", "dl"],
         further: [.linkedLibrary("jxl", .when(traits: ["JPEGXL"]))]
     ),
 ]

@@ -47,20 +47,6 @@ EIDETIC_CLONES void eidetic_pixels_copy_red_to_alpha(const uint8_t *source, uint
     for (size_t i = 0; i < count; i++) target[4 * i + 3] = source[4 * i];
 }
 
-EIDETIC_INLINE void copy_alpha_of_pixel(const uint8_t *from, uint8_t *to) { to[3] = from[3]; }
-
-EIDETIC_CLONES void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
-    MAP_PIXELS(source, target, copy_alpha_of_pixel)
-}
-
-EIDETIC_CLONES void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source, eidetic_pixels_target target) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint16_t *from = (const void *)(source.pixels + y * source.stride);
-        uint8_t *to = target.pixels + y * target.stride;
-        for (size_t x = 0; x < source.width; x++) to[4 * x + 3] = (uint8_t)((from[4 * x + 3] * 255u + 32767) / 65535);
-    }
-}
-
 EIDETIC_CLONES void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count) {
     clamp_pixels_to_alpha(pixels, count);
 }
@@ -85,18 +71,6 @@ EIDETIC_CLONES void eidetic_pixels_swap_red_blue(
 
 EIDETIC_CLONES void eidetic_pixels_narrow_alpha(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 16 + divide_by_255(219u * pixels[4 * i + 3]);
-}
-
-EIDETIC_CLONES int eidetic_pixels_are_grey(eidetic_pixels_source source) {
-    for (size_t y = 0; y < source.height; y++) {
-        const uint8_t *row = source.pixels + y * source.stride;
-        uint8_t differences = 0;
-        for (size_t x = 0; x < source.width; x++) {
-            differences |= (row[4 * x] ^ row[4 * x + 1]) | (row[4 * x] ^ row[4 * x + 2]);
-        }
-        if (differences) return 0;
-    }
-    return 1;
 }
 
 EIDETIC_INLINE void blend_pixel(const uint8_t *from, uint8_t *to) {

@@ -3,37 +3,29 @@
 #include "CPixels.h"
 #include "Clones.h"
 
-EIDETIC_CLONES void eidetic_pixels_expand(const uint8_t *source, size_t count, int channels, uint8_t *target) {
-    switch (channels) {
-    case 1:
-        for (size_t i = 0; i < count; i++) {
-            target[4 * i] = target[4 * i + 1] = target[4 * i + 2] = source[i];
-            target[4 * i + 3] = 255;
-        }
-        break;
-    case 2:
-        for (size_t i = 0; i < count; i++) {
-            target[4 * i] = target[4 * i + 1] = target[4 * i + 2] = source[2 * i];
-            target[4 * i + 3] = source[2 * i + 1];
-        }
-        break;
-    default:
-        for (size_t i = 0; i < count; i++) {
-            target[4 * i] = source[3 * i];
-            target[4 * i + 1] = source[3 * i + 1];
-            target[4 * i + 2] = source[3 * i + 2];
-            target[4 * i + 3] = 255;
-        }
+EIDETIC_INLINE void expand(const uint8_t *source, size_t count, size_t channels, uint8_t *target) {
+    for (size_t i = 0; i < count; i++) {
+        target[4 * i] = source[channels * i];
+        target[4 * i + 1] = source[channels * i + (channels > 2 ? 1 : 0)];
+        target[4 * i + 2] = source[channels * i + (channels > 2 ? 2 : 0)];
+        target[4 * i + 3] = channels == 2 ? source[2 * i + 1] : 255;
     }
 }
 
+EIDETIC_CLONES void eidetic_pixels_expand(const uint8_t *source, size_t count, int channels, uint8_t *target) {
+    // Constant numbers let the compiler vectorise the loop.
+    if (channels == 1) expand(source, count, 1, target);
+    else if (channels == 2) expand(source, count, 2, target);
+    else expand(source, count, 3, target);
+}
+
 EIDETIC_CLONES int eidetic_pixels_pack_grey(eidetic_pixels_source source, uint8_t *target) {
-    for (size_t y = 0; y < source.height; y++, target += source.width) {
+    for (size_t y = 0; y < source.height; y++) {
         const uint8_t *row = source.pixels + y * source.stride;
         uint8_t differences = 0;
         for (size_t x = 0; x < source.width; x++) {
             differences |= (row[4 * x] ^ row[4 * x + 1]) | (row[4 * x] ^ row[4 * x + 2]);
-            target[x] = row[4 * x];
+            if (target) target[y * source.width + x] = row[4 * x];
         }
         if (differences) return 0;
     }

@@ -3,21 +3,10 @@
 #include "CPixels.h"
 #include "Clones.h"
 
-enum { STEPS = EIDETIC_HDR_STEPS };
-
-// The sRGB value of each light, of 255 (IEC 61966-2-1).
-void eidetic_hdr_fill_encoding(uint8_t *values) {
-    for (int i = 0; i <= STEPS; i++) {
-        double light = (double)i / STEPS;
-        double value = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
-        values[i] = (uint8_t)(255 * value + 0.5);
-    }
-}
-
 // What is not a number becomes 0.
 EIDETIC_INLINE uint8_t encode(const uint8_t *encoding, float light) {
     float clamped = light > 0 ? (light < 1 ? light : 1) : 0;
-    return encoding[(int)(clamped * STEPS + 0.5f)];
+    return encoding[(int)(clamped * EIDETIC_LIGHT_STEPS + 0.5f)];
 }
 
 EIDETIC_INLINE float larger(float a, float b) { return a > b ? a : b; }
@@ -68,12 +57,8 @@ EIDETIC_INLINE void map_pixels(
     }
 }
 
-EIDETIC_CLONES void eidetic_hdr_map_8(
-    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
-    map_pixels(source, map, target, 255);
-}
-
-EIDETIC_CLONES void eidetic_hdr_map_16(
-    eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target) {
-    map_pixels(source, map, target, 65535);
+EIDETIC_CLONES void eidetic_hdr_map(
+    eidetic_pixels_source source, const eidetic_hdr *map, int is_deep, eidetic_pixels_target target) {
+    if (is_deep) map_pixels(source, map, target, 65535);
+    else map_pixels(source, map, target, 255);
 }

@@ -47,15 +47,9 @@ static size_t byte_count(const eidetic_tiff *tiff, uint64_t samples) { return (s
 // Converts `count` samples to 8 bits. The library has converted those of 16 bits to the machine's byte order. Writes
 // every `step`-th byte.
 static void unpack(const eidetic_tiff *tiff, const uint8_t *source, size_t count, uint8_t *samples, size_t step) {
-    if (tiff->bits == 8) {
-        for (size_t i = 0; i < count; i++) samples[i * step] = source[i];
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint16_t value;
-        memcpy(&value, source + 2 * i, 2);
-        samples[i * step] = (uint8_t)(((uint32_t)value * 255 + 32767) / 65535);
-    }
+    const uint16_t *deep = (const void *)source;
+    for (size_t i = 0; i < count; i++)
+        samples[i * step] = tiff->bits == 8 ? source[i] : (uint8_t)((deep[i] * 255u + 32767) / 65535);
 }
 
 // Writes one plane of a decoded piece. Samples of separate planes are stored in the pixels; `finish_planes` converts

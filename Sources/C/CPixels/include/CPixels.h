@@ -21,24 +21,33 @@ void eidetic_pixels_unpremultiply(eidetic_pixels_source source, eidetic_pixels_t
 /// Converts C, M, Y, K, where 255 is full ink, to opaque R, G, B: R = (255 - C)(255 - K) / 255.
 void eidetic_pixels_cmyk_to_rgb(eidetic_pixels_source source, eidetic_pixels_target target);
 
-enum { EIDETIC_HDR_GAINS = 1024, EIDETIC_HDR_STEPS = 16384 };
+enum { EIDETIC_HDR_GAINS = 1024, EIDETIC_LIGHT_STEPS = 16384 };
 
 /// The mapping of a high dynamic range to sRGB.
 typedef struct {
     const float *light;      // of each of the 4,096 stored values, 1 is reference white; that of the scene in HLG
     const float *gains;      // at 1 + EIDETIC_HDR_GAINS lights in equal steps from 1 to `peak`
-    const uint8_t *encoding; // the sRGB value of the light 0 to 1, in EIDETIC_HDR_STEPS steps
+    const uint8_t *encoding; // the sRGB value of the light 0 to 1, in EIDETIC_LIGHT_STEPS steps
     float to_bt2020[9], to_srgb[9]; // between linear lights, row by row
     float peak;              // the light that becomes white
     float scene_scale;       // the display's light of the brightest scene; 0 if `light` is that of the display
 } eidetic_hdr;
 
-/// Fills the 1 + EIDETIC_HDR_STEPS values of `encoding`.
-void eidetic_hdr_fill_encoding(uint8_t *values);
-
 /// Maps colours of 8 bits, or of 16, to sRGB, and keeps alpha, which colours are not multiplied by.
-void eidetic_hdr_map_8(eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target);
-void eidetic_hdr_map_16(eidetic_pixels_source source, const eidetic_hdr *map, eidetic_pixels_target target);
+void eidetic_hdr_map(
+    eidetic_pixels_source source, const eidetic_hdr *map, int is_deep, eidetic_pixels_target target);
+
+enum { EIDETIC_SHAPER_WHITE = EIDETIC_LIGHT_STEPS << 6, EIDETIC_SHAPER_COUNT = 256, EIDETIC_SHAPER_DEEP_COUNT = 4097 };
+
+/// The conversion of colours by three curves and a matrix to sRGB.
+typedef struct {
+    const int32_t *light;  // of each value of red, then of green and blue (for 16 bits of each 16th), for four channels
+    const uint8_t *levels; // the sRGB value of the light 0 to EIDETIC_SHAPER_WHITE, in EIDETIC_LIGHT_STEPS steps
+} eidetic_shaper;
+
+/// Converts colours of 8 bits, or of 16, to sRGB, and keeps alpha, which colours are not multiplied by.
+void eidetic_shaper_convert(
+    eidetic_pixels_source source, const eidetic_shaper *map, int is_deep, eidetic_pixels_target target);
 
 /// Replaces each byte v by 255 - v, in place.
 void eidetic_pixels_invert(uint8_t *bytes, size_t count);
@@ -48,12 +57,6 @@ void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count);
 
 /// Sets every alpha of the target to the red of the source, and leaves the colours of the target.
 void eidetic_pixels_copy_red_to_alpha(const uint8_t *source, uint8_t *target, size_t count);
-
-/// Copies alpha, and leaves the colours of the target.
-void eidetic_pixels_copy_alpha(eidetic_pixels_source source, eidetic_pixels_target target);
-
-/// Copies alpha of 16 bits, rounded to 8, and leaves the colours of the target.
-void eidetic_pixels_copy_deep_alpha(eidetic_pixels_source source, eidetic_pixels_target target);
 
 /// Clamps colours to alpha, in place.
 void eidetic_pixels_clamp_to_alpha(uint8_t *pixels, size_t count);
@@ -67,9 +70,6 @@ void eidetic_pixels_narrow_alpha(uint8_t *pixels, size_t count);
 
 /// Blends `source` over `target`, both with straight alpha.
 void eidetic_pixels_blend(eidetic_pixels_source source, eidetic_pixels_target target);
-
-/// Returns 1 if red, green and blue of every pixel are equal.
-int eidetic_pixels_are_grey(eidetic_pixels_source source);
 
 /// Rotates and mirrors an image to its upright position; `orientation` is the EXIF value, 1 to 8. Writes `rows` of the
 /// target only.
@@ -114,8 +114,8 @@ size_t eidetic_png_unfilter(uint8_t *rows, size_t length, size_t count, size_t p
 /// Expands grey, grey and alpha, or red, green and blue (`channels` 1, 2 or 3) to four bytes per pixel.
 void eidetic_pixels_expand(const uint8_t *source, size_t count, int channels, uint8_t *target);
 
-/// Writes one byte for each pixel, without padding. Returns 1 if red, green and blue of every pixel are equal;
-/// otherwise 0 as soon as they are not.
+/// Returns 1 if red, green and blue of every pixel are equal; otherwise 0 as soon as they are not. Writes one byte for
+/// each pixel, without padding, unless `target` is NULL.
 int eidetic_pixels_pack_grey(eidetic_pixels_source source, uint8_t *target);
 
 /// Makes all pixels of exactly this colour transparent.

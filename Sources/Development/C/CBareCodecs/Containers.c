@@ -134,15 +134,14 @@ unsigned char *eidetic_bare_avif_decode(const unsigned char *bytes, size_t count
     return rgb.pixels;
 }
 
-unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count) {
+static unsigned char *heif_decode(const unsigned char *bytes, size_t count, enum heif_chroma chroma) {
     struct heif_context *context = heif_context_alloc();
     heif_context_set_max_decoding_threads(context, 0);
     require(heif_context_read_from_memory_without_copy(context, bytes, count, NULL).code == heif_error_Ok);
     struct heif_image_handle *handle = NULL;
     struct heif_image *image = NULL;
     require(heif_context_get_primary_image_handle(context, &handle).code == heif_error_Ok);
-    require(heif_decode_image(handle, &image, heif_colorspace_RGB, heif_chroma_interleaved_RGBA, NULL).code
-            == heif_error_Ok);
+    require(heif_decode_image(handle, &image, heif_colorspace_RGB, chroma, NULL).code == heif_error_Ok);
     int stride = 0;
     const uint8_t *plane = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
     size_t size = (size_t)stride * (size_t)heif_image_get_height(image, heif_channel_interleaved);
@@ -153,4 +152,12 @@ unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count
     heif_image_handle_release(handle);
     heif_context_free(context);
     return pixels;
+}
+
+unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count) {
+    return heif_decode(bytes, count, heif_chroma_interleaved_RGBA);
+}
+
+unsigned char *eidetic_bare_heif_decode_deep(const unsigned char *bytes, size_t count) {
+    return heif_decode(bytes, count, heif_chroma_interleaved_RRGGBBAA_LE);
 }

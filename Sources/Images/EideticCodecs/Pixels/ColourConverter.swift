@@ -3,6 +3,7 @@ import EideticCore
 
 /// Converts pixels from the colour space that their file states to sRGB.
 enum ColourConverter {
+    case shaper(MatrixShaper)
     case profile(ProfileTransform)
     case toneMapper(ToneMapper)
 
@@ -11,30 +12,34 @@ enum ColourConverter {
     ///
     /// Without a converter, the stored values are used unchanged.
     init?(from colourSpace: ColourSpace, colorModel: DecodedPixels.ColorModel = .rgb, isDeep: Bool = false) {
-        switch colourSpace {
-        case .highDynamicRange(let colours):
-            guard colorModel == .rgb, let mapper = ToneMapper(colours) else { return nil }
+        var colourSpace = colourSpace
+        if colorModel == .rgb, case .profile(let bytes) = colourSpace,
+            let codePoints = ICCProfile.codePoints(in: bytes)
+        {
+            guard let stated = codePoints.colourSpace() else { return nil }
+            colourSpace = stated
+        }
+        if colorModel == .rgb, case .highDynamicRange(let colours) = colourSpace {
+            guard let mapper = ToneMapper(colours) else { return nil }
             self = .toneMapper(mapper)
-        case .profile(let bytes):
-            if colorModel == .rgb, let codePoints = ICCProfile.codePoints(in: bytes) {
-                guard let stated = codePoints.colourSpace() else { return nil }
-                self.init(from: stated, isDeep: isDeep)
-            } else {
-                self.init(ColourProfile(bytes), colorModel: colorModel, isDeep: isDeep)
-            }
-        case .primaries(let primaries, let transfer):
-            self.init(ColourProfile(primaries: primaries, transfer: transfer), colorModel: colorModel, isDeep: isDeep)
+        } else if colorModel == .rgb, let entry = RecentShapers.entry(for: colourSpace, isDeep: isDeep) {
+            guard let shaper = entry.shaper else { return nil }
+            self = .shaper(shaper)
+        } else {
+            guard case .profile(let bytes) = colourSpace, let profile = ColourProfile(bytes),
+                let transform = ProfileTransform(from: profile, colorModel: colorModel, isDeep: isDeep)
+            else { return nil }
+            self = .profile(transform)
         }
     }
 
-    private init?(_ profile: consuming ColourProfile?, colorModel: DecodedPixels.ColorModel, isDeep: Bool) {
-        guard let profile, !profile.isSRGB,
-            let transform = ProfileTransform(from: profile, colorModel: colorModel, isDeep: isDeep)
-        else { return nil }
-        self = .profile(transform)
+    var isGrey: Bool {
+        switch self {
+        case .shaper(let shaper): shaper.isGrey
+        case .profile(let transform): transform.isGrey
+        case .toneMapper: false
+        }
     }
-
-    var isGrey: Bool { if case .profile(let transform) = self { transform.isGrey } else { false } }
 
     private var keepsAlpha: Bool { if case .profile(let transform) = self { transform.keepsAlpha } else { true } }
 
@@ -47,6 +52,7 @@ enum ColourConverter {
         if isGrey, !pixels.isGrey { return pixels }
         let size = pixels.size
         return try PixelBuffer(size: size, alpha: pixels.alpha) { target, stride throws(EideticError) in
+            if !keepsAlpha { pixels.copyAlpha(to: target) }
             try pixels.withUnsafeBytes { source throws(EideticError) in
                 try convert(
                     source.kernelSource(stride: pixels.bytesPerRow, size: size),
@@ -55,17 +61,14 @@ enum ColourConverter {
                     for: task
                 )
             }
-            if !keepsAlpha { pixels.copyAlpha(to: target) }
         }
     }
 
     /// Returns pixels of 16 bits in sRGB.
     func convert(_ pixels: borrowing DeepPixels, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         let source = pixels.kernelSource
-        let alpha = pixels.alpha
-        return try PixelBuffer(size: pixels.size, alpha: alpha) { target, stride throws(EideticError) in
+        return try PixelBuffer(size: pixels.size, alpha: pixels.alpha) { target, stride throws(EideticError) in
             try convert(source, isDeep: true, to: target.kernelTarget(stride: stride), for: task)
-            if !keepsAlpha { eidetic_pixels_copy_deep_alpha(source, target.kernelTarget(stride: stride)) }
         }
     }
 
@@ -83,6 +86,7 @@ enum ColourConverter {
             rows.pixels += first * source.stride
             result.pixels += first * target.stride
             switch self {
+            case .shaper(let shaper): shaper.convert(rows, to: result)
             case .profile(let transform): transform.convert(rows, to: result)
             case .toneMapper(let mapper): mapper.map(rows, isDeep: isDeep, to: result)
             }

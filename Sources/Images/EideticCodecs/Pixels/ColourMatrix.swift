@@ -1,8 +1,8 @@
 /// A matrix of three rows and columns.
 struct ColourMatrix {
-    private var columns: [SIMD3<Double>]
+    let columns: [SIMD3<Double>]
 
-    private init(columns: [SIMD3<Double>]) { self.columns = columns }
+    init(columns: [SIMD3<Double>]) { self.columns = columns }
 
     /// The responses of the cones to CIE XYZ, by Bradford.
     private static let bradford = Self(columns: [
@@ -12,21 +12,42 @@ struct ColourMatrix {
     /// Linear red, green and blue between two primaries, adapted from white to white; `nil` if one of them spans no
     /// colours.
     init?(from source: Chromaticities, to target: Chromaticities) {
-        guard let from = Self(xyzOf: source), let to = Self(xyzOf: target)?.inverse, let back = Self.bradford.inverse
-        else { return nil }
-        let before = Self.bradford * Self.xyz(source.white)
-        let after = Self.bradford * Self.xyz(target.white)
+        guard let from = Self(connecting: source), let to = Self(connecting: target)?.inverse else { return nil }
+        self = to * from
+    }
+
+    /// Linear red, green and blue to those of sRGB; the columns are CIE XYZ of their primaries, adapted to D50.
+    init?(connecting columns: [SIMD3<Double>]) {
+        guard let target = Self.sRGB?.inverse else { return nil }
+        self = target * Self(columns: columns)
+    }
+
+    private static let sRGB = Self(connecting: .sRGB)
+    static let identity = Self(columns: [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+
+    /// Linear red, green and blue to CIE XYZ, adapted to the white of profiles; `nil` if they span no colours.
+    private init?(connecting colours: Chromaticities) {
+        guard let xyz = Self(xyzOf: colours), let back = Self.bradford.inverse else { return nil }
+        let before = Self.bradford * Self.xyz(colours.white)
         guard before.min() > 0 else { return nil }
-        let gains = after / before
+        let gains = Self.bradford * [0.9642, 1, 0.8249] / before
         let adaptation = Self(columns: [[gains.x, 0, 0], [0, gains.y, 0], [0, 0, gains.z]])
-        self = to * (back * (adaptation * (Self.bradford * from)))
+        self = back * (adaptation * (Self.bradford * xyz))
+    }
+
+    /// A Boolean value indicating whether primaries that the matrix converts to those of sRGB are nearly the same.
+    var isNearIdentity: Bool {
+        guard let sRGB = Self.sRGB else { return false }
+        return zip((sRGB * self).columns, sRGB.columns).allSatisfy { (($0 - $1) * ($0 - $1)).max() < 0.002 * 0.002 }
     }
 
     /// Linear red, green and blue with these primaries to CIE XYZ, where white has a luminance of 1.
     private init?(xyzOf colours: Chromaticities) {
-        let points = [colours.red, colours.green, colours.blue]
-        guard (points + [colours.white]).allSatisfy({ $0.y != 0 }) else { return nil }
-        let primaries = Self(columns: points.map(Self.xyz))
+        guard colours.white.y != 0 else { return nil }
+        // Of any luminance, since that of a primary may be 0.
+        let primaries = Self(
+            columns: [colours.red, colours.green, colours.blue].map { [$0.x, $0.y, 1 - $0.x - $0.y] }
+        )
         guard let weights = primaries.inverse.map({ $0 * Self.xyz(colours.white) }) else { return nil }
         self.init(columns: (0..<3).map { primaries.columns[$0] * weights[$0] })
     }

@@ -12,62 +12,39 @@ struct ColourProfile: ~Copyable {
         self.handle = handle
     }
 
-    /// Creates a profile; `nil` if the primaries do not span a plane.
-    init?(primaries: Chromaticities, transfer: TransferFunction) {
-        var parameters = [transfer.exponent, transfer.scale, transfer.offset, transfer.slope, transfer.limit]
-        // The fourth of LittleCMS's parametric curves: that of ``TransferFunction``.
-        guard let curve = cmsBuildParametricToneCurve(nil, 4, &parameters) else { return nil }
-        defer { cmsFreeToneCurve(curve) }
-        var white = Self.point(primaries.white)
-        var points = cmsCIExyYTRIPLE(
-            Red: Self.point(primaries.red),
-            Green: Self.point(primaries.green),
-            Blue: Self.point(primaries.blue)
-        )
-        var curves: [OpaquePointer?] = [curve, curve, curve]
-        guard let handle = cmsCreateRGBProfile(&white, &points, &curves) else { return nil }
-        self.handle = handle
-    }
-
     deinit { cmsCloseProfile(handle) }
 
-    private static func point(_ chromaticity: SIMD2<Double>) -> cmsCIExyY {
-        cmsCIExyY(x: chromaticity.x, y: chromaticity.y, Y: 1)
-    }
-
-    /// A Boolean value indicating whether the profile has the primaries and curves of sRGB and no look-up table, so
-    /// that a conversion would change no channel by more than about one level.
-    var isSRGB: Bool {
-        guard cmsGetColorSpace(handle) == cmsSigRgbData, cmsIsMatrixShaper(handle) != 0,
-            cmsIsTag(handle, cmsSigAToB0Tag) == 0, cmsIsTag(handle, cmsSigAToB1Tag) == 0
-        else { return false }
-        return hasSRGBPrimaries && hasSRGBCurves
-    }
-
-    /// IEC 61966-2-1, adapted to the white of profiles, D50.
-    private var hasSRGBPrimaries: Bool {
-        let expected: [(cmsTagSignature, [Double])] = [
-            (cmsSigRedColorantTag, [0.4361, 0.2225, 0.0139]), (cmsSigGreenColorantTag, [0.3851, 0.7169, 0.0971]),
-            (cmsSigBlueColorantTag, [0.1431, 0.0606, 0.7141]),
-        ]
-        return expected.allSatisfy { tag, expected in
-            guard let found = cmsReadTag(handle, tag)?.assumingMemoryBound(to: cmsCIEXYZ.self).pointee else {
-                return false
+    /// Calls `body` with the curves and primaries, which are valid only during the call, unless they are missing, or a
+    /// table precedes them.
+    func withMatrixColours<Result>(_ body: (MatrixColours) -> Result) -> Result? {
+        guard cmsIsTag(handle, cmsSigAToB0Tag) == 0, cmsGetPCS(handle) == cmsSigXYZData else { return nil }
+        let handle = handle
+        switch cmsGetColorSpace(handle) {
+        case cmsSigRgbData:
+            let primaries = [cmsSigRedColorantTag, cmsSigGreenColorantTag, cmsSigBlueColorantTag].compactMap {
+                Self.primary($0, of: handle)
             }
-            return zip([found.X, found.Y, found.Z], expected).allSatisfy { abs($0 - $1) < 0.002 }
+            let curves = [cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag].compactMap {
+                Self.curve($0, of: handle)
+            }
+            guard primaries.count == 3, curves.count == 3, let matrix = ColourMatrix(connecting: primaries) else {
+                return nil
+            }
+            return body(MatrixColours(curves: curves, matrix: matrix))
+        case cmsSigGrayData:
+            guard let curve = Self.curve(cmsSigGrayTRCTag, of: handle) else { return nil }
+            return body(MatrixColours(curves: [curve, curve, curve], matrix: .identity, isGrey: true))
+        default: return nil
         }
     }
 
-    private var hasSRGBCurves: Bool {
-        [cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag].allSatisfy { tag in
-            guard let curve = cmsReadTag(handle, tag).map(OpaquePointer.init) else { return false }
-            return (0...32).allSatisfy { step in
-                let value = Double(step) / 32
-                let light = Double(cmsEvalToneCurveFloat(curve, Float(value)))
-                // What a level of the values, of which there are 255, makes of the light.
-                let tolerance = TransferFunction.sRGB.slope(at: value) / 255
-                return abs(light - TransferFunction.sRGB.light(of: value)) <= tolerance
-            }
-        }
+    /// CIE XYZ, adapted to D50.
+    private static func primary(_ tag: cmsTagSignature, of handle: cmsHPROFILE) -> SIMD3<Double>? {
+        let point = cmsReadTag(handle, tag)?.assumingMemoryBound(to: cmsCIEXYZ.self).pointee
+        return point.map { [$0.X, $0.Y, $0.Z] }
+    }
+
+    private static func curve(_ tag: cmsTagSignature, of handle: cmsHPROFILE) -> ((Double) -> Double)? {
+        cmsReadTag(handle, tag).map { curve in { Double(cmsEvalToneCurveFloat(OpaquePointer(curve), Float($0))) } }
     }
 }

@@ -1,3 +1,4 @@
+import CPixels
 import Glibc
 
 /// The meaning of an image's colour values; without one, they are sRGB.
@@ -121,6 +122,13 @@ struct TransferFunction: Equatable {
     /// Returns the light of a stored value.
     func light(of value: Double) -> Double {
         value < limit ? slope * value : pow(scale * value + offset, exponent)
+    }
+
+    /// The level, of 255, of each light from 0 to 1 in equal steps in sRGB.
+    static let sRGBLevels = (0...Int(EIDETIC_LIGHT_STEPS)).map { step in
+        let light = Double(step) / Double(EIDETIC_LIGHT_STEPS)
+        let value = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
+        return UInt8(255 * value + 0.5)
     }
 
     /// Returns the change of light for a change of the stored value.

@@ -32,7 +32,7 @@ extension PixelBuffer {
         let step = (size.height + 7) / 8
         let sample = PixelSize(width: size.width, height: size.height / step)
         return withUnsafeBytes {
-            eidetic_pixels_are_grey($0.kernelSource(stride: step * bytesPerRow, size: sample)) != 0
+            eidetic_pixels_pack_grey($0.kernelSource(stride: step * bytesPerRow, size: sample), nil) != 0
         }
     }
 

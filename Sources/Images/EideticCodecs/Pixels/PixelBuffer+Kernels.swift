@@ -77,12 +77,12 @@ extension PixelBuffer {
     }
 
     /// A Boolean value indicating whether red, green and blue of each pixel are equal.
-    var isGrey: Bool { isCompact || withKernelSource { eidetic_pixels_are_grey($0) } != 0 }
+    var isGrey: Bool { isCompact || withKernelSource { eidetic_pixels_pack_grey($0, nil) } != 0 }
 
-    /// Copies alpha to pixels without padding.
+    /// Copies alpha to pixels without padding, whose colours are undefined then.
     func copyAlpha(to target: UnsafeMutableRawBufferPointer) {
         guard alpha != .opaque else { return eidetic_pixels_make_opaque(target.bytePointer, size.pixelCount) }
-        withKernelSource { eidetic_pixels_copy_alpha($0, target.kernelTarget(stride: 4 * size.width)) }
+        copy(to: target, orientation: .up)
     }
 
     private func map(toAlpha alpha: Alpha, kernel: Kernel) throws(EideticError) -> PixelBuffer {

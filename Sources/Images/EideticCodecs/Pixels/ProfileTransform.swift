@@ -48,7 +48,8 @@ final class ProfileTransform {
         }
     }
 
-    /// Returns LittleCMS's pixel format for a profile and colour model; `nil` if they do not match.
+    /// Returns LittleCMS's pixel format for a profile and colour model; `nil` if they do not match, and for 16 bits
+    /// without alpha that LittleCMS copies.
     private static func pixelFormat(
         for profile: cmsHPROFILE,
         colorModel model: DecodedPixels.ColorModel,
@@ -56,7 +57,7 @@ final class ProfileTransform {
     ) -> UInt32? {
         switch (cmsGetColorSpace(profile), model) {
         case (cmsSigRgbData, .rgb): isDeep ? eidetic_type_rgba_16 : eidetic_type_rgba_8
-        case (cmsSigGrayData, .rgb): isDeep ? eidetic_type_gray_rgba_16 : eidetic_type_gray_rgba_8
+        case (cmsSigGrayData, .rgb): isDeep ? nil : eidetic_type_gray_rgba_8
         case (cmsSigCmykData, .cmyk): isDeep ? nil : eidetic_type_cmyk_8
         default: nil
         }

@@ -14,11 +14,6 @@ struct ToneMapper {
 
     private static let bt2020 = Chromaticities(red: [0.708, 0.292], green: [0.17, 0.797], blue: [0.131, 0.046])
 
-    private static let encoding = [UInt8](unsafeUninitializedCapacity: Int(EIDETIC_HDR_STEPS) + 1) { values, count in
-        eidetic_hdr_fill_encoding(values.baseAddress)
-        count = values.count
-    }
-
     /// Creates a mapper; `nil` if the primaries span no colours.
     init?(_ colours: HighDynamicRange) {
         guard let toBT2020 = ColourMatrix(from: colours.primaries, to: Self.bt2020),
@@ -42,7 +37,7 @@ struct ToneMapper {
     func map(_ source: eidetic_pixels_source, isDeep: Bool, to target: eidetic_pixels_target) {
         light.withUnsafeBufferPointer { light in
             gains.withUnsafeBufferPointer { gains in
-                Self.encoding.withUnsafeBufferPointer { encoding in
+                TransferFunction.sRGBLevels.withUnsafeBufferPointer { encoding in
                     var map = eidetic_hdr()
                     map.light = light.baseAddress
                     map.gains = gains.baseAddress
@@ -51,7 +46,7 @@ struct ToneMapper {
                     withUnsafeMutableBytes(of: &map.to_srgb) { Self.copy(toSRGB, to: $0) }
                     map.peak = peak
                     map.scene_scale = sceneScale
-                    isDeep ? eidetic_hdr_map_16(source, &map, target) : eidetic_hdr_map_8(source, &map, target)
+                    eidetic_hdr_map(source, &map, isDeep ? 1 : 0, target)
                 }
             }
         }

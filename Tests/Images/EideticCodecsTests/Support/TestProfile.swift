@@ -8,16 +8,35 @@ enum TestProfile {
         name: String = "",
         codePoints: [UInt8] = []
     ) -> [UInt8] {
-        let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
+        var primaries = sRGB
+        if swapsRedAndGreen { primaries.swapAt(0, 1) }
         let curve = parameters.isEmpty ? curve(gamma: gamma) : curve(parameters: parameters)
-        var tags = [
-            ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
-            ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
-            ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
-        ]
+        var tags = matrixTags(primaries, [curve, curve, curve])
         if !name.isEmpty { tags.append(("desc", description(name))) }
         if !codePoints.isEmpty { tags.append(("cicp", Array("cicp".utf8) + [0, 0, 0, 0] + codePoints)) }
         return makeProfile(tags: tags)
+    }
+
+    /// The CIE XYZ of red, green and blue of sRGB, adapted to D50.
+    static let sRGB = [[0.4361, 0.2225, 0.0139], [0.3851, 0.7169, 0.0971], [0.1431, 0.0606, 0.7141]]
+
+    /// Returns a profile of such primaries, and a curve for each of them.
+    static func matrix(_ primaries: [[Double]], curves: [[UInt8]]) -> [UInt8] {
+        makeProfile(tags: matrixTags(primaries, curves))
+    }
+
+    /// A profile of sRGB with a table, which precedes its matrix, from white without red, green and blue to black.
+    static var table: [UInt8] {
+        let curve = curve(gamma: 2.2)
+        let tags = matrixTags(sRGB, [curve, curve, curve]) + [("A2B0", table(black: 0, inputCount: 3))]
+        return makeProfile(tags: tags, to: "Lab ")
+    }
+
+    private static func matrixTags(_ primaries: [[Double]], _ curves: [[UInt8]]) -> [(String, [UInt8])] {
+        [
+            ("rXYZ", xyzTag(primaries[0])), ("gXYZ", xyzTag(primaries[1])), ("bXYZ", xyzTag(primaries[2])),
+            ("wtpt", xyzTag([0.9642, 1, 0.8249])), ("rTRC", curves[0]), ("gTRC", curves[1]), ("bTRC", curves[2]),
+        ]
     }
 
     static func grey(gamma: Double, to connection: String = "XYZ ") -> [UInt8] {
@@ -25,14 +44,19 @@ enum TestProfile {
         return makeProfile(tags: tags, from: "GRAY", to: connection)
     }
 
-    private static func curve(parameters: [Double]) -> [UInt8] {
+    static func curve(parameters: [Double]) -> [UInt8] {
         let kind = [1, 3, 4, 5, 7].firstIndex(of: parameters.count) ?? 0
         return Array("para".utf8) + [0, 0, 0, 0, 0, UInt8(kind), 0, 0]
             + parameters.flatMap { bigEndian(Int($0 * 65_536), byteCount: 4) }
     }
 
-    private static func curve(gamma: Double) -> [UInt8] {
+    static func curve(gamma: Double) -> [UInt8] {
         Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + bigEndian(Int(gamma * 256), byteCount: 2)
+    }
+
+    static func curve(table: [Double]) -> [UInt8] {
+        Array("curv".utf8) + [0, 0, 0, 0] + bigEndian(table.count, byteCount: 4)
+            + table.flatMap { bigEndian(Int(($0 * 65_535).rounded()), byteCount: 2) }
     }
 
     /// Returns a description as version 2 of the format has it: in ASCII, without the two other forms.
@@ -54,12 +78,12 @@ enum TestProfile {
     private static var white: (String, [UInt8]) { ("wtpt", xyzTag([0.9642, 1, 0.8249])) }
 
     /// Returns a table of 8 bits from inks to L*a*b*; `black` is its L* for any ink.
-    private static func table(black: UInt8) -> [UInt8] {
+    private static func table(black: UInt8, inputCount: Int = 4) -> [UInt8] {
         let ramp = (0...255).map { UInt8($0) }
-        let colours = (0..<16).flatMap { [$0 == 0 ? 255 : black, 128, 128] as [UInt8] }
+        let colours = (0..<1 << inputCount).flatMap { [$0 == 0 ? 255 : black, 128, 128] as [UInt8] }
         let matrix = (0..<9).flatMap { bigEndian($0 % 4 == 0 ? 65_536 : 0, byteCount: 4) }
-        let inputs = (0..<4).flatMap { _ in ramp }, outputs = (0..<3).flatMap { _ in ramp }
-        return Array("mft1".utf8) + [0, 0, 0, 0, 4, 3, 2, 0] + matrix + inputs + colours + outputs
+        let inputs = (0..<inputCount).flatMap { _ in ramp }, outputs = (0..<3).flatMap { _ in ramp }
+        return Array("mft1".utf8) + [0, 0, 0, 0, UInt8(inputCount), 3, 2, 0] + matrix + inputs + colours + outputs
     }
 
     private static func makeProfile(

@@ -26,6 +26,8 @@ unsigned char *eidetic_bare_tiff_decode(const unsigned char *bytes, size_t count
 unsigned char *eidetic_bare_avif_decode(const unsigned char *bytes, size_t count);
 /// With libheif, without threads of its own.
 unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count);
+/// The same with 16 bits per channel, of which those of the file are used.
+unsigned char *eidetic_bare_heif_decode_deep(const unsigned char *bytes, size_t count);
 /// With libjxl, one thread; only with the trait JPEGXL.
 unsigned char *eidetic_bare_jxl_decode(const unsigned char *bytes, size_t count);
 /// With librsvg, at the document's own size. Requires `eidetic_bare_has_svg`.
@@ -37,6 +39,13 @@ unsigned char *eidetic_bare_pixbuf_decode(const unsigned char *bytes, size_t cou
 int eidetic_bare_has_svg(void);
 /// Returns 1 if gdk-pixbuf is installed.
 int eidetic_bare_has_pixbuf(void);
+
+/// Writes a profile of Display P3; returns its size.
+size_t eidetic_bare_display_p3(unsigned char *bytes, size_t capacity);
+/// Converts RGBA to sRGB with LittleCMS.
+void eidetic_bare_lcms_convert(
+    const unsigned char *profile, size_t profile_size, const unsigned char *pixels, size_t count,
+    unsigned char *target);
 
 // Encoders that make the input of the decoders above from RGBA. The caller frees the result.
 

@@ -23,6 +23,7 @@ extension Suite {
         try await bench.measureArrivingImages()
         try await bench.measureFullSizeFormats()
         try await bench.measureGreyPixels(jpeg)
+        try await bench.measureColourConversion()
         guard bench.arguments["only"] == nil else { return }
         try await bench.measureThumbnailPrograms(jpeg)
         try await bench.measureIdleMemory()
