@@ -129,6 +129,17 @@ struct CurrentMetadataTests {
         }
     }
 
+    @Test("F05 a comment behind bytes between segments is kept, and a segment whose length is none is not")
+    func bytesBetweenSegments() throws {
+        let pixels = try TestImages.solid(width: 2, height: 2, colour: [9, 40, 90, 255])
+        let plain = try ImageEncoder.encode(TestImages.makeImage(pixels), as: .jpeg)
+        let comment = Self.segment(0xfe, Self.place)
+        // As in decoders (ITU-T T.81, B.1.1.2: fill bytes), and libjpeg takes a length below 2 for that of nothing.
+        let file = plain[..<20] + [0, 1, 0xff, 0xff] + comment + [0xff, 0xfe, 0, 1] + plain[20...]
+        #expect(try ImageMetadata(withPartsOf: Array(file)).parts?.bytes == comment)
+        #expect(try ImageDecoder.decode(Array(file)).size == PixelSize(width: 2, height: 2))
+    }
+
     @Test("F05 the preview in IPTC is left out") func previewInIPTC() throws {
         // IPTC-IIM 4.2: by-line, and the preview of the object data.
         let author: [UInt8] = [0x1c, 2, 80, 0, 2, 65, 66]

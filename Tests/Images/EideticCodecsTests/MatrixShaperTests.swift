@@ -18,7 +18,7 @@ struct MatrixShaperTests {
         init(
             _ name: String,
             _ primaries: [[Double]],
-            _ curve: [UInt8],
+            curve: [UInt8],
             other: [UInt8]? = nil,
             light: @escaping @Sendable (Double) -> Double
         ) {
@@ -47,25 +47,36 @@ struct MatrixShaperTests {
     }
 
     static let profiles = [
-        Profile("Display P3", displayP3, sRGBCurve) { TransferFunction.sRGB.light(of: $0) },
-        Profile("Adobe RGB", adobe, TestProfile.curve(gamma: 563 / 256), light: gamma(563 / 256)),
-        Profile("ProPhoto", proPhoto, TestProfile.curve(gamma: 1.8), light: gamma(460.0 / 256)),
-        Profile("linear", TestProfile.sRGB, TestProfile.curve(gamma: 1), light: gamma(1)),
-        Profile("linear without a number", displayP3, TestProfile.curve(table: []), light: gamma(1)),
-        Profile("gamma 1.8", TestProfile.sRGB, TestProfile.curve(parameters: [1.8]), light: gamma(1.8)),
-        Profile("gamma 2.2", displayP3, TestProfile.curve(parameters: [2.2]), light: gamma(2.2)),
-        Profile("table of 1,024", displayP3, table(1_024, exponent: 2.2), light: gamma(2.2)),
-        Profile("table of 4,096", adobe, table(4_096, exponent: 1.8), light: gamma(1.8)),
+        Profile("Display P3", displayP3, curve: sRGBCurve) { TransferFunction.sRGB.light(of: $0) },
+        Profile("Adobe RGB", adobe, curve: TestProfile.curve(gamma: 563 / 256), light: gamma(563 / 256)),
+        Profile("ProPhoto", proPhoto, curve: TestProfile.curve(gamma: 1.8), light: gamma(460.0 / 256)),
+        Profile("linear", TestProfile.sRGB, curve: TestProfile.curve(gamma: 1), light: gamma(1)),
+        Profile("linear without a number", displayP3, curve: TestProfile.curve(table: []), light: gamma(1)),
+        Profile("gamma 1.8", TestProfile.sRGB, curve: TestProfile.curve(parameters: [1.8]), light: gamma(1.8)),
+        Profile("gamma 2.2", displayP3, curve: TestProfile.curve(parameters: [2.2]), light: gamma(2.2)),
+        Profile("table of 1,024", displayP3, curve: table(1_024, exponent: 2.2), light: gamma(2.2)),
+        Profile("table of 4,096", adobe, curve: table(4_096, exponent: 1.8), light: gamma(1.8)),
     ]
 
     /// Profiles whose curves are not alike, or end elsewhere than at 0 and 1.
     static let others = [
-        Profile("three curves", adobe, sRGBCurve, other: TestProfile.curve(gamma: 1), light: gamma(1)),
-        Profile("table of 17", proPhoto, table(17, exponent: 2), other: table(300, exponent: 1.2), light: gamma(2)),
-        Profile("of light above black", displayP3, TestProfile.curve(table: [0.1, 0.2, 0.9]), light: gamma(1)),
-        Profile("that falls", displayP3, TestProfile.curve(table: [1, 0.5, 0]), light: gamma(1)),
-        Profile("steep", displayP3, TestProfile.curve(parameters: [1, 3, -1]), light: gamma(1)),
-        Profile("imaginary", [[-0.3, 1.9, 0.2], [1.5, -0.8, 0], [-0.2, -0.1, 0.6]], sRGBCurve, light: gamma(1)),
+        Profile("three curves", adobe, curve: sRGBCurve, other: TestProfile.curve(gamma: 1), light: gamma(1)),
+        Profile(
+            "table of 17",
+            proPhoto,
+            curve: table(17, exponent: 2),
+            other: table(300, exponent: 1.2),
+            light: gamma(2)
+        ),
+        Profile("of light above black", displayP3, curve: TestProfile.curve(table: [0.1, 0.2, 0.9]), light: gamma(1)),
+        Profile("that falls", displayP3, curve: TestProfile.curve(table: [1, 0.5, 0]), light: gamma(1)),
+        Profile("steep", displayP3, curve: TestProfile.curve(parameters: [1, 3, -1]), light: gamma(1)),
+        Profile(
+            "imaginary",
+            [[-0.3, 1.9, 0.2], [1.5, -0.8, 0], [-0.2, -0.1, 0.6]],
+            curve: sRGBCurve,
+            light: gamma(1)
+        ),
     ]
 
     static let all = profiles + others

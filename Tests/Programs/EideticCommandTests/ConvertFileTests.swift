@@ -28,14 +28,15 @@ struct ConvertFileTests {
     }
 
     /// A JPEG with IPTC, a comment, a resolution, EXIF of an orientation, and an image behind its end.
-    private func photograph(orientation: UInt8 = 6) throws -> [UInt8] {
+    private func photograph(orientation: UInt8 = 6, isCopyrighted: Bool = false) throws -> [UInt8] {
+        let flag = Array("8BIM".utf8) + [4, 10, 0, 0, 0, 0, 0, 1, isCopyrighted ? 1 : 0, 0]
         let plain = try TestImages.encoded(as: .jpeg)
         let length = 2 + Int(plain[4]) << 8 + Int(plain[5])
         var jfif = Array(plain[2..<2 + length])
         jfif[11] = 1
         let segments =
             Self.segment(0xe1, Array("Exif\0\0".utf8) + Self.exif(orientation: orientation))
-            + Self.segment(0xed, Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, 2, 0x1c, 2])
+            + Self.segment(0xed, Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, 2, 0x1c, 2] + flag)
             + Self.segment(0xfe, Array("secret place".utf8))
             + Self.segment(0xe2, Array("MPF\0".utf8))
         let start: [UInt8] = [0xff, 0xd8], rest = Array(plain[(2 + length)...])
@@ -60,6 +61,13 @@ struct ConvertFileTests {
         #expect(text.errorText.contains("in.jpg: not kept in \(name): \((line.lost ?? []).joined(separator: ", "))"))
         let stripped = try await self.line("--overwrite", "--metadata", "strip", source, output)
         #expect(stripped.line.lost == [] && stripped.errors == "")
+    }
+
+    @Test("F05 that a copyright flag is not kept beside IPTC is said", arguments: [false, true])
+    func copyrightFlag(isSet: Bool) async throws {
+        let source = try directory.write(try photograph(isCopyrighted: isSet), to: "in.jpg")
+        let line = try await line("--metadata", "keep", source, directory.path(of: "out.jpg")).line
+        #expect(line.lost == (isSet ? ["copyright flag"] : []) + ["further images"])
     }
 
     @Test("F05 an unchanged JPEG without its metadata has the bytes of its pixels, and is as upright as before")

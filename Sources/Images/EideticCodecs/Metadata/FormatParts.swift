@@ -17,7 +17,8 @@ package struct FormatParts: Sendable, Hashable {
         }
     }
 
-    private static let photoshop: StaticString = "Photoshop 3.0\0", iptc: StaticString = "8BIM\u{4}\u{4}"
+    private static let photoshop: StaticString = "Photoshop 3.0\0"
+    private static let iptcNumber = 0x0404
 
     /// The most parts that are kept.
     private static let maximumCount = 1_024
@@ -34,31 +35,20 @@ package struct FormatParts: Sendable, Hashable {
 
     /// Reads the segments of a JPEG.
     static func ofJPEG(_ file: UnsafeRawBufferPointer) -> FormatParts? {
-        let bytes = segments(in: UnsafeRawBufferPointer(rebasing: file.dropFirst(2))).flatMap { segment -> [UInt8] in
+        let bytes = segments(in: file, from: 2).flatMap { segment -> [UInt8] in
             guard name(of: segment) != nil else { return [] }
             return segment[1] == 0xed ? iptcSegment(of: segment) : Array(segment)
         }
         return FormatParts(bytes: bytes)
     }
 
-    private static func segments(in bytes: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
-        var segments: [UnsafeRawBufferPointer] = []
-        var offset = 0
-        while segments.count < maximumCount, bytes.uint8(at: offset) == 0xff, let marker = bytes.uint8(at: offset + 1),
-            marker != 0xda
-        {
-            // Markers may be filled up.
-            guard marker != 0xff else {
-                offset += 1
-                continue
-            }
-            guard let length = bytes.bigEndian16(at: offset + 2), length >= 2,
-                let segment = bytes.slice(at: offset, count: length + 2)
-            else { break }
-            segments.append(segment)
-            offset += length + 2
+    /// Returns the whole segments with their markers.
+    private static func segments(in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> [UnsafeRawBufferPointer] {
+        JPEGMarkers(bytes, from: start).prefix(maximumCount).compactMap { marker in
+            let offset = marker.range.lowerBound
+            guard marker.content != nil, bytes.bigEndian16(at: offset + 2) == marker.range.count - 2 else { return nil }
+            return bytes.slice(at: offset, count: marker.range.count)
         }
-        return segments
     }
 
     /// Returns the word for what is kept of a segment; `nil` for one that is left out.
@@ -78,25 +68,47 @@ package struct FormatParts: Sendable, Hashable {
 
     /// Returns a segment with the IPTC of one of Photoshop, without its thumbnail; empty if it has none.
     private static func iptcSegment(of segment: UnsafeRawBufferPointer) -> [UInt8] {
+        guard let content = resources(in: segment).first(where: { $0.number == iptcNumber })?.content else { return [] }
+        let kept = withoutPreview(content)
+        var result: [UInt8] = [0xff, 0xed, 0, 0]
+        for text in [photoshop, "8BIM"] { result += text.withUTF8Buffer { Array($0) } }
+        result += bigEndian(iptcNumber, byteCount: 2) + [0, 0] + bigEndian(kept.count, byteCount: 4) + kept
+        guard result.count <= 65_537 else { return [] }
+        result.replaceSubrange(2..<4, with: bigEndian(result.count - 2, byteCount: 2))
+        return result
+    }
+
+    private static func bigEndian(_ value: Int, byteCount: Int) -> [UInt8] {
+        (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    /// Returns the resources of Photoshop in a segment; none if it has others, up to one that is damaged.
+    private static func resources(in segment: UnsafeRawBufferPointer) -> [(
+        number: Int, content: UnsafeRawBufferPointer
+    )] {
         guard segment.contains(photoshop, at: 4) else { return [] }
+        var resources: [(number: Int, content: UnsafeRawBufferPointer)] = []
         var offset = 4 + photoshop.utf8CodeUnitCount
-        while segment.contains("8BIM", at: offset), let nameLength = segment.uint8(at: offset + 6) {
+        while segment.contains("8BIM", at: offset), let number = segment.bigEndian16(at: offset + 4),
+            let nameLength = segment.uint8(at: offset + 6)
+        {
             let start = offset + 6 + (nameLength + 2) & ~1
             guard let length = segment.bigEndian32(at: start), let content = segment.slice(at: start + 4, count: length)
-            else { return [] }
-            if segment.contains(iptc, at: offset) {
-                var result: [UInt8] = [0xff, 0xed, 0, 0]
-                for text in [photoshop, iptc] { result += text.withUTF8Buffer { Array($0) } }
-                let text = withoutPreview(content)
-                result += [0, 0] + PNGChunkWriter.number(text.count) + text
-                guard result.count <= 65_537 else { return [] }
-                result[2] = UInt8((result.count - 2) >> 8)
-                result[3] = UInt8((result.count - 2) & 255)
-                return result
-            }
+            else { break }
+            resources.append((number, content))
             offset = start + 4 + (length + 1) & ~1
         }
-        return []
+        return resources
+    }
+
+    /// Returns the words for what a segment of Photoshop states: "IPTC", and "copyright flag" if it is set.
+    package static func names(ofPhotoshop segment: [UInt8]) -> [String] {
+        segment.withUnsafeBytes { segment in
+            resources(in: segment).compactMap { number, content in
+                if number == iptcNumber { return "IPTC" }
+                return number == 0x040a && content.contains { $0 != 0 } ? "copyright flag" : nil
+            }
+        }
     }
 
     /// Returns IPTC without the preview of the image, in data sets 2:200 to 2:202.

@@ -1,3 +1,5 @@
+import EideticCodecs
+
 /// Numbers in bytes; what is beyond the end is `nil`.
 struct ByteReader {
     let bytes: ArraySlice<UInt8>
@@ -22,20 +24,18 @@ struct ByteReader {
 
     /// The markers of a JPEG file, with the ranges of their segments, up to the first scan, which has none.
     var jpegMarkers: [(number: Int, range: Range<Int>)] {
-        var markers: [(number: Int, range: Range<Int>)] = []
-        var offset = 2
-        for _ in 0..<Self.maximumStepCount {
-            guard let start = number(at: offset, count: 1), let marker = number(at: offset + 1, count: 1) else { break }
-            guard start == 0xff, marker != 0xff, marker != 0 else {
-                offset += 1
-                continue
-            }
-            let isAlone = marker == 1 || (0xd0...0xda).contains(marker)
-            let end = offset + 2 + (isAlone ? 0 : max(2, number(at: offset + 2, count: 2) ?? 2))
-            markers.append((marker, offset..<end))
-            if marker == 0xda { break }
-            offset = end
+        bytes.withUnsafeBytes { bytes in
+            JPEGMarkers(bytes).prefix(Self.maximumStepCount).map { (Int($0.number), $0.range) }
         }
-        return markers
+    }
+
+    /// The chunks of a PNG file, with the ranges of their contents as far as there are bytes.
+    var pngChunks: [(name: String, content: Range<Int>, isComplete: Bool)] {
+        bytes.withUnsafeBytes { bytes in
+            PNGChunks(bytes).prefix(Self.maximumStepCount).map { chunk in
+                let start = chunk.offset + 8
+                return (chunk.name, start..<start + chunk.content.count, chunk.isComplete)
+            }
+        }
     }
 }

@@ -114,17 +114,11 @@ struct ColourFacts {
         color = reader.number(at: 25, count: 1).flatMap {
             [0: "grey", 2: "RGB", 3: "palette", 4: "grey", 6: "RGB"][$0]
         }
-        var offset = 8
-        for _ in 0..<ByteReader.maximumStepCount {
-            guard let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4),
-                name != "IDAT"
-            else { return }
-            if name == "cICP", let first = reader.number(at: offset + 8, count: 1),
-                let transfer = reader.number(at: offset + 9, count: 1)
-            {
+        for chunk in reader.pngChunks.prefix(while: { $0.name != "IDAT" }) where chunk.name == "cICP" {
+            let offset = chunk.content.lowerBound
+            if let first = reader.number(at: offset, count: 1), let transfer = reader.number(at: offset + 1, count: 1) {
                 readCodePoints(primaries: first, transfer: transfer)
             }
-            offset += 12 + length
         }
     }
 

@@ -51,14 +51,7 @@ struct FileFacts {
     }
 
     private mutating func readPNG() {
-        var offset = 8
-        for _ in 0..<ByteReader.maximumStepCount {
-            guard let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4)
-            else { break }
-            offset += 12 + length
-            if name == "IEND" { break }
-        }
-        guard offset > count || offset < 20 || reader.text(at: offset - 8, count: 4) != "IEND" else { return }
+        guard reader.pngChunks.first(where: { $0.name == "IEND" })?.isComplete != true else { return }
         truncation = "the file ends after \(count) bytes, without the end of the image"
     }
 
@@ -100,6 +93,8 @@ struct FileFacts {
             guard let size = reader.number(at: offset, count: 4) else { break }
             // A box of size 0 reaches to the end of the file, and 1 stands for a size of 64 bits.
             if size == 0 { return }
+            // What devices append to a file is no box.
+            guard isName(at: offset + 4) else { break }
             let large =
                 (reader.number(at: offset + 8, count: 4) ?? 0) << 32 | (reader.number(at: offset + 12, count: 4) ?? 0)
             let length = size == 1 ? large : size
@@ -107,5 +102,10 @@ struct FileFacts {
             offset += length
         }
         expect(offset)
+    }
+
+    /// Returns `true` if there are four printable characters of ASCII, or the file ends before; otherwise, `false`.
+    private func isName(at offset: Int) -> Bool {
+        (offset..<offset + 4).allSatisfy { (0x20...0x7e).contains(reader.number(at: $0, count: 1) ?? 0x20) }
     }
 }

@@ -46,34 +46,25 @@ struct MetadataLosses {
     }
 
     private mutating func readJPEG() {
-        var offset = 2
-        while let start = reader.number(at: offset, count: 1), let marker = reader.number(at: offset + 1, count: 1),
-            start == 0xff, marker != 0xda
-        {
-            // Markers may be filled up.
-            guard marker != 0xff else {
-                offset += 1
-                continue
-            }
-            guard let length = reader.number(at: offset + 2, count: 2) else { return }
-            let name = reader.text(at: offset + 4, count: 40) ?? ""
+        for (marker, range) in reader.jpegMarkers {
+            let offset = range.lowerBound
+            let name = reader.text(at: offset + 4, count: min(40, max(0, range.count - 4))) ?? ""
             switch marker {
-            case 0xed where name.hasPrefix("Photoshop"): add("IPTC")
+            case 0xed:
+                FormatParts.names(ofPhotoshop: Array(bytes[range.clamped(to: bytes.indices)])).forEach { add($0) }
             case 0xe0 where name == "JFIF" && reader.number(at: offset + 11, count: 1) != 0: add("resolution")
             case 0xe1 where name.hasPrefix("http://ns.adobe.com/xmp/extension/"): add("extended XMP")
             case 0xe2 where name == "MPF": add("further images")
             case 0xfe: add("comment")
             default: break
             }
-            offset += 2 + max(2, length)
         }
     }
 
     private mutating func readPNG() {
-        var offset = 8
-        while let length = reader.number(at: offset, count: 4), let name = reader.text(at: offset + 4, count: 4) {
-            let keyword = reader.text(at: offset + 8, count: min(length, 18)) ?? ""
-            switch name {
+        for chunk in reader.pngChunks {
+            let keyword = reader.text(at: chunk.content.lowerBound, count: min(chunk.content.count, 18)) ?? ""
+            switch chunk.name {
             case "tEXt" where keyword.hasPrefix("Raw profile type"): add("raw profile")
             case "zTXt" where keyword.hasPrefix("Raw profile type"): add("raw profile")
             case "tEXt", "zTXt": add("texts")
@@ -82,7 +73,6 @@ struct MetadataLosses {
             case "tIME": add("time")
             default: break
             }
-            offset += 12 + length
         }
     }
 

@@ -81,6 +81,8 @@ extension Bench {
     ///
     /// libheif reads the 10 bits of the latter, and maps no tones.
     private func measureFullSizeHEIC(_ photograph: Image) async throws {
+        // Encoding takes seconds.
+        if let only = arguments["only"], !"heic in pq".contains(only) { return }
         if let bytes = try? photograph.encoded(as: .heic) {
             try await compareDecoding("heic", of: bytes, goal: 1.05, with: "libheif", decoder: eidetic_bare_heif_decode)
         } else {

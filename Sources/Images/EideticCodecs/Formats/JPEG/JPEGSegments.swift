@@ -29,23 +29,17 @@ struct JPEGSegments {
     ///
     /// - Throws: `corrupt` if the segments are invalid.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        var offset = 2
-        while let marker = Self.nextMarker(in: bytes, offset: &offset) {
-            switch marker {
-            case 0x01, 0xd0...0xd8: continue
+        for marker in JPEGMarkers(bytes) {
+            let offset = marker.range.lowerBound + 2
+            switch marker.number {
             case 0xd9:
                 throw EideticError(.corrupt, message: "JPEG: the file ends at byte \(offset), before the first scan")
             case 0xda:
                 isHeaderComplete = true
                 componentsInScan = bytes.uint8(at: offset + 2) ?? 0
-                return
-            default: break
+            default:
+                if let body = marker.content { try read(marker: marker.number, body: body, at: offset) }
             }
-            // As in libjpeg, a length below 2 is that of an empty segment.
-            guard let length = bytes.bigEndian16(at: offset).map({ max($0, 2) }) else { return }
-            guard let body = bytes.slice(at: offset + 2, count: length - 2) else { return }
-            try read(marker: marker, body: body, at: offset)
-            offset += length
         }
     }
 
@@ -63,19 +57,6 @@ struct JPEGSegments {
 
     /// The maximum number of coefficients per pixel in memory until the last scan; 0 for an image with one scan.
     var coefficientsPerPixel: Int { isProgressive || componentsInScan < componentCount ? componentCount : 0 }
-
-    /// Advances `offset` past the next marker; bytes between segments are ignored, as in all decoders.
-    private static func nextMarker(in bytes: UnsafeRawBufferPointer, offset: inout Int) -> UInt8? {
-        while offset + 1 < bytes.count {
-            let marker = bytes[offset + 1]
-            if bytes[offset] == 0xff, marker != 0xff, marker != 0 {
-                offset += 2
-                return marker
-            }
-            offset += 1
-        }
-        return nil
-    }
 
     private mutating func read(marker: UInt8, body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
         switch marker {

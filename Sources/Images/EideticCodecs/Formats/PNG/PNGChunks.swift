@@ -3,17 +3,17 @@ import CDeflate
 /// The sequence of chunks of a PNG.
 ///
 /// - SeeAlso: PNG (third edition), section 5.3.
-struct PNGChunks: Sequence, IteratorProtocol {
+package struct PNGChunks: Sequence, IteratorProtocol {
     /// One chunk, or the part of it that the bytes contain.
-    struct Chunk {
+    package struct Chunk {
         /// The chunk type: four letters.
-        let name: String
+        package let name: String
         /// The content; shorter than its declared length only if ``isComplete`` is false.
-        let content: UnsafeRawBufferPointer
+        package let content: UnsafeRawBufferPointer
         /// The offset of the chunk, which starts with its length.
-        let offset: Int
+        package let offset: Int
         /// A Boolean value indicating whether the content and the checksum are complete.
-        let isComplete: Bool
+        package let isComplete: Bool
         /// The stored checksum.
         let checksum: Int?
 
@@ -31,7 +31,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
     private var offset: Int
 
     /// Creates the sequence of the chunks from an offset on: by default, of all.
-    init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 8) { (self.bytes, self.offset) = (bytes, offset) }
+    package init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 8) { (self.bytes, self.offset) = (bytes, offset) }
 
     /// Returns `true` if the chunks before the pixels announce an animation; otherwise, `false`.
     static func announceFrames(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -51,7 +51,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
     private static let maximumSearchCount = 4_096
 
     /// Returns the next chunk; `nil` if its length and name are incomplete.
-    mutating func next() -> Chunk? {
+    package mutating func next() -> Chunk? {
         guard let length = bytes.bigEndian32(at: offset), let name = bytes.slice(at: offset + 4, count: 4) else {
             return nil
         }
