@@ -99,6 +99,12 @@ struct SoundMessageTests {
         }
     }
 
+    @Test("a message of a million tags, each of a value within the one before, is refused", arguments: ["P", "f"])
+    func nested(_ tag: String) throws {
+        var reader = SoundReader(Array(String(repeating: tag, count: SoundMessage.lengthLimit).utf8)[...])
+        #expect(throws: SoundError.unexpected) { _ = try reader.next() }
+    }
+
     @Test("the process of a client is the kernel's word, unless PipeWire's server for others forwards it")
     func processes() throws {
         func value(_ number: Int) -> [UInt8] { [UInt8(ascii: "L"), 0, 0, UInt8(number >> 8), UInt8(number & 255)] }

@@ -32,6 +32,18 @@ struct ReplayTests {
         }
     }
 
+    @Test(
+        "F07 no message or file decides the depth of calls: each byte of the seeds is read 60,000 times",
+        arguments: FuzzTarget.files + FuzzTarget.messages
+    )
+    func repetitions(_ target: FuzzTarget) throws {
+        let bytes = Set(try target.seeds().filter { $0.count < 64 }.joined())
+        for byte in bytes { target.run([UInt8](repeating: byte, count: Self.repetitionCount)) }
+    }
+
+    /// Values within values of this number would end a thread with the usual stack.
+    private static let repetitionCount = 60_000
+
     /// Changes, removes and repeats bytes.
     private static func mutate(_ bytes: [UInt8], with numbers: inout SplitMix) -> [UInt8] {
         var bytes = bytes

@@ -66,22 +66,33 @@ package struct SoundReader {
         case UInt8(ascii: "v"): _ = try take(4 * Int(try byte()))
         case UInt8(ascii: "x"): _ = try take(Int(try integer(bytes: 4)))
         case UInt8(ascii: "f"):
-            guard case .number = try next(), case .properties = try next() else { throw .unexpected }
+            try expect("B")
+            _ = try byte()
+            try expect("P")
+            _ = try properties()
         default: throw .unknownTag(tag)
         }
         return .other
     }
 
+    /// Reads the properties up to the text that is none; not by ``next()``: no message decides the depth of calls.
     private mutating func properties() throws(SoundError) -> [String: [UInt8]] {
         var properties: [String: [UInt8]] = [:]
         while true {
-            guard case .text(let name) = try next() else { throw .unexpected }
-            guard let name else { return properties }
-            guard case .number(let length) = try next(), try byte() == UInt8(ascii: "x"),
-                try integer(bytes: 4) == length
-            else { throw .unexpected }
+            let tag = try byte()
+            guard tag != UInt8(ascii: "N") else { return properties }
+            guard tag == UInt8(ascii: "t") else { throw .unexpected }
+            let name = try text()
+            try expect("L")
+            let length = try integer(bytes: 4)
+            try expect("x")
+            guard try integer(bytes: 4) == length else { throw .unexpected }
             properties[name] = Array(try take(Int(length)))
         }
+    }
+
+    private mutating func expect(_ tag: Unicode.Scalar) throws(SoundError) {
+        guard try byte() == UInt8(ascii: tag) else { throw .unexpected }
     }
 
     private mutating func text() throws(SoundError) -> String {
