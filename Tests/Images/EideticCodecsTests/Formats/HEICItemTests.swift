@@ -160,4 +160,20 @@ struct HEICItemTests {
         #expect(empty.size == PixelSize(width: 64, height: 64))
         #expect(Set((0..<64).map { empty[$0, $0] }).count == 1)
     }
+
+    @Test("F07 an image that is made from thousands of others, each from the next one, is an error")
+    func deep() throws {
+        let plain = HEIFContainer.Item(type: "iden", data: [], properties: [HEIFContainer.size(64, 64)])
+        // From the primary image, a chain of six leads to the beginning of the chain before it.
+        let starts = (0..<1_000).map { 10 + 6 * $0 }
+        var file = file(primary: overlay(width: 64, height: 64, offsets: starts.map { _ in (0, 0) }), of: starts)
+        for start in starts {
+            for item in start..<start + 6 {
+                file.add(plain, as: item)
+                let next = item < start + 5 ? item + 1 : start == 10 ? 2 : start - 6
+                file.refer("dimg", from: item, to: [next])
+            }
+        }
+        #expect(throws: EideticError.self) { _ = try decode(file) }
+    }
 }

@@ -111,19 +111,21 @@ struct HEIFItemIndex {
     /// A Boolean value indicating whether the primary image is made from itself, or from others too many times:
     /// libheif 1.15 would call itself until the stack is full.
     var isEndless: Bool {
-        var checked: Set<Int> = []
-        return isEndless(primaryItem, depth: 0, checked: &checked)
+        var heights: [Int: Int] = [:]
+        return height(of: primaryItem, depth: 0, known: &heights) == nil
     }
 
-    private func isEndless(_ item: Int, depth: Int, checked: inout Set<Int>) -> Bool {
-        guard depth < 8 else { return true }
-        guard !checked.contains(item) else { return false }
-        for part in (parts[item] ?? []) + alphaItems(of: item)
-        where isEndless(part, depth: depth + 1, checked: &checked) {
-            return true
+    /// Returns how many images, each made from the next one, an item is made from; `nil` if they are too many.
+    private func height(of item: Int, depth: Int, known heights: inout [Int: Int]) -> Int? {
+        guard depth + (heights[item] ?? 0) < 8 else { return nil }
+        if let height = heights[item] { return height }
+        var height = 0
+        for part in (parts[item] ?? []) + alphaItems(of: item) {
+            guard let below = self.height(of: part, depth: depth + 1, known: &heights) else { return nil }
+            height = max(height, below + 1)
         }
-        checked.insert(item)
-        return false
+        heights[item] = height
+        return height
     }
 
     /// A Boolean value indicating whether an image is made from an item that does not exist, or is no image: libheif
