@@ -10,6 +10,7 @@ extension FuzzTarget {
             guard case .format(format) = ImageFormat.detect(in: bytes, isComplete: true) else { return }
             decode(bytes)
             preview(bytes)
+            play(bytes)
         }
     }
 
@@ -20,6 +21,14 @@ extension FuzzTarget {
         (limits.animationBytes, limits.duration) = (.mebibytes(16), .seconds(2))
         return limits
     }()
+
+    /// Limits that an image of this size exceeds; `nil` for one pixel.
+    private static func limits(below size: PixelSize) -> DecodeLimits? {
+        guard size.pixelCount > 1 else { return nil }
+        var limits = limits
+        limits.pixels = size.pixelCount - 1
+        return limits
+    }
 
     private static func decode(_ bytes: [UInt8]) {
         let header = try? ImageDecoder.header(of: bytes)
@@ -36,6 +45,11 @@ extension FuzzTarget {
             require(image.frames.count <= limits.frames, "\(image.frames.count) frames")
             require(image.frames.allSatisfy { $0.pixels.size == image.size }, "frames of different sizes")
             checkAlpha(of: image)
+            if image.format == .avif { encode(image) }
+        }
+        if let size = header?.size, let tight = Self.limits(below: size) {
+            let image = try? ImageDecoder.decode(bytes, options: options, limits: tight)
+            require(image == nil, "\(size) pixels are decoded beyond the limit")
         }
         (options.frames, options.size) = (.first, PixelSize(width: 24, height: 24))
         if let image = try? ImageDecoder.decode(bytes, options: options, limits: limits) {
@@ -54,6 +68,19 @@ extension FuzzTarget {
         guard let bytes = try? ImageEncoder.encode(image, as: format, options: options) else { return }
         let names = (try? ImageMetadata(withPartsOf: bytes))?.parts?.names ?? []
         require(names.isSubset(of: metadata.parts?.names ?? []), "\(names) were not there")
+    }
+
+    /// Writes a small animation, whose boxes are changed before it is read with the same frames and repetitions.
+    private static func encode(_ image: Image) {
+        var options = DecodeOptions()
+        options.frames = .all
+        guard (2...4).contains(image.frames.count), image.size.pixelCount <= 64 * 64, image.loopCount ?? 1 < 1_000,
+            let bytes = try? ImageEncoder.encode(image, as: .avif, options: EncodeOptions()),
+            let again = try? ImageDecoder.decode(bytes, options: options, limits: limits)
+        else { return }
+        require(again.frames.count == image.frames.count, "\(again.frames.count) of \(image.frames.count) frames")
+        let counts = "\(String(describing: image.loopCount)) and \(String(describing: again.loopCount))"
+        require(again.loopCount == image.loopCount, "other repetitions: \(counts)")
     }
 
     /// Colours of premultiplied pixels are at most alpha, and opaque pixels are opaque.
@@ -81,45 +108,47 @@ extension FuzzTarget {
         }
     }
 
-    /// The parts of images that have parsers of their own: detection, EXIF, profiles, placeholders.
-    static let imageParts = [
-        FuzzTarget(name: "detection", formats: ImageDecoder.supportedFormats) { bytes in
-            let whole = ImageFormat.detect(in: bytes, isComplete: true)
-            require(whole != .needsMoreBytes, "a complete file needs more bytes")
-            guard case .format(let format) = ImageFormat.detect(in: Array(bytes.prefix(bytes.count / 2))) else {
-                return
-            }
-            require(whole == .format(format), "\(format) of the first half is \(whole) of the whole")
-        },
-        FuzzTarget(name: "exif", seeds: { [exifBlock] }) { bytes in
-            let orientation = bytes.withUnsafeBytes { Exif.orientation(in: $0) }
-            let upright = Exif.upright(bytes)
-            require(upright.count == bytes.count, "an upright block has another length")
-            require(upright.withUnsafeBytes { Exif.orientation(in: $0) } == .up, "\(orientation) is not upright")
-        },
-        FuzzTarget(name: "profile", maximumLength: 1 << 14) { bytes in
-            guard let reduced = ICCProfile.reduced(bytes) else { return }
-            require(reduced.count <= bytes.count + 4, "a reduced profile is longer")
-        },
-        FuzzTarget(name: "placeholder", seeds: { placeholderSeeds }) { bytes in
-            let text = String(decoding: bytes, as: UTF8.self)
-            _ = try? BlurHash.decode(text, size: PixelSize(width: 9, height: 7))
-            _ = try? ThumbHash.decode(bytes)
-            _ = Image.thumbHash(text)
-            _ = ImagePlaceholder(word: text)
-            if let decoded = Base64.decode(text) {
-                require(Base64.decode(Base64.encode(decoded)) == decoded, "base64 is read otherwise than written")
-            }
-        },
-    ]
+    /// Finds the frames of a file that arrives in parts, and decodes them one by one, backwards too.
+    private static func play(_ bytes: [UInt8]) {
+        let scanner = ImageFormat.detect(in: bytes).format.flatMap { FrameScanner($0) }
+        for part in [8, 4, 2, 1] {
+            Array(bytes.prefix(bytes.count / part)).withUnsafeBytes { scanner?.update($0) }
+            _ = (scanner?.hasFrame, scanner?.isStill, scanner?.findsImage())
+        }
+        _ = (AnimationDecoder.mayBeAnimated(bytes), AnimationDecoder.isAnimation(bytes))
+        let half = bytes.count / 2
+        if let decoder = player(of: Array(bytes[..<half]), isComplete: false) {
+            _ = try? decoder.firstFrame(context: JobContext())
+            _ = try? decoder.append(Array(bytes[half...]), isComplete: true)
+            showFrames(of: decoder)
+        }
+        if let decoder = player(of: bytes, isComplete: true) { showFrames(of: decoder) }
+    }
 
-    /// A block of EXIF with the orientation 6.
-    private static let exifBlock: [UInt8] =
-        Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]
+    private static func player(of bytes: [UInt8], isComplete: Bool) -> AnimationDecoder? {
+        try? AnimationDecoder(
+            bytes,
+            isComplete: isComplete,
+            options: DecodeOptions(),
+            maximumCopyBytes: 1 << 20,
+            limits: limits
+        )
+    }
 
-    private static let placeholderSeeds = [
-        "LEHV6nWB2yk8pyo0adR*.7kCMdnj", "1QcSHQRnh493V4dIh4eXh1h4kJUI", "AAECAwQFBgc=",
-    ].map {
-        Array($0.utf8)
+    private static func showFrames(of decoder: AnimationDecoder) {
+        require(decoder.info.frameCount <= limits.frames, "\(decoder.info.frameCount) frames")
+        let last = min(decoder.info.frameCount, 12)
+        for index in Array(0..<last) + (0..<last).reversed() {
+            guard let pixels = try? decoder.frame(at: index, context: JobContext()) else { continue }
+            require(pixels.size == decoder.info.size, "a frame of \(pixels.size) in \(decoder.info.size)")
+            require(decoder.firstFrameDrawn(for: index) <= index, "a later frame is drawn first")
+        }
+        require(decoder.retainedByteCount <= decoder.retainedByteLimit, "\(decoder.retainedByteCount) bytes are kept")
+    }
+}
+
+extension ImageFormat.Detection {
+    fileprivate var format: ImageFormat? {
+        if case .format(let format) = self { format } else { nil }
     }
 }

@@ -1,36 +1,44 @@
 import EideticCodecs
 import EideticCore
 import EideticHTTP
-import EideticSandbox
 import EideticLifecycle
+import EideticSandbox
 import EideticSupervision
-@testable import EideticSupervisor
 
+@testable import EideticSupervisor
 @testable import EideticTransfer
 @testable import EideticTransferEngine
 
 extension FuzzTarget {
     /// The frames that processes send each other, and the records that they keep; the first byte selects the type.
     static let messages = [
-        FuzzTarget(name: "transfer-message", seeds: { transferSeeds }) {
+        FuzzTarget(name: "transfer-message", seeds: { MessageSeeds.transfer }) { bytes in
+            if let other = TransferCommand.otherVersion(ofGreeting: bytes) {
+                require(TransferCommand.mismatch(application: other.version) != nil, "\(other) is this version")
+            }
             select(
-                $0,
+                bytes,
                 from: [
-                    check(TransferCommand.self), check(TransferReply.self), check(TransferEvent.self),
-                    check(TransferStatus.self), check(JournalRecord.self),
+                    check(NumberedMessage<TransferCommand>.self), check(NumberedMessage<TransferReply>.self),
+                    check(TransferEvent.self), check(TransferStatus.self, use), checkJournal,
                 ]
             )
         },
-        FuzzTarget(name: "supervisor-message", seeds: { supervisorSeeds }) {
+        FuzzTarget(name: "supervisor-message", seeds: { MessageSeeds.supervisor }) { bytes in
+            if let version = SupervisionProtocol.otherVersion(ofGreeting: bytes) {
+                let own = SupervisionProtocol.version
+                let sentence = SupervisionProtocol.mismatch(application: version, supervisor: own)
+                require(sentence != nil, "\(version) is this version")
+            }
             select(
-                $0,
+                bytes,
                 from: [
                     check(ApplicationMessage.self), check(SupervisorMessage.self), check(ControlRequest.self),
-                    check(ControlAnswer.self), check(TransferSupervision.self), check(ApplicationRecord.self),
+                    check(ControlAnswer.self), check(TransferSupervision.self), check(ApplicationRecord.self, adopt),
                 ]
             )
         },
-        FuzzTarget(name: "wake-record", seeds: { wakeSeeds }) {
+        FuzzTarget(name: "wake-record", seeds: { MessageSeeds.wakes }) {
             select($0, from: [check(WakeRecord.self), check(WakeCommand.self), check(WakeReply.self)])
         },
         FuzzTarget(name: "push-payload", seeds: { pushSeeds }) { bytes in
@@ -42,7 +50,7 @@ extension FuzzTarget {
                 "\(payload.bytes) is accepted without its end"
             )
         },
-        FuzzTarget(name: "sound-message", seeds: { soundSeeds }) { bytes in
+        FuzzTarget(name: "sound-message", seeds: { MessageSeeds.sound }) { bytes in
             for command in [SoundMessage.Command.listPlayers, .listRecorders] {
                 var reader = SoundReader(bytes[...])
                 let streams = (try? SoundMessage.streams(in: &reader, of: command)) ?? []
@@ -54,15 +62,22 @@ extension FuzzTarget {
             let length = try? SoundMessage.bodyLength(in: bytes.prefix(SoundMessage.headLength))
             require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
         },
-        FuzzTarget(name: "sandbox-message", seeds: { sandboxSeeds }) { bytes in
-            select(bytes, from: [check(HelperReply.self), check(HelperRequest.self)])
+        FuzzTarget(name: "sandbox-message", seeds: { MessageSeeds.sandbox }) { bytes in
+            select(bytes, from: [check(HelperReply.self, use), check(HelperRequest.self)])
             guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return }
-            let record = bytes.withUnsafeBytes { FrameRecord($0, layout: layout) }
-            require(record.map { $0.part < 7 && $0.duration >= .zero } ?? true, "a frame outside of its memory")
+            guard let record = bytes.withUnsafeBytes({ FrameRecord($0, layout: layout) }) else { return }
+            require(record.part < 7 && record.duration >= .zero, "a frame outside of its memory")
+            var written = [UInt8](repeating: 0, count: ResultLayout.recordSize)
+            written.withUnsafeMutableBytes { if let base = $0.baseAddress { record.write(to: base) } }
+            require(written == bytes, "\(record) is written as \(written)")
         },
-        FuzzTarget(name: "session-record", seeds: { sessionSeeds }) {
+        FuzzTarget(name: "session-record", seeds: { MessageSeeds.session }) { bytes in
+            if let request = try? ResumableRequest(bytes) { require(!request.bytes.isEmpty, "no bytes") }
+            let transfer = TransferIdentifier(7)
+            let note = TaskNote.decode(bytes, of: transfer)
+            require(TaskNote.decode(WireWriter.encode(note), of: transfer) == note, "\(note) is read otherwise")
             select(
-                $0,
+                bytes,
                 from: [
                     check(ResumableRequest.self), check(TaskNote.self), check(TransferRequest.self),
                     check(HTTPHeaders.self),
@@ -76,10 +91,14 @@ extension FuzzTarget {
         checks[Int(first) % checks.count](Array(bytes.dropFirst()))
     }
 
-    /// Returns a check that what was read can be passed on, and is read as the same bytes.
-    private static func check<Value: WireValue>(_ type: Value.Type) -> ([UInt8]) -> Void {
+    /// Returns a check that what was read can be used and passed on, and is read as the same bytes.
+    private static func check<Value: WireValue>(
+        _ type: Value.Type,
+        _ use: @escaping (Value) -> Void = { _ in }
+    ) -> ([UInt8]) -> Void {
         { bytes in
             guard let value = try? WireReader.decode(type, from: bytes) else { return }
+            use(value)
             let written = WireWriter.encode(value)
             guard let again = try? WireReader.decode(type, from: written) else {
                 fatalError("\(value) is not read as it was written")
@@ -88,137 +107,65 @@ extension FuzzTarget {
         }
     }
 
-    private static let transferSeeds: [[UInt8]] =
-        [
-            TransferCommand.hello(version: 1, application: "org.example.App", secret: [1, 2]),
-            .openSession(TransferSessionConfiguration(identifier: "s")),
-            .list(session: nil, after: TransferIdentifier(3)),
-            .cancel([TransferIdentifier(.max)], keepsResumeData: true), .acknowledge([1, 2]),
-        ].map { [0] + WireWriter.encode($0) }
-
-    private static let wakeSeeds: [[UInt8]] = {
-        let now = ScheduleTime(steady: 1_700_000_000, local: 1_700_003_600, offset: 3_600)
-        var record = WakeRecord(schedule: WakeSchedule(at: now))
-        record.schedule.setFetchInterval(.minimum, at: now)
-        record.schedule.recordUse(at: now)
-        try? record.schedule.submit(TaskRequest(.processing, identifier: "p"), at: now)
-        var content = NotificationRequest.Content()
-        (content.title, content.sound) = ("title", .named("bell"))
-        var request = NotificationRequest(identifier: "n", content: content)
-        request.trigger = .daily(second: 60, weekday: 1)
-        _ = record.notifications.add(request, at: now)
-        let file = WakeCrashes.ProgramFile(inode: 3, modificationTime: 4)
-        record.crashes = WakeCrashes(counts: [.fetch: 2, .voip: 5], time: now.steady, program: file)
-        let work = ContinuedWorkMessage(identifier: "e", title: "Export", subtitle: "")
-        let commands: [WakeCommand] = [
-            .beginContinued(work, number: 2), .reportContinued("e", completed: 7, total: 10), .endContinued("e"),
-        ]
-        return commands.map { [1] + WireWriter.encode($0) } + [
-            [2] + WireWriter.encode(WakeReply.stopContinued("e", reason: "r")),
-            [0] + WireWriter.encode(record), [1] + WireWriter.encode(WakeCommand.addNotification(request, number: 1)),
-            [2] + WireWriter.encode(WakeReply.address("https://example.org", reason: "")),
-        ]
-    }()
-
-    private static let pushSeeds: [[UInt8]] = [
-        #"{"aps":{"content-available":1,"x":[1,-2.5e3,"\u00e9",null,true]},"n":{}}"#, #"{"content-available":1}"#,
-    ].map { Array($0.utf8) }
-
-    /// The answer to a list of one player, and a request with its descriptor.
-    private static let soundSeeds: [[UInt8]] = {
-        let number: [UInt8] = [UInt8(ascii: "L"), 0, 0, 0, 1]
-        let time: [UInt8] = [UInt8(ascii: "U"), 0, 0, 0, 0, 0, 0, 0, 0]
-        let form: [UInt8] = [UInt8(ascii: "a"), 3, 1, 0, 0, 172, 68, UInt8(ascii: "m"), 1, 0]
-        let volume: [UInt8] = [UInt8(ascii: "v"), 1, 0, 1, 0, 0]
-        let name: [UInt8] = Array("tmusic\0".utf8), driver: [UInt8] = Array("tnone\0N0".utf8)
-        let process: [UInt8] = Array("Ptapplication.process.id\0".utf8)
-        let length: [UInt8] = [UInt8(ascii: "L"), 0, 0, 0, 3, UInt8(ascii: "x"), 0, 0, 0, 3]
-        let value: [UInt8] = Array("42\0N011".utf8)
-        let parts: [[UInt8]] = [
-            number, name, number, number, number, form, volume, time, time, driver, process, length, value,
-        ]
-        let client: [[UInt8]] = [number, name, number, driver.dropLast(2), process, length, Array("42\0N".utf8)]
-        return [Array(parts.joined()), Array(client.joined()), SoundMessage.request(.authenticate, number: 1)]
-    }()
-
-    private static var sandboxSeeds: [[UInt8]] {
-        guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return [] }
-        let header = HeaderDescription(ImageHeader(format: .gif, size: layout.size, frameCount: 7, loopCount: nil))
-        let animation = AnimationInfo(
-            format: .gif,
-            size: layout.size,
-            sourceSize: layout.size,
-            durations: [.milliseconds(40)],
-            loopCount: 2,
-            isComplete: true
-        )
-        let replies: [HelperReply] = [
-            .ready(HelperDescription(restrictions: .network, formats: ["png"], addressSpace: 9)),
-            .failure(.corrupt, message: "reason"), .header(header),
-            .opened(header, DecodeMemory(working: 8, kept: 4), layout),
-            .frame(nil, DecoderUsage()), .metadata(MetadataLayout(ImageMetadata(exif: [1]))), .header(nil),
-            .animation(AnimationDescription(animation), DecoderUsage()),
-        ]
-        let requests: [HelperRequest] = [
-            .open(byteCount: 9, options: DecodeOptions(), limits: DecodeLimits(), immediateMemory: 1),
-            .decode(layout, isInWindow: true),
-            .release([1, 2]), .frame(3, index: 4, layout, isInWindow: false),
-        ]
-        return replies.map { [0] + WireWriter.encode($0) } + requests.map { [1] + WireWriter.encode($0) }
+    /// Checks that a record of the journal is read as it was written: with the same body, and another mask over it.
+    private static func checkJournal(_ bytes: [UInt8]) {
+        guard let record = try? WireReader.decode(JournalRecord.self, from: bytes) else { return }
+        let again = try? WireReader.decode(JournalRecord.self, from: WireWriter.encode(record))
+        require(again.map { "\($0)" } == "\(record)", "\(record) is read as \(String(describing: again))")
     }
 
-    private static let supervisorSeeds: [[UInt8]] =
-        [ApplicationMessage.hello(Hello()), .acknowledged(sequence: 9), .taskNames(["a"], request: 3)].map {
-            [0] + WireWriter.encode($0)
-        } + [
-            [1]
-                + WireWriter.encode(
-                    SupervisorMessage.welcome(Welcome(generation: 2, token: [1], archiveDirectory: "/a"))
-                ),
-            [4] + WireWriter.encode(TransferSupervision.wake(application: "a", session: "s")),
-            [5] + WireWriter.encode(record),
-        ]
-        + callbacks.map { [1] + WireWriter.encode(SupervisorMessage.lifecycle($0, sequence: 3, deadline: .seconds(1))) }
-        + requests.map { [2] + WireWriter.encode($0) }
-        + [.lines(["a", "b"]), .refused(.notRunning, message: "m"), .applications([])].map {
-            [3] + WireWriter.encode(ControlAnswer($0))
+    /// Uses the status of a transfer as programs do that show it.
+    private static func use(_ status: TransferStatus) {
+        require(!status.state.name.isEmpty && status.reasons.allSatisfy { !$0.code.name.isEmpty }, "no name")
+        require(status.earliestBegin == nil || status.earliestBegin == status.nextAttempt, "another time")
+        require(status.state.isTerminal != [.waiting, .running, .paused].contains(status.state), "\(status.state)")
+    }
+
+    /// Makes the requests of a record with numbers of another supervisor, and the record of these requests.
+    private static func adopt(_ record: ApplicationRecord) {
+        var number: UInt64 = 0
+        var next = ApplicationRecord()
+        let requests = record.requests { url in
+            number += 1
+            return url.url(numbered: number)
         }
-
-    private static let url = IncomingURL("https://example.org/", id: 1, source: "org.example.Two")
-
-    private static let callbacks: [LifecycleCallback] = [
-        .openURL(url), .launch(.wake(.session)), .launchInBackground(.url(url)), .willTerminate,
-        .wake(WakeReason(.session, id: 1, session: "s")),
-    ]
-
-    private static let requests: [ControlRequest] = [
-        .log(identifier: "a", count: 3), .push(identifier: "a", payload: [1]), .openURLByScheme("x:1", token: 2),
-        .install(identifier: "a", program: ProgramDescription(executable: "/usr/bin/one")),
-        .launch(identifier: "a", url: "x:1", inBackground: true), .quit(identifier: "a", force: true),
-        .simulate(identifier: "a", .location(latitude: 1, longitude: 2, accuracy: 3)),
-        .wake(identifier: "a", kind: .fetch),
-        .simulate(identifier: "a", .task("t")),
-    ]
-
-    private static var record: ApplicationRecord {
-        var record = ApplicationRecord(), process = ApplicationRecord.ProcessRecord()
-        process.identifier = 12
-        process.intention.urls = [.init(url)]
-        record.program = ProgramDescription(executable: "/usr/bin/one")
-        record.wakeCrashCounts = [.fetch: 2]
-        record.processNumber = 7
-        record.process = process
-        record.waitingWakes = [.init(WakeReason(.session, id: 1, session: "s"), allowance: .seconds(1))]
-        record.waitingURLs = [.init(url, token: 4)]
-        record.waitingLaunch = .background
-        return record
+        for request in requests { next.add(request) { ApplicationRecord.URLRecord($0) } }
+        require(next.waitingWakes == record.waitingWakes, "\(record.waitingWakes) became \(next.waitingWakes)")
+        require(next.waitingURLs.map(\.text) == record.waitingURLs.map(\.text), "other URLs: \(next.waitingURLs)")
+        require(next.waitingLaunch == record.waitingLaunch, "another launch: \(String(describing: next.waitingLaunch))")
     }
 
-    private static let sessionSeeds: [[UInt8]] = [
-        [0] + WireWriter.encode(ResumableRequest(request: "https://a.test/b", data: [1, 2])),
-        [1] + WireWriter.encode(TaskNote(identifier: 3, text: "t")),
-        [2] + WireWriter.encode(TransferRequest(download: "https://a.test/b")),
-        [2] + WireWriter.encode(TransferRequest(upload: "/a", to: "https://a.test/b")),
-        [3] + WireWriter.encode(["ETag": "\"a\"", "Accept": "*/*"] as HTTPHeaders),
-    ]
+    /// Uses a reply of a decoding process as the sandbox does, which has the durations and the parts in shared memory.
+    private static func use(_ reply: HelperReply) {
+        switch reply {
+        case .header(let header?), .opened(let header, _, _), .decodedAtOnce(let header, _, _):
+            let durations = [Duration](repeating: .zero, count: header.durationCount)
+            require(HeaderDescription(header.header(durations: durations)) == header, "\(header) is another header")
+        case .animation(let animation?, _):
+            let durations = [Duration](repeating: .zero, count: animation.frameCount)
+            let info = animation.info(durations: durations)
+            require(AnimationDescription(info) == animation, "\(animation) is another animation")
+        case .metadata(let layout) where layout.byteCount <= 1 << 16: copy(layout)
+        default: break
+        }
+    }
+
+    private static func copy(_ layout: MetadataLayout) {
+        let bytes = [UInt8](repeating: 0xff, count: layout.byteCount)
+        let metadata = bytes.withUnsafeBytes { layout.metadata(from: $0) }
+        var written = [UInt8](repeating: 0, count: layout.byteCount)
+        written.withUnsafeMutableBytes { MetadataLayout.write(metadata, to: $0) }
+        require(written == bytes, "the parts of \(layout) overlap")
+        let places = MetadataLayout(metadata).lengths.map { $0 ?? 0 }
+        require(places == layout.lengths.map { $0 ?? 0 }, "\(layout) became \(places)")
+    }
+
+    private static let pushSeeds =
+        texts([
+            #"{"aps":{"content-available":1,"x":[1,-2.5e3,"\u00e9",null,true,[],{}]},"n":{}}"#,
+            #"{"content-available":1}"#, #" { "a" : [ false , 0.5E+7 ] , "content-available" : 1 } "#, "[1]", "{}",
+            #"{"a":"#, #"{"a":"\"#, "{\"a\":\"\u{1}\"}", #"{"a":tru}"#, #"{"a":-}"#, #"{"content-available":1} 2"#,
+            String(repeating: #"{"a":"#, count: 40), #"{"a":"# + String(repeating: "[", count: 40),
+            String(repeating: " ", count: PushPayload.lengthLimit + 1),
+        ]) + [[0x7b, 0xff]]
 }

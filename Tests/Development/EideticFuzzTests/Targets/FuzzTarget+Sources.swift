@@ -20,9 +20,11 @@ extension FuzzTarget {
             "tiff": ["\(codecs)/Formats/TIFFCodec.swift", "\(codecs)/Formats/TIFFDirectory.swift", "C/CTIFF"],
             "svg": ["\(codecs)/Formats/SVG", "C/CSVG"],
             "jpegxl": ["\(codecs)/Formats/JPEGXL", "\(codecs)/Previews/JPEGXLPreviewFeed.swift", "C/CJXL"],
-            "detection": ["ImageFormat", "OwnSignatures"].map { "Images/EideticCore/Image/\($0).swift" },
+            "detection": ["ImageFormat", "ImageSignature", "XMLProlog", "OwnSignatures", "FormatTable"].map {
+                "Images/EideticCore/Image/\($0).swift"
+            },
             "exif": ["\(codecs)/Metadata/Exif.swift"],
-            "profile": ["\(codecs)/Pixels/ICCProfile.swift"],
+            "profile": ["ICCProfile", "ColourProfile", "ColourSpace"].map { "\(codecs)/Pixels/\($0).swift" },
             "placeholder": ["BlurHash", "ThumbHash", "Base64", "ImagePlaceholder"].map {
                 "\(codecs)/Placeholders/\($0).swift"
             },
