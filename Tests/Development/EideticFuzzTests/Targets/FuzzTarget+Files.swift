@@ -50,6 +50,10 @@ extension FuzzTarget {
                 require(path.hasPrefix(Place.directory + "/") && !name.contains("/"), "\(path) is elsewhere")
             }
             require((try? bundle.read(key)) == .some(nil), "\(key.debugDescription): an error, or a file")
+            guard let path = bundle.paths(for: key).last, (try? Place.write([1, 2, 3], to: path)) != nil else { return }
+            require((try? bundle.read(key)) == .some([1, 2, 3]), "\(key.debugDescription): other bytes")
+            require((try? bundle.path(for: key, using: FileSystem())) == .some(path), "\(path) is not found")
+            try? FileSystem().unlink(path)
         },
         FuzzTarget(name: "desktop-entry", maximumLength: 1 << 15, seeds: { texts(desktopEntries) }) { bytes in
             guard let manifest = try? Manifest(parsing: bytes, identifier: "a", path: "/a.desktop") else { return }

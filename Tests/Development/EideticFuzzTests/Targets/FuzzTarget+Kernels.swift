@@ -4,20 +4,45 @@ import EideticCore
 extension FuzzTarget {
     /// The decompressors in C.
     static let kernels = [
-        FuzzTarget(name: "lzw", maximumLength: 2_048, seeds: { [[2, 2, 0x4c, 1, 0]] }) { bytes in
+        FuzzTarget(
+            name: "lzw",
+            maximumLength: 2_048,
+            seeds: { [[2, 2, 0x4c, 1, 0], strings, strings.dropLast(9) + [0xff, 0xff]] }
+        ) { bytes in
             guard let codeSize = bytes.first else { return }
             decompress(Array(bytes.dropFirst()), codeSize: Int32(codeSize))
         },
-        FuzzTarget(name: "png-rows", maximumLength: 2_048, seeds: { (0..<5).map { [3, 4, $0, 1, 2, 3, 4, 5] } }) {
+        FuzzTarget(name: "png-rows", maximumLength: 2_048, seeds: { rows }) {
             bytes in
             guard bytes.count > 2 else { return }
             let pixel = 1 + Int(bytes[0] & 3), length = pixel * (1 + Int(bytes[1] & 63))
             unfilter(Array(bytes[2...]), rowLength: length, pixelLength: pixel)
         },
-        FuzzTarget(name: "palette", maximumLength: 2_048, seeds: { [Array(0..<64)] }) { bytes in
+        FuzzTarget(name: "palette", maximumLength: 2_048, seeds: { colours }) { bytes in
             guard let limit = bytes.first, limit > 0 else { return }
             quantize(Array(bytes.dropFirst()), limit: Int(limit))
         },
+    ]
+
+    /// Codes of strings that repeat, of an image of 10 by 10 pixels.
+    private static let strings: [UInt8] = [
+        2, 0x8c, 0x2d, 0x99, 0x87, 0x2a, 0x1c, 0xdc, 0x33, 0xa0, 2, 0x75, 0xec, 0x95, 0xfa, 0xa8, 0xde, 0x60, 0x8c, 4,
+        0x91,
+        0x4c, 1,
+    ]
+
+    /// Three rows of five pixels, of each size and filter.
+    private static let rows: [[UInt8]] = (0..<4).flatMap { (pixel: UInt8) -> [[UInt8]] in
+        (0..<6).map { (filter: UInt8) -> [UInt8] in
+            let row: [UInt8] = [filter] + (0..<5 * (pixel + 1)).map { $0 &* 37 }
+            return [pixel, 4] + row + row + row
+        }
+    }
+
+    /// Pixels of many colours, of few, and clear ones.
+    private static let colours: [[UInt8]] = [
+        [8] + (0..<1_600).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 7) }, [255] + Array(0..<64),
+        [16] + (0..<800).map { $0 % 8 < 4 ? 200 : 255 }, [4] + [UInt8](repeating: 0, count: 64),
     ]
 
     /// Decompresses at once and in steps, which must have the same result.

@@ -51,6 +51,7 @@ extension FuzzTarget {
             )
         },
         FuzzTarget(name: "sound-message", seeds: { MessageSeeds.sound }) { bytes in
+            readRequests()
             for command in [SoundMessage.Command.listPlayers, .listRecorders] {
                 var reader = SoundReader(bytes[...])
                 let streams = (try? SoundMessage.streams(in: &reader, of: command)) ?? []
@@ -63,7 +64,9 @@ extension FuzzTarget {
             require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
         },
         FuzzTarget(name: "sandbox-message", seeds: { MessageSeeds.sandbox }) { bytes in
-            select(bytes, from: [check(HelperReply.self, use), check(HelperRequest.self)])
+            // The others have the forms of values that these two lack.
+            let others = [check(TaskNote.self), check(WakeCrashes.self), check(WakeReason.self)]
+            select(bytes, from: [check(HelperReply.self, use), check(HelperRequest.self)] + others)
             guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return }
             guard let record = bytes.withUnsafeBytes({ FrameRecord($0, layout: layout) }) else { return }
             require(record.part < 7 && record.duration >= .zero, "a frame outside of its memory")
@@ -80,11 +83,24 @@ extension FuzzTarget {
                 bytes,
                 from: [
                     check(ResumableRequest.self), check(TaskNote.self), check(TransferRequest.self),
-                    check(HTTPHeaders.self),
+                    check(HTTPHeaders.self), check(TransferSessionConfiguration.self),
                 ]
             )
         },
     ]
+
+    /// Reads the requests to the sound server, each with its number.
+    private static func readRequests() {
+        for command in [SoundMessage.Command.authenticate, .setName, .subscribe, .listClients] {
+            let message = SoundMessage.request(command, number: 7)
+            let head = message.prefix(SoundMessage.headLength)
+            require((try? SoundMessage.bodyLength(in: head)) == message.count - head.count, "another length")
+            var reader = SoundReader(message[head.count...])
+            let values = try? reader.next(2)
+            require(values == [.number(UInt64(command.rawValue)), .number(7)], "\(command) is not read")
+            while !reader.isAtEnd { require((try? reader.next()) != nil, "\(command) is not read") }
+        }
+    }
 
     private static func select(_ bytes: [UInt8], from checks: [([UInt8]) -> Void]) {
         guard let first = bytes.first else { return }
@@ -138,6 +154,12 @@ extension FuzzTarget {
     /// Uses a reply of a decoding process as the sandbox does, which has the durations and the parts in shared memory.
     private static func use(_ reply: HelperReply) {
         switch reply {
+        case .ready(let own) where own.version == HelperDescription.currentVersion:
+            let (formats, space) = (own.formats, own.addressSpace)
+            let again = HelperDescription(restrictions: own.restrictions, formats: formats, addressSpace: space)
+            require(again == own, "\(own) is another process")
+        case .opened(_, _, let layout) where layout.byteCount < layout.recordOffset:
+            require(false, "\(layout) overflows")
         case .header(let header?), .opened(let header, _, _), .decodedAtOnce(let header, _, _):
             let durations = [Duration](repeating: .zero, count: header.durationCount)
             require(HeaderDescription(header.header(durations: durations)) == header, "\(header) is another header")

@@ -119,6 +119,7 @@ extension MessageSeeds {
     static let session: [[UInt8]] =
         seeds(0, [resumable]) + seeds(1, ["t", nil].map { TaskNote(identifier: 3, text: $0) }) + seeds(2, requests)
         + seeds(3, [["ETag": "\"a\"", "Accept": "*/*"] as HTTPHeaders])
+        + seeds(4, [TransferSessionConfiguration(identifier: "s")])
         + [resumable.bytes, WireWriter.encode(TaskNote(identifier: 3, text: "t")), [0] + noURL]
 
     private static let resumable: ResumableRequest = {
@@ -319,7 +320,10 @@ extension MessageSeeds {
 extension MessageSeeds {
     static var sandbox: [[UInt8]] {
         guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return [] }
-        return seeds(0, replies(layout)) + seeds(1, requests(layout)) + frameRecords
+        // The last two have a text that is none, and a size that no image has.
+        return seeds(0, replies(layout)) + seeds(1, requests(layout)) + frameRecords + seeds(3, [wakeRecord.crashes])
+            + seeds(2, [TaskNote(identifier: 3, text: "t")]) + seeds(4, [wake])
+            + [[0, 1, 1, 0, 0, 0, 0xff], [1, 4] + [UInt8](repeating: 0, count: 25)]
     }
 
     private static func replies(_ layout: ResultLayout) -> [HelperReply] {
