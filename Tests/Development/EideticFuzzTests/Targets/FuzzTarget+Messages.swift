@@ -78,6 +78,7 @@ extension FuzzTarget {
             if let request = try? ResumableRequest(bytes) { require(!request.bytes.isEmpty, "no bytes") }
             let transfer = TransferIdentifier(7)
             let note = TaskNote.decode(bytes, of: transfer)
+            require("\(transfer)" == "7" && transfer < TransferIdentifier(8), "\(transfer) is another number")
             require(TaskNote.decode(WireWriter.encode(note), of: transfer) == note, "\(note) is read otherwise")
             select(
                 bytes,
