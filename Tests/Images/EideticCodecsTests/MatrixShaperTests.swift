@@ -183,6 +183,15 @@ struct MatrixShaperTests {
         #expect(try Self.convert(stored, from: Self.profiles[0], isDeep: isDeep) == right)
     }
 
+    @Test("F02 grey of light far beyond white remains grey", arguments: [false, true])
+    func bright(isDeep: Bool) throws {
+        let curve = TestProfile.curve(parameters: [1, 1_000, 0])
+        let profile = Profile("bright", Self.displayP3, curve: curve, light: { 1_000 * $0 })
+        let stored: [UInt8] = [0, 0, 0, 255, 1, 1, 1, 255, 128, 128, 128, 255, 255, 255, 255, 255]
+        let right: [UInt8] = [0, 0, 0] + [UInt8](repeating: 255, count: 13)
+        #expect(try Self.convert(stored, from: profile, isDeep: isDeep) == right)
+    }
+
     private static func convert(_ stored: [UInt8], from profile: Profile, isDeep: Bool) throws -> [UInt8] {
         let size = PixelSize(width: stored.count / 4, height: 1), shaper = try shaper(profile.bytes, isDeep: isDeep)
         let pixels = try PixelBuffer(size: size, alpha: .straight) { memory, _ in memory.copyBytes(from: stored) }
@@ -238,6 +247,8 @@ struct MatrixShaperTests {
         #expect(gammas.allSatisfy { recent.find(profile($0), isDeep: false) != nil })
         #expect(recent.find(profile(gammas[0]), isDeep: true) == nil)
         #expect(recent.find(profile(gammas[0]), isDeep: false) != nil)
+        try insert(.primaries(.sRGB, TransferFunction(exponent: 1)))
+        // Another thread has made the same one.
         try insert(.primaries(.sRGB, TransferFunction(exponent: 1)))
         // The one used last remains; the one used longest ago goes.
         #expect(recent.find(profile(gammas[0]), isDeep: false) != nil)

@@ -53,7 +53,7 @@ struct ConvertFileTests {
     func losses(target: String) async throws {
         let source = try directory.write(try photograph(), to: "in.jpg"), output = directory.path(of: "out.\(target)")
         let line = try await line("--metadata", "keep", source, output).line
-        let all = ["EXIF", "resolution", "IPTC", "comment", "further images"]
+        let all = ["EXIF", "resolution", "comment", "further images", "IPTC"]
         #expect(line.lost == (target == "gif" ? all : ["further images"]) && line.error == nil)
         let text = try await EideticProgram.run("convert", "--overwrite", "--metadata", "keep", source, output)
         #expect(text.status == .exited(0))
@@ -67,7 +67,40 @@ struct ConvertFileTests {
     func copyrightFlag(isSet: Bool) async throws {
         let source = try directory.write(try photograph(isCopyrighted: isSet), to: "in.jpg")
         let line = try await line("--metadata", "keep", source, directory.path(of: "out.jpg")).line
-        #expect(line.lost == (isSet ? ["copyright flag"] : []) + ["further images"])
+        #expect(line.lost == ["further images"] + (isSet ? ["copyright flag"] : []))
+    }
+
+    /// Resources as Photoshop and others write them: one that goes on in the next segment, another before IPTC, with
+    /// another signature, and what is none.
+    @Test("F05 IPTC in any resources of Photoshop is kept, or said to be lost")
+    func resources() async throws {
+        let plain = try TestImages.encoded(as: .jpeg), iptc: [UInt8] = [0x1c, 2, 120, 0, 2, 0x48, 0x69]
+        func resource(_ number: UInt8, _ content: [UInt8], signature: String = "8BIM") -> [UInt8] {
+            let count = (0..<4).reversed().map { UInt8(truncatingIfNeeded: content.count >> (8 * $0)) }
+            return Array(signature.utf8) + [4, number, 0, 0] + count + content
+                + [UInt8](repeating: 0, count: content.count & 1)
+        }
+        let large = [UInt8](repeating: 7, count: 70_000)
+        let set: [UInt8] = [0x1c, 2, 120, 0x75, 0x30] + large.prefix(30_000)
+        let rows: [(resources: [UInt8], isKept: Bool, lost: [String])] = [
+            (resource(4, iptc), true, []),
+            (resource(1, [1, 2], signature: "MeSa") + resource(4, iptc), true, []),
+            (resource(1, large) + resource(4, iptc), true, []),
+            (resource(4, set + set + set), false, ["IPTC"]),
+            (resource(11, [0x68]), false, ["copyright URL"]),
+            (resource(4, iptc) + [1, 2, 3], true, ["Photoshop data"]),
+        ]
+        for (index, row) in rows.enumerated() {
+            let segments = stride(from: 0, to: row.resources.count, by: 65_000).flatMap { start in
+                Self.segment(0xed, Array("Photoshop 3.0\0".utf8) + row.resources[start...].prefix(65_000))
+            }
+            let source = try directory.write(Array(plain[..<2]) + segments + plain[2...], to: "in.jpg")
+            let line = try await line("--overwrite", "--metadata", "keep", source, directory.path(of: "out.jpg")).line
+            #expect(line.lost ?? [] == row.lost, "\(index)")
+            let result = try directory.contents(of: "out.jpg")
+            #expect(try ImageMetadata(of: result).parts?.names.contains("IPTC") ?? false == row.isKept, "\(index)")
+            #expect(result.contains(iptc) == row.isKept, "\(index)")
+        }
     }
 
     @Test("F05 an unchanged JPEG without its metadata has the bytes of its pixels, and is as upright as before")

@@ -193,11 +193,10 @@ struct InspectTests {
         }
         // What devices append to a file is no part of it.
         for (format, bytes) in files where [.avif, .heic].contains(format) {
-            let path = try directory.write(
-                bytes + Array("SEFT".utf8) + [UInt8](repeating: 0, count: 40),
-                to: "appended"
-            )
-            #expect(try await EideticProgram.run("inspect", "--check", path).status == .exited(0), "\(format)")
+            for appended in [Array("SEFT".utf8) + [UInt8](repeating: 0, count: 40), Array("LIVE_123".utf8)] {
+                let path = try directory.write(bytes + appended, to: "appended")
+                #expect(try await EideticProgram.run("inspect", "--check", path).status == .exited(0), "\(format)")
+            }
         }
         // The pixels are damaged, and the end is there.
         var damaged = try TestImages.encoded(as: .png, width: 200, height: 150)

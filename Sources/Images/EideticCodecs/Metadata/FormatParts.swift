@@ -17,9 +17,6 @@ package struct FormatParts: Sendable, Hashable {
         }
     }
 
-    private static let photoshop: StaticString = "Photoshop 3.0\0"
-    private static let iptcNumber = 0x0404
-
     /// The most parts that are kept.
     private static let maximumCount = 1_024
 
@@ -36,10 +33,9 @@ package struct FormatParts: Sendable, Hashable {
     /// Reads the segments of a JPEG.
     static func ofJPEG(_ file: UnsafeRawBufferPointer) -> FormatParts? {
         let bytes = segments(in: file, from: 2).flatMap { segment -> [UInt8] in
-            guard name(of: segment) != nil else { return [] }
-            return segment[1] == 0xed ? iptcSegment(of: segment) : Array(segment)
+            segment[1] == 0xed || name(of: segment) == nil ? [] : Array(segment)
         }
-        return FormatParts(bytes: bytes)
+        return FormatParts(bytes: bytes + (PhotoshopResources(ofJPEG: file).iptc.map { segment(ofIPTC: $0) } ?? []))
     }
 
     /// Returns the whole segments with their markers.
@@ -55,7 +51,7 @@ package struct FormatParts: Sendable, Hashable {
     private static func name(of segment: UnsafeRawBufferPointer) -> String? {
         switch segment[1] {
         case 0xe0 where segment.contains("JFIF\0", at: 4) && hasSquarePixels(segment): "resolution"
-        case 0xed where !iptcSegment(of: segment).isEmpty: "IPTC"
+        case 0xed: "IPTC"
         case 0xfe: "comment"
         default: nil
         }
@@ -66,13 +62,12 @@ package struct FormatParts: Sendable, Hashable {
         return unit > 0 && x > 0 && x == segment.bigEndian16(at: 14)
     }
 
-    /// Returns a segment with the IPTC of one of Photoshop, without its thumbnail; empty if it has none.
-    private static func iptcSegment(of segment: UnsafeRawBufferPointer) -> [UInt8] {
-        guard let content = resources(in: segment).first(where: { $0.number == iptcNumber })?.content else { return [] }
-        let kept = withoutPreview(content)
+    /// Returns the segment of Photoshop that holds IPTC, without its preview; empty if it is too long for one.
+    private static func segment(ofIPTC content: [UInt8]) -> [UInt8] {
+        let kept = content.withUnsafeBytes { withoutPreview($0) }
         var result: [UInt8] = [0xff, 0xed, 0, 0]
-        for text in [photoshop, "8BIM"] { result += text.withUTF8Buffer { Array($0) } }
-        result += bigEndian(iptcNumber, byteCount: 2) + [0, 0] + bigEndian(kept.count, byteCount: 4) + kept
+        for text in [PhotoshopResources.header, "8BIM"] { result += text.withUTF8Buffer { Array($0) } }
+        result += [0x04, 0x04, 0, 0] + bigEndian(kept.count, byteCount: 4) + kept
         guard result.count <= 65_537 else { return [] }
         result.replaceSubrange(2..<4, with: bigEndian(result.count - 2, byteCount: 2))
         return result
@@ -80,35 +75,6 @@ package struct FormatParts: Sendable, Hashable {
 
     private static func bigEndian(_ value: Int, byteCount: Int) -> [UInt8] {
         (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
-
-    /// Returns the resources of Photoshop in a segment; none if it has others, up to one that is damaged.
-    private static func resources(in segment: UnsafeRawBufferPointer) -> [(
-        number: Int, content: UnsafeRawBufferPointer
-    )] {
-        guard segment.contains(photoshop, at: 4) else { return [] }
-        var resources: [(number: Int, content: UnsafeRawBufferPointer)] = []
-        var offset = 4 + photoshop.utf8CodeUnitCount
-        while segment.contains("8BIM", at: offset), let number = segment.bigEndian16(at: offset + 4),
-            let nameLength = segment.uint8(at: offset + 6)
-        {
-            let start = offset + 6 + (nameLength + 2) & ~1
-            guard let length = segment.bigEndian32(at: start), let content = segment.slice(at: start + 4, count: length)
-            else { break }
-            resources.append((number, content))
-            offset = start + 4 + (length + 1) & ~1
-        }
-        return resources
-    }
-
-    /// Returns the words for what a segment of Photoshop states: "IPTC", and "copyright flag" if it is set.
-    package static func names(ofPhotoshop segment: [UInt8]) -> [String] {
-        segment.withUnsafeBytes { segment in
-            resources(in: segment).compactMap { number, content in
-                if number == iptcNumber { return "IPTC" }
-                return number == 0x040a && content.contains { $0 != 0 } ? "copyright flag" : nil
-            }
-        }
     }
 
     /// Returns IPTC without the preview of the image, in data sets 2:200 to 2:202.

@@ -25,8 +25,9 @@ struct MatrixColours {
 
 /// A conversion to sRGB by tables, in which each channel is clipped alone.
 ///
-/// Each channel of 8 bits differs from that of LittleCMS by one level at most. From 16 bits LittleCMS interpolates
-/// between 33 colours per channel, and is up to 30 levels off.
+/// Each channel of 8 bits differs from that of LittleCMS by one level at most, if light is from 0 to 1 or not far
+/// beyond; dark grey by 10 levels, where LittleCMS interpolates between few points. From 16 bits it does so with colours
+/// too, and is up to 30 levels off.
 struct MatrixShaper {
     /// The light that the stored values of red add to red, green, blue and nothing; then those of green and of blue.
     private let light: [Int32]
@@ -41,7 +42,8 @@ struct MatrixShaper {
         let step = isDeep ? 16.0 / 65_535 : 1.0 / 255
         light = zip(colours.curves, colours.matrix.columns).flatMap { curve, column in
             (0..<count).flatMap { index in
-                let light = curve(min(1, Double(index) * step)) * column
+                // Limited before the matrix, so that grey of any light remains grey.
+                let light = min(max(curve(min(1, Double(index) * step)), -8), 8) * column
                 return [Self.fixed(light.x), Self.fixed(light.y), Self.fixed(light.z), 0]
             }
         }

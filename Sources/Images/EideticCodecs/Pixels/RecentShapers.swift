@@ -36,6 +36,8 @@ struct RecentShapers {
 
     mutating func insert(_ entry: Entry) {
         if case .profile(let bytes) = entry.colourSpace, bytes.count > Self.maximumProfileSize { return }
+        // Several threads may have made the same one.
+        guard find(entry.colourSpace, isDeep: entry.isDeep) == nil else { return }
         if entries.count == Self.maximumCount { entries.removeFirst() }
         entries.append(entry)
     }

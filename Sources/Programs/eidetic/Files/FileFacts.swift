@@ -89,6 +89,7 @@ struct FileFacts {
     /// Adds the sizes of the outermost boxes.
     private mutating func readBoxes() {
         var offset = 0
+        var names: Set<String> = []
         for _ in 0..<ByteReader.maximumStepCount {
             guard let size = reader.number(at: offset, count: 4) else { break }
             // A box of size 0 reaches to the end of the file, and 1 stands for a size of 64 bits.
@@ -99,10 +100,16 @@ struct FileFacts {
                 (reader.number(at: offset + 8, count: 4) ?? 0) << 32 | (reader.number(at: offset + 12, count: 4) ?? 0)
             let length = size == 1 ? large : size
             guard length >= 8, length <= Int.max - offset else { return }
+            let name = reader.text(at: offset + 4, count: 4) ?? ""
+            if offset + length > count, names.isSuperset(of: ["meta", "mdat"]), !Self.boxes.contains(name) { break }
+            names.insert(name)
             offset += length
         }
         expect(offset)
     }
+
+    /// The boxes of the pixels, which may be cut; what reaches beyond the end behind complete ones is no box.
+    private static let boxes: Set = ["meta", "mdat", "moov", "moof", "idat"]
 
     /// Returns `true` if there are four printable characters of ASCII, or the file ends before; otherwise, `false`.
     private func isName(at offset: Int) -> Bool {

@@ -50,8 +50,6 @@ struct MetadataLosses {
             let offset = range.lowerBound
             let name = reader.text(at: offset + 4, count: min(40, max(0, range.count - 4))) ?? ""
             switch marker {
-            case 0xed:
-                FormatParts.names(ofPhotoshop: Array(bytes[range.clamped(to: bytes.indices)])).forEach { add($0) }
             case 0xe0 where name == "JFIF" && reader.number(at: offset + 11, count: 1) != 0: add("resolution")
             case 0xe1 where name.hasPrefix("http://ns.adobe.com/xmp/extension/"): add("extended XMP")
             case 0xe2 where name == "MPF": add("further images")
@@ -59,6 +57,7 @@ struct MetadataLosses {
             default: break
             }
         }
+        bytes.withUnsafeBytes { PhotoshopResources(ofJPEG: $0).names }.forEach { add($0) }
     }
 
     private mutating func readPNG() {
