@@ -59,6 +59,19 @@ struct DeliveryPartTests {
         #expect(second.names == ["event", "sessionFinished"] && log.names.count == 2)
     }
 
+    @Test("B14 an outcome is in memory until its event could be delivered, then in the journal alone")
+    func outcomes() throws {
+        try end()
+        let row = try #require(store.rows.values.first)
+        let early = store.event(of: row)
+        #expect(store.lastOutcomes == [row.event: .failed(code: "timedOut", message: "")])
+        store.forgetOutcomes(upTo: row.event - 1)
+        #expect(!store.lastOutcomes.isEmpty)
+        store.forgetOutcomes(upTo: row.event)
+        let late = store.event(of: row)
+        #expect(store.lastOutcomes.isEmpty && late == early)
+    }
+
     @Test("B14 an application that is held is woken for its events, and gets them when it is released")
     func held() throws {
         let (delivery, log) = (EventDelivery(store, time: time), Log())

@@ -106,8 +106,9 @@ extension TransferEngine {
         delivery.sessionChanged(session)
         let application = session.application
         let uploads = row.kind == .upload ? [application.uploadPath(number)] : []
-        // Until the end is safe, a part shows that the file is not the one that it describes.
-        removeAfterCommit(uploads + [application.partPath(number)])
+        // Until the end is safe, a part shows that the file is not the one that it describes. A small body has none.
+        let hasPart = row.kind == .upload || row.detail != nil || outcome.state != .finished
+        removeAfterCommit(uploads + (hasPart ? [application.partPath(number)] : []))
     }
 
     /// Attempts again to record ends.

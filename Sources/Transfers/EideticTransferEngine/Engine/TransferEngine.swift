@@ -250,6 +250,7 @@ extension TransferEngine {
         store.eraseSecrets(upTo: lastEvent)
         for body in commits.complete() { body() }
         delivery.deliver()
+        store.forgetOutcomes(upTo: lastEvent)
     }
 
     private func retryCommit(after error: SystemError) {

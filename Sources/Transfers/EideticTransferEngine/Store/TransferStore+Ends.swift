@@ -24,8 +24,12 @@ extension TransferStore {
         session.openCount -= 1
         session.insert(event: row.event, transfer: number)
         eventTransfers[row.event] = number
+        lastOutcomes[row.event] = outcome
         if row.hasSecret { unerasedSecrets.insert(number) }
     }
+
+    /// Leaves the outcomes of events that were delivered if somebody could take them to the journal.
+    func forgetOutcomes(upTo event: UInt64) { lastOutcomes = lastOutcomes.filter { $0.key > event } }
 
     /// Erases the secrets of transfers whose end is safe; those that cannot be erased are left for the next call.
     func eraseSecrets(upTo event: UInt64) {

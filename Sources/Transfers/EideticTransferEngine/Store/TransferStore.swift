@@ -13,6 +13,8 @@ final class TransferStore {
     var rows = TransferRows()
     /// The transfers of events that are not acknowledged.
     var eventTransfers: [UInt64: UInt64] = [:]
+    /// The outcomes of the last events, by their numbers: most are delivered as soon as they are safe.
+    var lastOutcomes: [UInt64: TransferEvent.Outcome] = [:]
     /// The transfers that have ended and whose secrets are in the journal still.
     var unerasedSecrets: Set<UInt64> = []
     /// The records that later ones have replaced, by their transfers.
@@ -115,8 +117,7 @@ final class TransferStore {
         let outcome: TransferEvent.Outcome
         do throws(EideticError) {
             request = try self.request(of: row).request
-            guard let place = row.ended, case .ended(let ended) = try read(place).record else { throw damaged }
-            outcome = ended.outcome
+            outcome = try self.outcome(of: row)
         } catch {
             Log.write(.error, category: .fetch, message: "the event of the transfer \(row.number): \(error)")
             let message = "what became of the transfer cannot be read from the journal: \(error.message)"
@@ -130,6 +131,12 @@ final class TransferStore {
             note: request?.note ?? [],
             outcome: outcome
         ).fittingPacket()
+    }
+
+    private func outcome(of row: TransferRow) throws(EideticError) -> TransferEvent.Outcome {
+        if let outcome = lastOutcomes[row.event] { return outcome }
+        guard let place = row.ended, case .ended(let ended) = try read(place).record else { throw damaged }
+        return ended.outcome
     }
 
     func read(_ place: JournalPlace) throws(EideticError) -> (record: JournalRecord, secret: [UInt8]) {
