@@ -1,7 +1,4 @@
-#ifndef EIDETIC_CURL_READ_AHEAD_H
-#define EIDETIC_CURL_READ_AHEAD_H
+#pragma once
 
 /// Looks up the functions of OpenSSL; must be called once, before any transfer.
 void eidetic_curl_find_tls(void);
-
-#endif

@@ -16,10 +16,6 @@
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-
 int eidetic_start_helper(const char *path, char *const arguments[], char *const environment[], int descriptor,
                          int32_t *process) {
     posix_spawn_file_actions_t actions;

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_SYSTEM_CALL_FILTER_H
-#define EIDETIC_SYSTEM_CALL_FILTER_H
+#pragma once
 
 // The words of a filter of system calls, for the transfer process and for the decoding processes.
 
@@ -63,5 +62,3 @@ static inline int apply_filter(struct sock_filter *filter, size_t count) {
 }
 
 #define APPLY_FILTER(filter) apply_filter((filter), sizeof(filter) / sizeof(filter)[0])
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_PNG_METADATA_H
-#define EIDETIC_PNG_METADATA_H
+#pragma once
 
 #include <png.h>
 
@@ -9,5 +8,3 @@ void eidetic_png_ignore_metadata(png_structp library);
 /// Ignores a warning, except that of a second palette: an error in browsers, which libpng 1.6.48 accepts beside colours
 /// without an index.
 void eidetic_png_ignore_warning(png_structp library, png_const_charp message);
-
-#endif

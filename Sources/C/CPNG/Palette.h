@@ -1,5 +1,4 @@
-#ifndef EIDETIC_PNG_PALETTE_H
-#define EIDETIC_PNG_PALETTE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void eidetic_png_find_form(
 
 /// Writes a row in the form, a byte per sample. Returns 0 if the pixels are in it already.
 int eidetic_png_form_row(const eidetic_png_form *form, const uint8_t *pixels, uint32_t width, uint8_t *row);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_CLONES_H
-#define EIDETIC_CLONES_H
+#pragma once
 
 // A fused multiplication and addition rounds once instead of twice, so copies for newer processors would have other
 // results.
@@ -22,5 +21,3 @@
 #endif
 
 #define EIDETIC_INLINE static inline __attribute__((always_inline))
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_KERNELS_H
-#define EIDETIC_KERNELS_H
+#pragma once
 
 #include <string.h>
 
@@ -46,5 +45,3 @@ EIDETIC_INLINE void store_lanes(uint8_t *pixel, lanes value) {
     bytes4 narrow = __builtin_convertvector(value, bytes4);
     memcpy(pixel, &narrow, 4);
 }
-
-#endif

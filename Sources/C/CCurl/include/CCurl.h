@@ -1,5 +1,4 @@
-#ifndef EIDETIC_CURL_H
-#define EIDETIC_CURL_H
+#pragma once
 
 #include <curl/curl.h>
 
@@ -82,5 +81,3 @@ int eidetic_curl_holds_bytes(const void *session);
 /// The function is deprecated, because most transfers have nothing to do if each has a connection of its own. If they
 /// share a connection, each event concerns all of them.
 CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi);
-
-#endif

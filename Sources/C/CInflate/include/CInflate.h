@@ -1,5 +1,4 @@
-#ifndef EIDETIC_INFLATE_H
-#define EIDETIC_INFLATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ eidetic_inflate_status eidetic_inflater_run(eidetic_inflater *inflater, const ui
 
 /// Returns 1 if all data have been decoded, though the checksum behind them may be missing.
 int eidetic_inflater_has_all_data(const eidetic_inflater *inflater);
-
-#endif

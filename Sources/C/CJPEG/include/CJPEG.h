@@ -1,5 +1,4 @@
-#ifndef EIDETIC_JPEG_H
-#define EIDETIC_JPEG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,5 +114,3 @@ eidetic_jpeg_status eidetic_jpeg_encode(
 ///
 /// The library itself has no function that tells its version.
 unsigned eidetic_jpeg_version(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_LINUX_H
-#define EIDETIC_LINUX_H
+#pragma once
 
 #include <linux/falloc.h>
 #include <malloc.h>
@@ -110,5 +109,3 @@ int eidetic_peer_credentials(int socket, int32_t *process, uint32_t *user, uint3
 
 #include "CLinuxHelpers.h"
 #include "CLinuxSandbox.h"
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_LINUX_HELPERS_H
-#define EIDETIC_LINUX_HELPERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ int eidetic_has_no_writers(int memory);
 /// Forbids writing to shared memory by any mapping that is made after this one; returns -1 on failure, as before Linux
 /// 5.1.
 int eidetic_forbid_writers(int memory);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_LINUX_SANDBOX_H
-#define EIDETIC_LINUX_SANDBOX_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ int eidetic_leave_namespaces(const char *const *visible, size_t visible_count);
 
 /// Drops all capabilities for good; returns -1 on failure.
 int eidetic_drop_capabilities(void);
-
-#endif

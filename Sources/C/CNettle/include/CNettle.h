@@ -1,5 +1,4 @@
-#ifndef EIDETIC_NETTLE_H
-#define EIDETIC_NETTLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void eidetic_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *by
 
 /// Returns the library's version: `major` · 100 + `minor`.
 int eidetic_nettle_version(void);
-
-#endif

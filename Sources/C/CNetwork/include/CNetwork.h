@@ -1,5 +1,4 @@
-#ifndef EIDETIC_NETWORK_H
-#define EIDETIC_NETWORK_H
+#pragma once
 
 // These are not in Swift's Glibc.
 #include <linux/netlink.h>
@@ -36,5 +35,3 @@ int eidetic_route_read(struct eidetic_route *route);
 /// Returns 1 if there is a route to the Internet: to the addresses for documentation (RFC 5737, RFC 3849), which every
 /// default route covers.
 int eidetic_route_exists(void);
-
-#endif

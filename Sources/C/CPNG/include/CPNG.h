@@ -1,5 +1,4 @@
-#ifndef EIDETIC_PNG_H
-#define EIDETIC_PNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ eidetic_png_status eidetic_png_encode(
 
 /// Returns the library's version, such as "1.6.39".
 const char *eidetic_png_version(void);
-
-#endif

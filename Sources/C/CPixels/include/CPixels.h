@@ -1,5 +1,4 @@
-#ifndef EIDETIC_PIXELS_H
-#define EIDETIC_PIXELS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -154,5 +153,3 @@ eidetic_lzw_status eidetic_lzw_continue(
     eidetic_lzw *lzw, const uint8_t *source, size_t count, uint8_t *target, size_t capacity, size_t *written);
 /// The number of bytes of `source` read so far.
 size_t eidetic_lzw_consumed(const eidetic_lzw *lzw);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_PIXEL_AREAS_H
-#define EIDETIC_PIXEL_AREAS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ typedef struct {
 typedef struct {
     size_t first, end;
 } eidetic_rows;
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_TRANSFORMS_H
-#define EIDETIC_TRANSFORMS_H
+#pragma once
 
 #include "PixelAreas.h"
 
@@ -54,5 +53,3 @@ void eidetic_pixels_rotate(
 
 /// Blends premultiplied pixels over an opaque colour.
 void eidetic_pixels_flatten(eidetic_pixels_source source, eidetic_pixels_target target, const uint8_t colour[3]);
-
-#endif

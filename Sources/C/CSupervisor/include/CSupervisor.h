@@ -1,5 +1,4 @@
-#ifndef EIDETIC_SUPERVISOR_H
-#define EIDETIC_SUPERVISOR_H
+#pragma once
 
 #include <signal.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ int eidetic_read_signal(int descriptor);
 
 /// Sets the limit of open files to the largest that is allowed.
 void eidetic_raise_file_limit(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EIDETIC_SYSTEMD_H
-#define EIDETIC_SYSTEMD_H
+#pragma once
 
 #include <systemd/sd-bus.h>
 
@@ -7,5 +6,3 @@
 
 /// Replies to a call with an error, whose text is copied.
 int eidetic_bus_reply_error(sd_bus_message *call, const char *name, const char *text);
-
-#endif
