@@ -230,6 +230,10 @@ static bool convert(
     rgb.pixels = pixels;
     rgb.rowBytes = (uint32_t)stride;
     avifResult result = lib.avifImageYUVToRGB(avif->decoder->image, &rgb);
+    if (result == AVIF_RESULT_REFORMAT_FAILED || result == AVIF_RESULT_NOT_IMPLEMENTED) {
+        unsigned matrix = avif->decoder->image->matrixCoefficients;
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "the colours have matrix %u", matrix);
+    }
     return result == AVIF_RESULT_OK || fail(avif, result, outcome);
 }
 

@@ -243,6 +243,23 @@ struct AVIFItemTests {
         }
     }
 
+    @Test("F02 colours of a matrix that libavif does not know are an error that names it", arguments: [11, 14])
+    func matrix(number: Int) async throws {
+        let image = try await AV1Image(try gradient())
+        let colours = [9, 16, number].flatMap(HEIFContainer.short)
+        let properties = image.properties.filter { !$0.dropFirst(4).starts(with: "colr".utf8) }
+        var file = HEIFContainer()
+        let stated = properties + [HEIFContainer.box("colr", Array("nclx".utf8) + colours + [0x80])]
+        let size = HEIFContainer.size(64, 64)
+        file.add(.init(type: "av01", data: image.data, properties: stated + [size]), as: 1)
+        do throws(EideticError) {
+            _ = try decode(file)
+            Issue.record("matrix \(number) is known")
+        } catch {
+            #expect(error.code == .unsupportedFormat && error.message.contains("matrix \(number)"), "\(error)")
+        }
+    }
+
     @Test("F02 an auxiliary depth image is no alpha") func depth() async throws {
         var file = HEIFContainer()
         file.add(item(try await AV1Image(try gradient())), as: 1)
