@@ -1,6 +1,7 @@
 import EideticCodecs
 import EideticCore
 import EideticTestSupport
+import FoundationEssentials
 import Testing
 
 /// The parts of a file beside its pixels that `eidetic convert` keeps, and the words for those that it does not.
@@ -61,6 +62,33 @@ struct ConvertFileTests {
         #expect(text.errorText.contains("in.jpg: not kept in \(name): \((line.lost ?? []).joined(separator: ", "))"))
         let stripped = try await self.line("--overwrite", "--metadata", "strip", source, output)
         #expect(stripped.line.lost == [] && stripped.errors == "")
+    }
+
+    /// An AVIF grid of two tiles, of which one has an alpha.
+    private static let partlyTransparent = """
+        AAAAHGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZgAAAcdtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5waXRt
+        AAAAAAABAAAAUGlsb2MBAAAARAAABAABAAEAAAABAAAAAAAAAAgAAgAAAAAAAQAAAesAAAAsAAMAAAAAAAEAAAIXAAAALAAEAAAAAAABAAAC
+        QwAAACwAAABiaWluZgAAAAAABAAAABVpbmZlAgAAAAABAABncmlkAAAAABVpbmZlAgAAAQACAABhdjAxAAAAABVpbmZlAgAAAQADAABhdjAx
+        AAAAABVpbmZlAgAAAQAEAABhdjAxAAAAACppcmVmAAAAAAAAABBkaW1nAAEAAgACAAMAAAAOYXV4bAAEAAEAAgAAAKBpcHJwAAAAdGlwY28A
+        AAAUaXNwZQAAAAAAAACAAAAAQAAAAAxhdjFDgQAMAAAAABRpc3BlAAAAAAAAAEAAAABAAAAAOGF1eEMAAAAAdXJuOm1wZWc6bXBlZ0I6Y2lj
+        cDpzeXN0ZW1zOmF1eGlsaWFyeTphbHBoYQAAAAAkaXBtYQAAAAAAAAAEAAEBAQACAoIDAAMCggMABAOCAwQAAAAQaWRhdAAAAAEAgABAAAAA
+        jG1kYXQSAAoJGBV//aICGg0IMh0Ux4eGZQIIIJ5QAAAAwhFo1pV5t8XCY3+qfiOaCBIACgkYFX/9ogIaDQgyHRTHh4ZlAgggnlAAAADCEWjW
+        lXm3xcJjf6p+I5oIEgAKCRgVf/2iAhoNCDIdFMeHhmUCCCCeUAAAAMIRaNaVebfFwmN/qn4jmgg=
+        """
+
+    @Test("F02 that an alpha is not shown is said by inspect and convert", arguments: ["--sandbox", "--no-sandbox"])
+    func ignoredAlpha(place: String) async throws {
+        let bytes = try #require(Data(base64Encoded: Self.partlyTransparent, options: .ignoreUnknownCharacters))
+        let source = try directory.write(Array(bytes), to: "in.avif")
+        let json = try await EideticProgram.run("inspect", place, "--json", source)
+        #expect(json.outputText.contains(#""alpha":false,"alpha_ignored":true,"#), "\(json.outputText)")
+        let text = try await EideticProgram.run("inspect", place, source)
+        #expect(text.outputText.contains("AVIF, 128x64, alpha ignored, "), "\(text.outputText)")
+        for policy in ["keep", "strip"] {
+            let output = directory.path(of: "\(policy).png")
+            let result = try await line(place, "--metadata", policy, source, output)
+            #expect(result.line.lost == ["alpha"] && result.line.error == nil, "\(result.errors)")
+        }
     }
 
     @Test("F05 that a copyright flag is not kept beside IPTC is said", arguments: [false, true])

@@ -46,8 +46,8 @@ struct InspectTests {
         #expect(result.status == .exited(1))
         let members = [
             "path", "format", "mime", "width", "height", "orientation", "frames", "loop", "durations_ms", "alpha",
-            "bits",
-            "color_space", "chroma", "primaries", "dynamic_range", "gain_map", "profile", "exif", "xmp_bytes", "error",
+            "alpha_ignored", "bits", "color_space", "chroma", "primaries", "dynamic_range", "gain_map", "profile",
+            "exif", "xmp_bytes", "error",
         ]
         #expect(result.outputText.matches(of: /"([a-z_]+)":/).map { String($0.1) } == members)
         let line = try #require(try result.lines(InspectLine.self).first)

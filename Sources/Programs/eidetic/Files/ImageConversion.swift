@@ -72,6 +72,11 @@ struct ImageConversion: Sendable {
             source.losses = MetadataLosses(of: bytes, format: image.format, metadata: metadata, target: target).names
         }
         source.losses += fitting?.tooLarge ?? []
+        if image.format == .avif || image.format == .heic,
+            try decodePolicy.header(of: bytes)?.ignoresAlpha(of: bytes) == true
+        {
+            source.losses.append("alpha")
+        }
         if isUnchanged, !image.isPartial, frameNumber ?? 1 == 1 {
             source.original = original(of: bytes, format: image.format, metadata: metadata, losses: source.losses)
         }

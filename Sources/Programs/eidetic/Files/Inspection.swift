@@ -14,6 +14,8 @@ struct Inspection {
     private(set) var error: EideticError?
     /// The samples of the file, and its metadata.
     private(set) var colours: ColourFacts?, metadata: MetadataFacts?
+    /// A Boolean value indicating whether the file has an alpha that is not shown.
+    private(set) var ignoresAlpha = false
     /// The descriptions of the image; `nil` if they are not wanted, or it cannot be decoded.
     private(set) var placeholder: ImagePlaceholder?
     private let makesPlaceholder: Bool
@@ -38,6 +40,7 @@ struct Inspection {
                 truncation: facts?.truncation,
                 decodePolicy: decodePolicy
             )
+            ignoresAlpha = header?.ignoresAlpha(of: bytes) == true
             metadata = (try? decodePolicy.metadata(of: bytes)).map(MetadataFacts.init)
             if decodesAll {
                 var options = DecodeOptions()
@@ -85,6 +88,7 @@ struct Inspection {
             ("loop", .optional(header.map { $0.loopCount ?? 0 })),
             ("durations_ms", header.map { .array($0.durations.map { .number($0.inMilliseconds) }) } ?? .null),
             ("alpha", header.map { .bool($0.hasAlpha) } ?? .null),
+            ("alpha_ignored", header.map { _ in .bool(ignoresAlpha) } ?? .null),
             ("bits", .optional(colours?.bits)),
             ("color_space", .optional(color)),
             ("chroma", .optional(colours?.chroma)),
@@ -135,6 +139,7 @@ struct Inspection {
             parts.append("\(uprightText)(orientation \(header.orientation.rawValue))")
         }
         if header.hasAlpha { parts.append("with alpha") }
+        if ignoresAlpha { parts.append("alpha ignored") }
         if header.frameCount > 1 { parts.append(animationText(for: header)) }
         parts += details
         if let placeholder {

@@ -243,6 +243,52 @@ struct AVIFItemTests {
         }
     }
 
+    /// As Chromium 156 shows them, which ignores an alpha that not each tile has as its own.
+    @Test("F02 an alpha of one tile, or one for several, is not shown, and this is known", arguments: [[2], [2, 3]])
+    func ignoredAlpha(targets: [Int]) async throws {
+        var file = HEIFContainer()
+        let size = HEIFContainer.size(128, 64)
+        let content = HEIFContainer.grid(columns: 2, rows: 1, width: 128, height: 64)
+        file.add(.init(type: "grid", data: content, properties: [size]), as: 1)
+        for tile in 2...3 { file.add(item(try await AV1Image(try gradient(seed: tile))), as: tile) }
+        file.refer("dimg", from: 1, to: [2, 3])
+        let plain = file
+        let alpha = HEIFContainer.auxiliary("alpha")
+        file.add(item(try await alphaImage(), [HEIFContainer.size(64, 64), alpha]), as: 4)
+        file.refer("auxl", from: 4, to: targets)
+        let header = try #require(try ImageDecoder.header(of: file.finished))
+        #expect(!header.hasAlpha && header.ignoresAlpha(of: file.finished))
+        #expect(try decode(file).bytes == decode(plain).bytes)
+        #expect(!header.ignoresAlpha(of: plain.finished))
+        guard targets == [2] else { return }
+        file.add(item(try await alphaImage(), [HEIFContainer.size(64, 64), alpha]), as: 5)
+        file.refer("auxl", from: 5, to: [3])
+        let whole = try #require(try ImageDecoder.header(of: file.finished))
+        #expect(whole.hasAlpha && !whole.ignoresAlpha(of: file.finished))
+    }
+
+    /// Where the image that a gain map makes is the primary one, and where an image is made from it.
+    @Test("F02 the base of a gain map is shown, also rotated and mirrored (iden)", arguments: [4, 5, 6])
+    func derived(primary: Int) async throws {
+        let original = try gradient(width: 64, height: 48), size = HEIFContainer.size(64, 48)
+        var file = HEIFContainer()
+        file.add(item(try await AV1Image(original)), as: 1)
+        file.add(item(try await AV1Image(try gradient(seed: 3))), as: 2)
+        file.add(.init(type: "tmap", data: [UInt8](repeating: 0, count: 62), properties: [size]), as: 4)
+        let properties = [size, HEIFContainer.rotation(1), HEIFContainer.mirroring(1)]
+        for item in 5...6 { file.add(.init(type: "iden", data: [], properties: properties), as: item) }
+        file.refer("dimg", from: 4, to: [1, 2])
+        file.refer("dimg", from: 5, to: [1])
+        file.refer("dimg", from: 6, to: [4])
+        file.primaryItem = primary
+        let turned = try expected(original, crop: (0, 0, 64, 48), turns: 1, axis: 1)
+        let wanted = primary == 4 ? original : turned
+        #expect(try ImageDecoder.header(of: file.finished)?.size == wanted.size)
+        let pixels = try decode(file)
+        #expect(pixels.size == wanted.size)
+        #expect(signalToNoiseRatio(pixels, wanted) > 40)
+    }
+
     @Test("F02 colours of a matrix that libavif does not know are an error that names it", arguments: [11, 14])
     func matrix(number: Int) async throws {
         let image = try await AV1Image(try gradient())

@@ -66,6 +66,43 @@ struct HEICItemTests {
         #expect(try ImageMetadata(of: file(hasGainMap: true).finished).exif?.isEmpty == false)
     }
 
+    /// Where the image that a gain map makes is the primary one, and where an image is made from it.
+    @Test("F02 the base of a gain map is shown, also of one that is the primary image") func gainMapFirst() throws {
+        var file = HEIFContainer(brand: "heic")
+        file.add(Self.tile, as: 1)
+        let size = HEIFContainer.size(64, 64)
+        file.add(.init(type: "tmap", data: [UInt8](repeating: 0, count: 62), properties: [size]), as: 4)
+        file.add(.init(type: "iden", data: [], properties: [size]), as: 5)
+        file.refer("dimg", from: 4, to: [1, 1])
+        file.refer("dimg", from: 5, to: [4])
+        let original = try decode(file).bytes
+        for primary in 4...5 {
+            file.primaryItem = primary
+            #expect(try ImageDecoder.header(of: file.finished)?.size == PixelSize(width: 64, height: 64))
+            #expect(try decode(file).bytes == original)
+        }
+        // Each is made from itself, or from nothing.
+        for parts in [[4], [9], []] {
+            var endless = HEIFContainer(brand: "heic")
+            endless.add(.init(type: "tmap", data: [0], properties: [size]), as: 4)
+            endless.refer("dimg", from: 4, to: parts)
+            endless.primaryItem = 4
+            #expect(throws: EideticError.self) { _ = try decode(endless) }
+        }
+    }
+
+    @Test("F02 an alpha of several images, which libheif refuses, is not shown, and this is known")
+    func ignoredAlpha() throws {
+        var file = file()
+        var alpha = Self.tile
+        alpha.properties.append(HEIFContainer.auxiliary("alpha"))
+        file.add(alpha, as: 3)
+        file.add(Self.tile, as: 4)
+        file.refer("auxl", from: 3, to: [2, 4])
+        let header = try #require(try ImageDecoder.header(of: file.finished))
+        #expect(!header.hasAlpha && header.ignoresAlpha(of: file.finished))
+    }
+
     /// The decoded tile.
     private func original() throws -> PixelBuffer { try decode(file()) }
 

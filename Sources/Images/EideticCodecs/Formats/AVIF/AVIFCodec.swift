@@ -12,7 +12,7 @@ enum AVIFCodec: ImageCodec {
     static func prepare() { eidetic_avif_prepare() }
 
     static func header(of input: ReceivedBytes) throws(EideticError) -> ImageHeader? {
-        if HEIFItemIndex(input.bytes)?.hasReorderedGrid == true {
+        if HEIFItemIndex(input.bytes)?.needsHEIF == true {
             return try withHEIF { codec throws(EideticError) in
                 try codec.header(of: input)
             }
@@ -33,7 +33,7 @@ enum AVIFCodec: ImageCodec {
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let limits = task.limits
-        if HEIFItemIndex(bytes)?.hasReorderedGrid == true {
+        if HEIFItemIndex(bytes)?.needsHEIF == true {
             return try withHEIF { codec throws(EideticError) in try codec.decode(bytes, for: task) }
         }
         let file: AVIFFile?
@@ -74,7 +74,7 @@ enum AVIFCodec: ImageCodec {
         }
     }
 
-    /// Calls `body` with libheif, for a grid whose tiles libavif would put into the order of the items.
+    /// Calls `body` with libheif, for an image that libavif would not make from others, or not in this order.
     ///
     /// - Throws: `unsupportedFormat` if libheif is not part of the build.
     private static func withHEIF<Result>(
@@ -83,7 +83,7 @@ enum AVIFCodec: ImageCodec {
         #if HEIF
         return try body(HEICCodec.self)
         #else
-        let message = "avif: a grid whose items stand in another order needs the trait HEIF"
+        let message = "avif: an image that is made from others in this way needs the trait HEIF"
         throw EideticError(.unsupportedFormat, message: message)
         #endif
     }

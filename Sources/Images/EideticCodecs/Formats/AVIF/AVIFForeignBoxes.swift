@@ -4,7 +4,8 @@ import EideticCore
 /// The boxes of an AVIF file that libavif must not see, or not as they are.
 ///
 /// libavif refuses files with tracks without a size, such as sound, and takes any auxiliary track for alpha, such as
-/// depth. Version 0.11 refuses tables that reach to the end of the file without saying their size.
+/// depth. It does not know images that a gain map makes (`tmap`): their base is shown. Version 0.11 refuses tables that
+/// reach to the end of the file without saying their size.
 ///
 /// - SeeAlso: ISO/IEC 14496-12, 4.2.2 (size 0) and 8.4.3 (`hdlr`); ISO/IEC 23008-12, 7.5.3 (`auxi`).
 enum AVIFForeignBoxes {
@@ -22,7 +23,8 @@ enum AVIFForeignBoxes {
     static func needsCopy(_ bytes: UnsafeRawBufferPointer) -> Bool { !edits(of: bytes, isComplete: true).isEmpty }
 
     private static func edits(of bytes: UnsafeRawBufferPointer, isComplete: Bool) -> [FileCopy.Edit] {
-        let tracks = foreignTrackNames(in: bytes).map { FileCopy.Edit($0, newName: "free") }
+        var tracks = foreignTrackNames(in: bytes).map { FileCopy.Edit($0, newName: "free") }
+        tracks += HEIFItemIndex(bytes)?.baseEdits ?? []
         // A table that has not arrived as a whole would seem to.
         guard isComplete, let size = sizeOfLastTable(in: bytes) else { return tracks }
         return tracks + [size]

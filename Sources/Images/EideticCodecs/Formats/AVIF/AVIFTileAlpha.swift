@@ -23,7 +23,7 @@ final class AVIFTileAlpha {
             let copy = try AVIFForeignBoxes.readableCopy(
                 of: bytes,
                 isComplete: true,
-                with: [.init(tiles.place, bytes: tiles.numbers)]
+                with: [tiles]
             )
         else { return nil }
         self.copy = copy

@@ -15,6 +15,15 @@ final class FileCopy {
             self.bytes = bytes
         }
 
+        /// Creates other numbers for a list that has as many.
+        init(_ place: UnsafeRawBufferPointer, numbers: [Int]) {
+            let size = place.count / max(1, numbers.count)
+            let bytes = numbers.flatMap { number in
+                (0..<size).map { UInt8(truncatingIfNeeded: number >> (8 * (size - 1 - $0))) }
+            }
+            self.init(place, bytes: bytes)
+        }
+
         /// Creates another name of four characters for a box, which the library does not know.
         init(_ name: UnsafeRawBufferPointer, newName: StaticString) {
             self.init(name, bytes: newName.withUTF8Buffer(Array.init))

@@ -41,7 +41,7 @@ enum HEICCodec: ImageCodec {
     /// The result, libheif's image, its planes, and the tiles of a grid, with 16 bits per channel, and a copy of the
     /// file if a part of it is hidden.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        let copy = HEIFItemIndex(bytes)?.foreignReferenceNames.isEmpty == false ? bytes.count : 0
+        let copy = HEIFItemIndex(bytes)?.editsForHEIF.isEmpty == false ? bytes.count : 0
         let canvases = task.estimatedMemory(canvasCount: HEIFItems(bytes)?.isDeep == true ? 7 : 4)
         let (sum, overflow) = canvases.addingReportingOverflow(copy)
         return overflow ? .max : sum
@@ -74,7 +74,7 @@ private struct HEICFile: ~Copyable {
             }
         }
         let copy = try items.flatMap { items throws(EideticError) in
-            try FileCopy.making(items.foreignReferenceNames.map { .init($0, newName: "skip") }, of: bytes)
+            try FileCopy.making(items.editsForHEIF, of: bytes)
         }
         var outcome = eidetic_codec_outcome()
         var info = eidetic_heif_info()

@@ -25,7 +25,10 @@ struct HEIFItemIndex {
     private var parts: [Int: [Int]] = [:]
     var extents: [Int: [Extent]] = [:]
     private var auxiliaries: [Int: [Int]] = [:]
+    /// The image that is shown.
     let primaryItem: Int
+    /// The changes that name the base of an image in place of the image, where the libraries do not know it.
+    private(set) var baseEdits: [FileCopy.Edit]
 
     /// Reads the tables of a file; `nil` if it has no primary item.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -35,6 +38,7 @@ struct HEIFItemIndex {
         file = bytes
         self.meta = meta
         primaryItem = items.primaryItem
+        baseEdits = items.primaryEdit.map { [$0] } ?? []
         var properties: [(name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer)] = []
         meta.box("iprp", "ipco")?.forEachBox {
             properties.append(($0, $1)); return true
@@ -56,10 +60,12 @@ struct HEIFItemIndex {
         return types.filter { $0.value == code }.keys.sorted()
     }
 
-    /// A Boolean value indicating whether the tiles of the primary image or of its alpha stand in another order than
-    /// their items in the file's first list, by which libavif before version 1.1 arranges them.
-    var hasReorderedGrid: Bool {
-        ([primaryItem] + alphaItems(of: primaryItem)).contains { item in
+    /// A Boolean value indicating whether libavif does not know how the primary image is made from others, or would
+    /// make another one: before version 1.1, it arranges the tiles of a grid, or of its alpha, in the order of their
+    /// items in the file's first list.
+    var needsHEIF: Bool {
+        if isType("iden", item: primaryItem) || isType("iovl", item: primaryItem) { return true }
+        return ([primaryItem] + alphaItems(of: primaryItem)).contains { item in
             guard isType("grid", item: item) else { return false }
             let ranks = (parts[item] ?? []).map { itemRanks[$0] ?? .max }
             return zip(ranks, ranks.dropFirst()).contains { $0 > $1 }
@@ -81,9 +87,19 @@ struct HEIFItemIndex {
         return UInt64(width) * UInt64(height)
     }
 
-    /// The place of the numbers of the primary grid's tiles in the file, and those of their alphas; `nil` unless each
-    /// tile has an alpha, the grid has none, and libavif would arrange them as the tiles.
-    var alphaTiles: (place: UnsafeRawBufferPointer, numbers: [UInt8])? {
+    /// A Boolean value indicating whether the primary image has an alpha, or one of those from which it is made.
+    var hasAlpha: Bool {
+        var images: Set = [primaryItem]
+        for _ in 0..<8 where !images.isEmpty {
+            if images.contains(where: { !alphaItems(of: $0).isEmpty }) { return true }
+            images = Set(images.flatMap { parts[$0] ?? [] })
+        }
+        return false
+    }
+
+    /// The change that puts the alphas of the primary grid's tiles in the place of the tiles; `nil` unless each tile
+    /// has an alpha, the grid has none, and libavif would arrange them as the tiles.
+    var alphaTiles: FileCopy.Edit? {
         guard isType("grid", item: primaryItem), alphaItems(of: primaryItem).isEmpty, let tiles = parts[primaryItem],
             let place = placeOfTiles
         else { return nil }
@@ -92,11 +108,7 @@ struct HEIFItemIndex {
         guard !alphas.isEmpty, alphas.count == tiles.count, zip(ranks, ranks.dropFirst()).allSatisfy({ $0 < $1 }) else {
             return nil
         }
-        let size = place.count / tiles.count
-        let numbers = alphas.flatMap { alpha in
-            (0..<size).map { UInt8(truncatingIfNeeded: alpha >> (8 * (size - 1 - $0))) }
-        }
-        return numbers.count == place.count ? (place, numbers) : nil
+        return .init(place, numbers: alphas)
     }
 
     /// The place of the only list of the primary grid's tiles.
@@ -138,7 +150,13 @@ struct HEIFItemIndex {
     }
 
     /// Returns `true` if an item is an image of a type that libheif 1.15 knows; otherwise, `false`.
-    func isKnownImage(_ item: Int) -> Bool { types[item].map(Self.knownImages.contains) ?? false }
+    func isKnownImage(_ item: Int) -> Bool { types[item].map { Self.isKnownImage(ofType: $0) } ?? false }
+
+    /// Returns `true` for the type of an image that libheif 1.15 knows; otherwise, `false`.
+    static func isKnownImage(ofType type: Int) -> Bool { knownImages.contains(type) }
+
+    /// The number of images that the libraries do not know, each made from the next one.
+    static let maximumBaseCount = 4
 
     private static let knownImages = Set([code("grid"), code("iden"), code("iovl"), code("hvc1"), code("av01")])
 
@@ -210,7 +228,7 @@ struct HEIFItemIndex {
     }
 
     /// Calls `body` with the identifier and content of each entry, and the offset of its type.
-    private static func forEachEntry(
+    static func forEachEntry(
         of table: UnsafeRawBufferPointer,
         body: (_ item: Int, _ entry: UnsafeRawBufferPointer, _ start: Int) -> Void
     ) {
@@ -266,8 +284,25 @@ struct HEIFItemIndex {
             if name.contains("dimg") { parts[item, default: []] += targets }
             if name.contains("auxl") { for target in targets { auxiliaries[target, default: []].append(item) } }
         }
-        self.parts = parts
         self.auxiliaries = auxiliaries
+        for (item, targets) in parts { self.parts[item] = targets.map { base(of: $0, parts: parts) } }
+        var edits: [FileCopy.Edit] = []
+        forEachReference { name, item, targets, place in
+            guard name.contains("dimg"), isKnownImage(item) else { return }
+            let bases = targets.map { base(of: $0, parts: parts) }
+            if bases != targets { edits.append(.init(place, numbers: bases)) }
+        }
+        baseEdits += edits
+    }
+
+    /// Returns the base of an image that the libraries do not know, or the image.
+    private func base(of item: Int, parts: [Int: [Int]]) -> Int {
+        var base = item
+        for _ in 0..<Self.maximumBaseCount {
+            guard types[base] != nil, !isKnownImage(base), let next = parts[base]?.first else { break }
+            base = next
+        }
+        return base
     }
 
     /// Calls `body` with the name of each list of references, the item to which it belongs, the targets, and their

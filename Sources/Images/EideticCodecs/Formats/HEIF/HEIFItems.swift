@@ -6,7 +6,10 @@ import EideticCore
 /// - SeeAlso: ISO/IEC 23008-12, 6.5 and 9.3 (`ipma`).
 struct HEIFItems {
     private let meta: UnsafeRawBufferPointer
-    let primaryItem: Int
+    /// The image that is shown: the primary item, or the base of one that the libraries do not know.
+    private(set) var primaryItem: Int
+    /// The change that names this image in the file; `nil` if the file names it.
+    private(set) var primaryEdit: FileCopy.Edit?
 
     /// Finds the `meta` box; `nil` if it is missing or incomplete.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -15,7 +18,27 @@ struct HEIFItems {
             let primary = first.uint8(at: 0) == 0 ? first.bigEndian16(at: 4) : first.bigEndian32(at: 4)
         else { return nil }
         self.meta = meta
-        self.primaryItem = primary
+        primaryItem = primary
+        for _ in 0..<HEIFItemIndex.maximumBaseCount {
+            guard let base = base(of: primaryItem) else { break }
+            primaryItem = base
+        }
+        let size = first.uint8(at: 0) == 0 ? 2 : 4
+        guard primaryItem != primary, let place = first.slice(at: 4, count: size) else { return }
+        primaryEdit = .init(place, numbers: [primaryItem])
+    }
+
+    /// Returns the base of an image that the libraries do not know, such as one that a gain map makes (`tmap`): the
+    /// first of those from which it is made; `nil` for other images.
+    private func base(of item: Int) -> Int? {
+        var isKnown = true
+        for table in meta.boxes(named: "iinf") {
+            HEIFItemIndex.forEachEntry(of: table) { number, entry, start in
+                guard number == item, let type = entry.bigEndian32(at: start) else { return }
+                isKnown = HEIFItemIndex.isKnownImage(ofType: type)
+            }
+        }
+        return isKnown ? nil : references(named: "dimg").first { $0.from == item }?.to.first ?? nil
     }
 
     /// Returns the size of an item after its rotation; `nil` if it is cropped or the file has no size.
