@@ -26,8 +26,8 @@ struct MatrixColours {
 /// A conversion to sRGB by tables, in which each channel is clipped alone.
 ///
 /// Each channel of 8 bits differs from that of LittleCMS by one level at most, if light is from 0 to 1 or not far
-/// beyond; dark grey by 10 levels, where LittleCMS interpolates between few points. From 16 bits it does so with colours
-/// too, and is up to 30 levels off.
+/// beyond; dark grey by 10 levels, where LittleCMS interpolates between few points. From 16 bits it does so with
+/// colours too, and is up to 30 levels off.
 struct MatrixShaper {
     /// The light that the stored values of red add to red, green, blue and nothing; then those of green and of blue.
     private let light: [Int32]
