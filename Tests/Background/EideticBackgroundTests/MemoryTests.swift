@@ -1,6 +1,7 @@
 import EideticBackground
 import EideticCore
 import EideticTestSupport
+import Glibc
 import Testing
 
 @Suite("Memory pressure")
@@ -125,6 +126,27 @@ struct MemoryTests {
         #expect(groups.count == 3)
         let found = groups.compactMap { $0.share(files: FileSystem(), machineMemory: 10_000)?.availableFraction }
         #expect(found == [0.3])
+    }
+
+    @Test(
+        "B07 a process at its limit of threads ends its notifications without one",
+        .enabled(
+            if: access(MemoryPressureTriggers.machineStallFile, W_OK) == 0,
+            "skipped: no stalls are announced here"
+        )
+    )
+    func threadLimit() async {
+        await #expect(processExitsWith: .success) {
+            let monitor = MemoryMonitor(groups: []) {}
+            try #require(!monitor.pollDescriptors(at: .zero).isEmpty)
+            // The limit does not bind root.
+            if getuid() == 0 { try #require(setuid(65_534) == 0) }
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NPROC.rawValue), &limit) == 0)
+            try #require(!Thread.startIfPossible(name: "none") {})
+            monitor.stop()
+            #expect(monitor.pollDescriptors(at: .zero).isEmpty)
+        }
     }
 
     @Test("B07 the memory of this machine can be read")

@@ -23,6 +23,17 @@ package enum Thread {
     ///   - name: The name that `top -H` and debuggers show; at most 15 bytes are used.
     ///   - body: The work of the thread.
     package static func start(name: String, body: @escaping @Sendable () -> Void) {
+        let error = create(name: name, body: body)
+        precondition(error == 0, "cannot start a thread: \(SystemError.message(for: error))")
+    }
+
+    /// Starts a detached thread as ``start(name:body:)`` does; returns `false` if the system cannot create one.
+    package static func startIfPossible(name: String, body: @escaping @Sendable () -> Void) -> Bool {
+        create(name: name, body: body) == 0
+    }
+
+    /// Creates a detached thread; returns the number of the error, or zero.
+    private static func create(name: String, body: @escaping @Sendable () -> Void) -> Int32 {
         let argument = Unmanaged.passRetained(Body(name: name, run: body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -39,7 +50,9 @@ package enum Thread {
             },
             argument.toOpaque()
         )
-        precondition(error == 0, "cannot start a thread: \(SystemError.message(for: error))")
+        // No thread takes over the body.
+        if error != 0 { argument.release() }
+        return error
     }
 }
 

@@ -60,12 +60,17 @@ package final class MemoryPressureTriggers {
 
     package var count: Int { triggers.count }
 
-    /// Closes the descriptors, before the process ends: each of them on a thread of its own, as the kernel waits some
-    /// 20 ms for each trigger of stalls, and would close them one after the other.
+    /// Closes the descriptors, before the process ends.
+    ///
+    /// The kernel waits some 20 ms for each trigger of stalls, and would close them one after the other: each but the
+    /// last has a thread of its own. Those without a thread, in a process at its limit, are left to the kernel.
     func closeAtOnce() {
-        let numbers = triggers.map(\.descriptor)
+        let stalls = triggers.filter { $0.level > .normal }.map(\.descriptor)
+        for number in stalls.dropLast() { _ = Thread.startIfPossible(name: "close") { close(number) } }
+        for trigger in triggers where trigger.level == .normal || trigger.descriptor == stalls.last {
+            close(trigger.descriptor)
+        }
         triggers = []
-        for number in numbers { Thread.start(name: "close") { close(number) } }
     }
 
     /// The descriptors to poll; those that are ignored for now are negative.
