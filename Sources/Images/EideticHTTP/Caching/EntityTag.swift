@@ -11,26 +11,25 @@ package struct EntityTag: Sendable, Hashable {
     package init(_ text: String) { self.text = text.trimmingOptionalWhitespace }
 
     /// A Boolean value indicating whether the tag is weak: it may be shared by equivalent representations.
-    package var isWeak: Bool { text.hasPrefix("W/") || text.hasPrefix("w/") }
+    package var isWeak: Bool { text.utf8.starts(with: "W/".utf8) || text.utf8.starts(with: "w/".utf8) }
 
     /// The opaque tag, without the quotes that it should have.
     package var opaqueTag: String {
-        let quoted = isWeak ? text.dropFirst(2) : text[...]
-        guard Self.isQuoted(quoted) else { return String(quoted) }
-        return String(quoted.dropFirst().dropLast())
+        let quoted = text.utf8.dropFirst(isWeak ? 2 : 0)
+        return String(Substring(Self.isQuoted(quoted) ? quoted.dropFirst().dropLast() : quoted))
     }
 
     /// A Boolean value indicating whether the text is `"…"` or `W/"…"`.
     package var isWellFormed: Bool {
-        let quoted = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
+        let quoted = text.utf8.dropFirst(text.utf8.starts(with: "W/".utf8) ? 2 : 0)
         return Self.isQuoted(quoted)
-            && quoted.utf8.dropFirst().dropLast().allSatisfy { $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7f) }
+            && quoted.dropFirst().dropLast().allSatisfy { $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7f) }
     }
 
     /// Returns `true` if both tags identify equivalent representations.
     package func weaklyMatches(_ other: EntityTag) -> Bool { opaqueTag.hasSameBytes(as: other.opaqueTag) }
 
-    private static func isQuoted(_ text: Substring) -> Bool {
-        text.utf8.count >= 2 && text.utf8.first == UInt8(ascii: "\"") && text.utf8.last == UInt8(ascii: "\"")
+    private static func isQuoted(_ bytes: Substring.UTF8View) -> Bool {
+        bytes.count >= 2 && bytes.first == UInt8(ascii: "\"") && bytes.last == UInt8(ascii: "\"")
     }
 }

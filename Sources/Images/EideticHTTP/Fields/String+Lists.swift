@@ -11,10 +11,11 @@ extension String {
     package var trimmingOptionalWhitespace: String {
         func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
         guard isBlank(utf8.first) || isBlank(utf8.last) else { return self }
-        var text = self[...]
-        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
-        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
-        return String(text)
+        // Not by characters: a combining mark behind a space is one with it.
+        var bytes = utf8[...]
+        while isBlank(bytes.first) { bytes.removeFirst() }
+        while isBlank(bytes.last) { bytes.removeLast() }
+        return String(Substring(bytes))
     }
 
     /// The non-negative integer that the text consists of, at most `Int.max`; `nil` if it contains anything but digits.
