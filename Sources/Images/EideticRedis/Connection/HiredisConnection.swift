@@ -123,7 +123,13 @@ extension HiredisConnection {
     /// Returns the next complete reply, if any.
     private func nextReply(limit: Int) throws(EideticError) -> RedisReply? {
         var pointer: UnsafeMutableRawPointer?
-        guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
+        guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else {
+            // The reader takes an array that is not created for a lack of memory.
+            guard context.pointee.err != REDIS_ERR_OOM else {
+                throw EideticError(.badResponse, message: "Redis at \(server): the reply is nested too deeply")
+            }
+            throw lastError(isConnected: true)
+        }
         guard let pointer else {
             let reader = context.pointee.reader.pointee
             guard reader.len - reader.pos <= limit else {

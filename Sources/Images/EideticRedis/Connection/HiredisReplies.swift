@@ -12,6 +12,17 @@ private final class ReplyBuilder {
         if case .array = value { .array(elements.map(\.reply)) } else { value }
     }
 
+    /// The largest number of arrays within each other, one less than hiredis 0.14 reads; later versions have no limit.
+    private static let depthLimit = 7
+
+    /// Returns whether an array is within too many others; the reader fails for an array that is not created.
+    static func isTooDeep(_ task: UnsafePointer<redisReadTask>?) -> Bool {
+        var depth = 1
+        var parent = task?.pointee.parent
+        while let current = parent { (depth, parent) = (depth + 1, current.pointee.parent) }
+        return depth > depthLimit
+    }
+
     /// Adds a part to the array that it belongs to; hiredis owns the outermost one only.
     static func add(_ value: RedisReply, as task: UnsafePointer<redisReadTask>?) -> UnsafeMutableRawPointer {
         let builder = ReplyBuilder(value)
@@ -36,7 +47,9 @@ extension RedisReply {
             let bytes = UnsafeRawBufferPointer(start: start, count: count)
             return ReplyBuilder.add(RedisReply(bytes, ofType: task?.pointee.type), as: task)
         }
-        functions.pointee.createArray = { task, _ in ReplyBuilder.add(.array([]), as: task) }
+        functions.pointee.createArray = { task, _ in
+            ReplyBuilder.isTooDeep(task) ? nil : ReplyBuilder.add(.array([]), as: task)
+        }
         functions.pointee.createInteger = { task, value in ReplyBuilder.add(.integer(Int(value)), as: task) }
         functions.pointee.createNil = { task in ReplyBuilder.add(.null, as: task) }
         functions.pointee.freeObject = { pointer in pointer.map { _ = RedisReply(adopting: $0) } }
