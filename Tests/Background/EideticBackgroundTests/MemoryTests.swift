@@ -149,6 +149,31 @@ struct MemoryTests {
         }
     }
 
+    @Test("B07 a monitor without the machine has no trigger of its stalls, and triggers are closed in the end")
+    func closesTriggers() throws {
+        #expect(MemoryMonitor(groups: [], watchesMachine: false) {}.pollDescriptors(at: .zero).isEmpty)
+        let directory = try TemporaryDirectory(named: "stalls")
+        try directory.write([], to: "memory.pressure")
+        let path = directory.path(of: "memory.pressure")
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        try #require(inotify_add_watch(watch, path, UInt32(IN_CLOSE_WRITE)) >= 0)
+        var triggers: MemoryPressureTriggers? = MemoryPressureTriggers(eventFiles: [], stallFiles: [path])
+        try #require(triggers?.count == 3)
+        triggers = nil
+        func isOpen() throws -> Bool {
+            try FileSystem().entryNames(in: "/proc/self/fd").contains {
+                (try? FileSystem().linkTarget(of: "/proc/self/fd/\($0)")) == path
+            }
+        }
+        while try isOpen() {
+            var polled = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&polled, 1, 60_000) == 1, "the triggers are not closed")
+            var events = [UInt8](repeating: 0, count: 4_096)
+            _ = read(watch, &events, events.count)
+        }
+    }
+
     @Test("B07 the memory of this machine can be read")
     func thisMachine() throws {
         let text = String(decoding: try FileSystem().contents(of: "/proc/meminfo"), as: UTF8.self)

@@ -16,7 +16,8 @@ final class ApplicationMemory {
             group.share(files: FileSystem(), machineMemory: machineMemory) != nil
         }
         guard !groups.isEmpty else { return nil }
-        monitor = MemoryMonitor(groups: groups) {}
+        // ``MemoryWatch`` has the stalls of the machine.
+        monitor = MemoryMonitor(groups: groups, watchesMachine: false) {}
     }
 
     private static func groups(of process: Int32, below hierarchy: String?) -> [MemoryControlGroup] {

@@ -36,19 +36,22 @@ package final class MemoryMonitor {
     /// - Parameters:
     ///   - groups: The groups that may limit this process; those of `/proc/self/cgroup` by default.
     ///   - usesThresholds: `false` for groups that announce no thresholds.
+    ///   - watchesMachine: `false` if another monitor of this process has the stalls of the machine.
     ///   - meter: The meter of Eidetic's own allocations.
     ///   - request: Called on any thread when a noticeable part of the available memory was allocated: a call of `read`
     ///     must follow.
     package init(
         groups: [MemoryControlGroup] = currentGroups(),
         usesThresholds: Bool = true,
+        watchesMachine: Bool = true,
         meter: AllocationMeter = .shared,
         request: @escaping @Sendable () -> Void
     ) {
         self.groups = groups.map { ($0, usesThresholds ? MemoryThresholds(group: $0) : nil) }
         triggers = MemoryPressureTriggers(
             eventFiles: groups.compactMap(\.eventsFile),
-            stallFiles: [MemoryPressureTriggers.machineStallFile] + groups.compactMap(\.stallFile)
+            stallFiles: (watchesMachine ? [MemoryPressureTriggers.machineStallFile] : [])
+                + groups.compactMap(\.stallFile)
         )
         self.meter = meter
         self.request = request

@@ -39,7 +39,15 @@ package final class MemoryPressureTriggers {
         for trigger in events { _ = Self.drain(trigger.descriptor) }
     }
 
-    deinit { for trigger in triggers { close(trigger.descriptor) } }
+    deinit { Self.close(triggers) }
+
+    /// Closes the descriptors of triggers; those of stalls on another thread, as the kernel waits some 20 ms for each.
+    private static func close(_ triggers: [Trigger]) {
+        let stalls = triggers.filter { $0.level > .normal }.map(\.descriptor)
+        for trigger in triggers where trigger.level == .normal { Glibc.close(trigger.descriptor) }
+        let end: @Sendable () -> Void = { for number in stalls { Glibc.close(number) } }
+        if !stalls.isEmpty, !Thread.startIfPossible(name: "close", body: end) { end() }
+    }
 
     private static func openTrigger(_ rule: String, path: String) -> Int32? {
         let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -47,7 +55,7 @@ package final class MemoryPressureTriggers {
         // The terminating zero belongs to the rule.
         let count = rule.utf8.count + 1
         if rule.withCString({ write(number, $0, count) }) == count { return number }
-        close(number)
+        Glibc.close(number)
         return nil
     }
 
@@ -66,9 +74,9 @@ package final class MemoryPressureTriggers {
     /// last has a thread of its own. Those without a thread, in a process at its limit, are left to the kernel.
     func closeAtOnce() {
         let stalls = triggers.filter { $0.level > .normal }.map(\.descriptor)
-        for number in stalls.dropLast() { _ = Thread.startIfPossible(name: "close") { close(number) } }
+        for number in stalls.dropLast() { _ = Thread.startIfPossible(name: "close") { Glibc.close(number) } }
         for trigger in triggers where trigger.level == .normal || trigger.descriptor == stalls.last {
-            close(trigger.descriptor)
+            Glibc.close(trigger.descriptor)
         }
         triggers = []
     }
@@ -90,14 +98,14 @@ package final class MemoryPressureTriggers {
     /// Returns the highest pressure among the ready descriptors; `nil` if none is ready.
     package func highestPressure(in polled: [pollfd]) -> MemoryPressure? {
         var highest: MemoryPressure?
-        var removed: [Int32] = []
+        var removed: [Trigger] = []
         for (trigger, descriptor) in zip(triggers, polled) where descriptor.revents != 0 {
             let isAlive =
                 trigger.level == .normal ? Self.drain(trigger.descriptor) : descriptor.revents & Int16(POLLPRI) != 0
-            if isAlive { highest = max(highest ?? .normal, trigger.level) } else { removed.append(trigger.descriptor) }
+            if isAlive { highest = max(highest ?? .normal, trigger.level) } else { removed.append(trigger) }
         }
-        for number in removed { close(number) }
-        triggers.removeAll { removed.contains($0.descriptor) }
+        Self.close(removed)
+        triggers.removeAll { trigger in removed.contains { $0.descriptor == trigger.descriptor } }
         return highest
     }
 }
