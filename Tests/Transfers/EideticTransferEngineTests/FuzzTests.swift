@@ -29,7 +29,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("B14 the header fields of an event are left out only if the message exceeds a packet with them")
+    @Test("B14 an event fits into a packet; its header fields are left out only within 512 bytes of one")
     func fittingEvents() {
         let url = "http://localhost/" + String(repeating: "u", count: 2_000)
         let limit = PacketSocket.maximumPacketLength
