@@ -1,5 +1,7 @@
+import CLinux
 import EideticCore
 import EideticTestSupport
+import Glibc
 import Testing
 
 @Suite("Inputs that fuzzing found", .timeLimit(.minutes(5)))
@@ -33,16 +35,32 @@ struct ReplayTests {
     }
 
     @Test(
-        "F07 no message or file decides the depth of calls: each byte of the seeds is read 60,000 times",
-        arguments: FuzzTarget.files + FuzzTarget.messages
+        "F07 no input decides the depth of calls: seeds, and beginnings of seeds, go on with their next bytes for ever",
+        arguments: FuzzTarget.all
     )
-    func repetitions(_ target: FuzzTarget) throws {
-        let bytes = Set(try target.seeds().filter { $0.count < 64 }.joined())
-        for byte in bytes { target.run([UInt8](repeating: byte, count: Self.repetitionCount)) }
+    func repetitions(_ target: FuzzTarget) async throws {
+        let seeds = try target.seeds() + FuzzCorpus.found(for: target).map(\.bytes) + FuzzCorpus.images(for: target)
+        let isMessage = FuzzTarget.messages.contains { $0.name == target.name }
+        await SmallStack.run {
+            var numbers = SplitMix(state: 60)
+            for _ in 0..<Torture.repetitions(isMessage ? 150 : 20, full: 2_000) {
+                guard let seed = seeds.randomElement(using: &numbers), !seed.isEmpty else { continue }
+                let input = Self.endless(seed, with: &numbers)
+                for input in [input, Array(input.prefix(target.maximumLength))] {
+                    target.run(input)
+                    // The first byte of a message selects its type: all types get the bytes of each.
+                    if isMessage { for type: UInt8 in 0..<7 { target.run([type] + input.dropFirst()) } }
+                }
+            }
+        }
     }
 
-    /// Values within values of this number would end a thread with the usual stack.
-    private static let repetitionCount = 60_000
+    /// Returns the beginning of a seed, and its next 1 to 8 bytes 60,000 times.
+    private static func endless(_ seed: [UInt8], with numbers: inout SplitMix) -> [UInt8] {
+        let start = Int.random(in: seed.indices, using: &numbers)
+        let unit = seed[start...].prefix(Int.random(in: 1...8, using: &numbers))
+        return Array(seed[..<start]) + [[UInt8]](repeating: Array(unit), count: 60_000).joined()
+    }
 
     /// Changes, removes and repeats bytes.
     private static func mutate(_ bytes: [UInt8], with numbers: inout SplitMix) -> [UInt8] {
@@ -62,4 +80,35 @@ struct ReplayTests {
 
 extension FuzzTarget: CustomTestStringConvertible {
     var testDescription: String { name }
+}
+
+/// A thread whose stack holds fewer calls within each other than a message of 4,096 bytes has values within values.
+private enum SmallStack {
+    private final class Work {
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+    }
+
+    static func run(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            var attributes = pthread_attr_t(), thread: pthread_t = 0
+            pthread_attr_init(&attributes)
+            pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+            pthread_attr_setstacksize(&attributes, 512 << 10)
+            let work = Work {
+                body()
+                continuation.resume()
+            }
+            let error = pthread_create(
+                &thread,
+                &attributes,
+                { argument in
+                    argument.map { Unmanaged<Work>.fromOpaque($0).takeRetainedValue().body() }
+                    return nil
+                },
+                Unmanaged.passRetained(work).toOpaque()
+            )
+            precondition(error == 0, "no thread")
+        }
+    }
 }
