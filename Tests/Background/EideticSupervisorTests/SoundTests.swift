@@ -99,6 +99,19 @@ struct SoundMessageTests {
         }
     }
 
+    @Test(
+        "a request is read with its number",
+        arguments: [SoundMessage.Command.authenticate, .setName, .subscribe, .listClients]
+    )
+    func requests(_ command: SoundMessage.Command) throws {
+        let message = SoundMessage.request(command, number: 7)
+        let head = message.prefix(SoundMessage.headLength)
+        #expect(try SoundMessage.bodyLength(in: head) == message.count - head.count)
+        var reader = SoundReader(message[head.count...])
+        #expect(try reader.next(2) == [.number(UInt64(command.rawValue)), .number(7)])
+        while !reader.isAtEnd { _ = try reader.next() }
+    }
+
     @Test("a message of a million tags, each of a value within the one before, is refused", arguments: ["P", "f"])
     func nested(_ tag: String) throws {
         var reader = SoundReader(Array(String(repeating: tag, count: SoundMessage.lengthLimit).utf8)[...])

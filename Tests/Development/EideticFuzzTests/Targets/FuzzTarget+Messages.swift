@@ -51,7 +51,6 @@ extension FuzzTarget {
             )
         },
         FuzzTarget(name: "sound-message", seeds: { MessageSeeds.sound }) { bytes in
-            readRequests()
             for command in [SoundMessage.Command.listPlayers, .listRecorders] {
                 var reader = SoundReader(bytes[...])
                 let streams = (try? SoundMessage.streams(in: &reader, of: command)) ?? []
@@ -64,9 +63,7 @@ extension FuzzTarget {
             require(length ?? 0 <= SoundMessage.lengthLimit, "a length of \(length ?? 0)")
         },
         FuzzTarget(name: "sandbox-message", seeds: { MessageSeeds.sandbox }) { bytes in
-            // The others have the forms of values that these two lack.
-            let others = [check(TaskNote.self), check(WakeCrashes.self), check(WakeReason.self)]
-            select(bytes, from: [check(HelperReply.self, use), check(HelperRequest.self)] + others)
+            select(bytes, from: [check(HelperReply.self, use), check(HelperRequest.self)])
             guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return }
             guard let record = bytes.withUnsafeBytes({ FrameRecord($0, layout: layout) }) else { return }
             require(record.part < 7 && record.duration >= .zero, "a frame outside of its memory")
@@ -74,11 +71,24 @@ extension FuzzTarget {
             written.withUnsafeMutableBytes { if let base = $0.baseAddress { record.write(to: base) } }
             require(written == bytes, "\(record) is written as \(written)")
         },
+        // Records that together have every form of a value.
+        FuzzTarget(name: "wire", seeds: { MessageSeeds.wire }) { bytes in
+            select(
+                bytes,
+                from: [
+                    check(HelperReply.self), check(HelperRequest.self), check(TaskNote.self), check(WakeCrashes.self),
+                    check(WakeReason.self), check(WakeRecord.self), check(HTTPHeaders.self),
+                ]
+            )
+        },
+        // Bytes that an application hands to the transfer process, and fields in that process's own file.
+        FuzzTarget(name: "transfer-record", seeds: { MessageSeeds.records }) { bytes in
+            select(bytes, from: [check(ResumeData.self), checkSecret])
+        },
         FuzzTarget(name: "session-record", seeds: { MessageSeeds.session }) { bytes in
             if let request = try? ResumableRequest(bytes) { require(!request.bytes.isEmpty, "no bytes") }
             let transfer = TransferIdentifier(7)
             let note = TaskNote.decode(bytes, of: transfer)
-            require("\(transfer)" == "7" && transfer < TransferIdentifier(8), "\(transfer) is another number")
             require(TaskNote.decode(WireWriter.encode(note), of: transfer) == note, "\(note) is read otherwise")
             select(
                 bytes,
@@ -89,19 +99,6 @@ extension FuzzTarget {
             )
         },
     ]
-
-    /// Reads the requests to the sound server, each with its number.
-    private static func readRequests() {
-        for command in [SoundMessage.Command.authenticate, .setName, .subscribe, .listClients] {
-            let message = SoundMessage.request(command, number: 7)
-            let head = message.prefix(SoundMessage.headLength)
-            require((try? SoundMessage.bodyLength(in: head)) == message.count - head.count, "another length")
-            var reader = SoundReader(message[head.count...])
-            let values = try? reader.next(2)
-            require(values == [.number(UInt64(command.rawValue)), .number(7)], "\(command) is not read")
-            while !reader.isAtEnd { require((try? reader.next()) != nil, "\(command) is not read") }
-        }
-    }
 
     private static func select(_ bytes: [UInt8], from checks: [([UInt8]) -> Void]) {
         guard let first = bytes.first else { return }
@@ -121,6 +118,31 @@ extension FuzzTarget {
                 fatalError("\(value) is not read as it was written")
             }
             require(WireWriter.encode(again) == written, "\(value) is written as \(again)")
+        }
+    }
+
+    /// Returns the same check of values that can be compared: one that is read again is the same value.
+    private static func check<Value: WireValue & Equatable>(
+        _ type: Value.Type,
+        _ use: @escaping (Value) -> Void = { _ in }
+    ) -> ([UInt8]) -> Void {
+        { bytes in
+            guard let value = try? WireReader.decode(type, from: bytes) else { return }
+            use(value)
+            let written = WireWriter.encode(value)
+            let again = try? WireReader.decode(type, from: written)
+            require(again == value, "\(value) is read as \(String(describing: again))")
+            require(again.map { WireWriter.encode($0) } == written, "\(value) is written otherwise")
+        }
+    }
+
+    /// Checks that the fields of a request are read as they were written, also behind a checksum that is right.
+    private static func checkSecret(_ bytes: [UInt8]) {
+        var sealed = WireWriter()
+        sealed.append(bytes.withUnsafeBytes { Checksum.value(of: $0) })
+        for bytes in [bytes, sealed.bytes + bytes] {
+            guard let headers = RequestSecret.decode(bytes), !headers.isEmpty else { continue }
+            require(RequestSecret.decode(RequestSecret.encode(headers)) == headers, "\(headers) are read otherwise")
         }
     }
 
@@ -155,10 +177,6 @@ extension FuzzTarget {
     /// Uses a reply of a decoding process as the sandbox does, which has the durations and the parts in shared memory.
     private static func use(_ reply: HelperReply) {
         switch reply {
-        case .ready(let own) where own.version == HelperDescription.currentVersion:
-            let (formats, space) = (own.formats, own.addressSpace)
-            let again = HelperDescription(restrictions: own.restrictions, formats: formats, addressSpace: space)
-            require(again == own, "\(own) is another process")
         case .opened(_, _, let layout) where layout.byteCount < layout.recordOffset:
             require(false, "\(layout) overflows")
         case .header(let header?), .opened(let header, _, _), .decodedAtOnce(let header, _, _):

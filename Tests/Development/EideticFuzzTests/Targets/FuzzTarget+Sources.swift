@@ -59,7 +59,9 @@ extension FuzzTarget {
             "wake-record": ["\(supervision)/Wakes", "\(supervisor)/Wakes/WakeRecord+Wire.swift"],
             "push-payload": ["\(lifecycle)/Push/PushPayload.swift"],
             "sound-message": ["\(supervisor)/Sound/SoundMessage.swift", "\(supervisor)/Sound/SoundValue.swift"],
-            "sandbox-message": wire + ["Images/EideticSandbox/Messages"],
+            "sandbox-message": ["Images/EideticSandbox/Messages"],
+            "wire": wire,
+            "transfer-record": ["\(engine)/Store/RequestSecret.swift"],
             "session-record": [
                 "\(client)/Session/ResumableRequest.swift", "\(client)/Session/TaskNote.swift",
                 "\(client)/Interface/TransferRequest.swift",

@@ -116,6 +116,12 @@ extension MessageSeeds {
         )
     }
 
+    static let records: [[UInt8]] = {
+        let headers: HTTPHeaders = ["Authorization": "Bearer a"]
+        let resumed = ["1a", ""].map { ResumeData(token: $0, part: part, url: address) }
+        return seeds(0, resumed) + [[1] + RequestSecret.encode(headers), [1] + WireWriter.encode(headers)]
+    }()
+
     static let session: [[UInt8]] =
         seeds(0, [resumable]) + seeds(1, ["t", nil].map { TaskNote(identifier: 3, text: $0) }) + seeds(2, requests)
         + seeds(3, [["ETag": "\"a\"", "Accept": "*/*"] as HTTPHeaders])
@@ -321,8 +327,16 @@ extension MessageSeeds {
     static var sandbox: [[UInt8]] {
         guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return [] }
         // The last two have a text that is none, and a size that no image has.
-        return seeds(0, replies(layout)) + seeds(1, requests(layout)) + frameRecords + seeds(3, [wakeRecord.crashes])
-            + seeds(2, [TaskNote(identifier: 3, text: "t")]) + seeds(4, [wake])
+        return seeds(0, replies(layout)) + seeds(1, requests(layout)) + frameRecords
+            + [[0, 1, 1, 0, 0, 0, 0xff], [1, 4] + [UInt8](repeating: 0, count: 25)]
+    }
+
+    static var wire: [[UInt8]] {
+        guard let layout = ResultLayout(size: PixelSize(width: 3, height: 5), frameCount: 7) else { return [] }
+        let notes = ["t", nil].map { TaskNote(identifier: 3, text: $0) }
+        let headers: HTTPHeaders = ["ETag": "\"a\""]
+        return seeds(0, replies(layout)) + seeds(1, requests(layout)) + seeds(2, notes) + seeds(3, [wakeRecord.crashes])
+            + seeds(4, [wake]) + seeds(5, [wakeRecord]) + seeds(6, [headers])
             + [[0, 1, 1, 0, 0, 0, 0xff], [1, 4] + [UInt8](repeating: 0, count: 25)]
     }
 
