@@ -40,9 +40,9 @@ extension RedisTier.Configuration {
     private static func removeAccess(from text: inout Substring) -> (user: String?, password: String)? {
         let authority = text.prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return nil }
-        let access = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let access = authority[..<at]
         text = text[text.index(after: at)...]
-        let (user, password) = access.count == 2 ? (access[0], access[1]) : ("", access[0])
+        let (user, password) = access.divided(at: UInt8(ascii: ":")) ?? ("", access)
         return (user.isEmpty ? nil : decoded(user), decoded(password))
     }
 

@@ -51,6 +51,10 @@ struct ManifestTests {
     @Test("B10 a value may begin with a combining mark")
     func combiningMark() throws {
         #expect(try Self.manifest(Self.head + "Exec=mail\nIcon=\u{301}x\n").identifier == "mail")
+        let command = "Exec=/bin/true \"\u{301}a b\" \u{301}c %%\u{301}d\nX-Eidetic-BackgroundModes=fetch;\u{301}x;\n"
+        let manifest = try Self.manifest(Self.head + command)
+        #expect(manifest.program?.arguments == ["\u{301}a b", "\u{301}c", "%\u{301}d"])
+        #expect(manifest.modes == [.fetch] && manifest.unknownModes == ["\u{301}x"])
     }
 
     @Test("B10 an entry without keys declares nothing, and a mode for every kind of wake but notifications")

@@ -32,10 +32,11 @@ extension ResumeTests {
     /// Loads twice: the first download is interrupted, `change` may modify its file, and a new downloader loads again.
     private func loadTwice(
         in directory: TemporaryDirectory,
+        validator: KeyValuePairs<String, String> = ["ETag": "\"v1\"", "Accept-Ranges": "bytes"],
         change: (inout Downloader.Configuration) throws -> Void = { _ in }
     ) async throws -> (response: FetchResponse, ranges: [String?]) {
         let (image, half) = (image, half)
-        let origin = try makeOrigin { request in
+        let origin = try makeOrigin(validator: validator) { request in
             guard request.headers["range"] != nil else { return [.response(200, headers: [:], body: image)] }
             return Self.remainder(of: image, from: half)
         }
@@ -55,6 +56,15 @@ extension ResumeTests {
         #expect(result.response.metrics.resumedBytes == half)
         #expect(result.ranges == [nil, "bytes=\(half)-"])
         #expect(storedFiles(in: directory).isEmpty)
+    }
+
+    @Test("L24 a header field of a stored partial body keeps a combining mark at its beginning")
+    func storedCombiningMark() async throws {
+        let directory = try TemporaryDirectory(named: "partial")
+        let fields: KeyValuePairs = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "X-Mark": "\u{301}a"]
+        let response = try await loadTwice(in: directory, validator: fields).response
+        #expect(response.metrics.resumedBytes == half)
+        #expect(response.headers["X-Mark"].map { Array($0.utf8) } == [0xcc, 0x81, 0x61])
     }
 
     @Test(

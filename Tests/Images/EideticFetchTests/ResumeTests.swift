@@ -62,6 +62,20 @@ struct ResumeTests {
         #expect(response.metrics.resumedBytes == 0)
     }
 
+    @Test("L24 a tag that begins with a combining mark is a tag, and a range of another version is not appended")
+    func combiningMark() async throws {
+        let (image, half) = (image, half)
+        let new = Array(Fixture.image(length: 200_000).reversed())
+        let origin = try makeOrigin(validator: ["ETag": "\"\u{301}1\"", "Accept-Ranges": "bytes"]) { request in
+            guard request.headers["range"] != nil else { return [.response(200, headers: [:], body: image)] }
+            let fields: KeyValuePairs = [
+                "ETag": "\"\u{301}2\"", "Content-Range": "bytes \(half)-\(image.count - 1)/\(image.count)",
+            ]
+            return [.response(206, headers: fields, body: Array(new[half...]))]
+        }
+        #expect(try await load(origin).bytes == image)
+    }
+
     @Test(
         "L24 a range that does not match is not appended: the image is loaded completely",
         arguments: [

@@ -14,6 +14,8 @@ struct RedisURLTests {
         #expect(cluster.servers == [.tcp(host: "a", port: 1), .tcp(host: "b", port: 65_535)])
         #expect(cluster.user == "u" && cluster.password == "p@:" && cluster.database == 0)
         #expect(try RedisTier.Configuration(url: "redis://:%+5%4@a").password == "%+5%4")
+        let marked = try RedisTier.Configuration(url: "redis://u:\u{301}p@a")
+        #expect(marked.user == "u" && marked.password == "\u{301}p")
         let socket = try RedisTier.Configuration(url: "unix:///run/redis/socket?db=2")
         #expect(socket.servers == [.unix(path: "/run/redis/socket")])
         #expect(socket.database == 2 && socket.password == nil)

@@ -39,6 +39,7 @@ struct CacheTests {
     func parts() async throws {
         _ = try await storeImage(for: "http://a/b.png")
         let key = EntryKey.part(of: "http://a/c.png")
+        #expect(EntryKey.isPart(EntryKey.part(of: "a\r")))
         let cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         try await cache.insert([1, 2, 3], for: key)
         let list: [Entry] = try await runCache("list", "--json").lines()

@@ -35,6 +35,10 @@ struct OutputTests {
                 // As in browsers, the type may be missing, and a quote.
                 let name = request.path.hasSuffix("11") ? "filename=bare.jpg" : "inline; filename=\"open.jpg"
                 return [.response(200, headers: ["Content-Disposition": name], body: png)]
+            case "/get?id=13":
+                // A combining mark is one character with the quote before it.
+                let name = "inline; filename=\"\u{301}a; b.png\""
+                return [.response(200, headers: ["Content-Disposition": name], body: png)]
             case "/none": return [.response(404)]
             default: return [.response(200, headers: ["Last-Modified": date, "ETag": "\"1\""], body: png)]
             }
@@ -127,10 +131,12 @@ struct OutputTests {
         "L26 --remote-names takes the names of Content-Disposition: cleaned, distinct, with the extension of the format"
     )
     func remoteNames() async throws {
-        let urls = (7...12).map { "\(origin.url)/get?id=\($0)" } + ["\(origin.url)/plain.jpg"]
+        let urls = (7...13).map { "\(origin.url)/get?id=\($0)" } + ["\(origin.url)/plain.jpg"]
         let words = ["load", "--cache-dir", "cache", "--out", "out", "--remote-names"] + urls
         #expect(try await eidetic(words).status == .exited(0))
-        let expected = ["bare.png", "café.png", "open.png", "plain.png", "same-2.png", "same.png", "€ rates.png"]
+        let expected = [
+            "bare.png", "café.png", "open.png", "plain.png", "same-2.png", "same.png", "\u{301}a; b.png", "€ rates.png",
+        ]
         #expect(try names(in: "out") == expected)
         // Another run gives each URL its own file again.
         #expect(try await eidetic(words).status == .exited(0))

@@ -82,6 +82,7 @@ struct SecretTests {
     func files() async throws {
         let origin = try ScriptedOrigin { _ in [.response(404)] }
         try directory.write(Array("bob:from file\nignored\n".utf8), to: "user")
+        try directory.write(Array("bob:\u{301}p\n".utf8), to: "marked")
         try directory.write(
             Array(
                 "# comment\nmachine example.org login x password y\nmachine 127.0.0.1\n  login bob password netrc\n"
@@ -93,9 +94,12 @@ struct SecretTests {
         _ = try await load(["--user-file", directory.path(of: "user"), url])
         _ = try await load(["--netrc", url], environment: ["HOME": directory.path, "NETRC": nil])
         _ = try await load(["--netrc=\(directory.path(of: ".netrc"))", url])
+        _ = try await load(["--user-file", directory.path(of: "marked"), url])
+        _ = try await load(["--user=bob:\u{301}p", url])
         // echo -n 'bob:from file' | base64
         let sent = origin.requests.map { $0.headers["authorization"] ?? "" }
-        #expect(sent == ["Basic Ym9iOmZyb20gZmlsZQ==", "Basic Ym9iOm5ldHJj", "Basic Ym9iOm5ldHJj"])
+        let marked = "Basic Ym9iOsyBcA=="
+        #expect(sent == ["Basic Ym9iOmZyb20gZmlsZQ==", "Basic Ym9iOm5ldHJj", "Basic Ym9iOm5ldHJj", marked, marked])
         let missing = try await load(["--netrc=/none", url])
         #expect(missing.status == .exited(1) && missing.errorText == "eidetic: /none: No such file or directory\n")
     }

@@ -35,6 +35,22 @@ struct RefusalTests {
         #expect(try await fixture.download(origin.url + "/a").bytes == second)
     }
 
+    @Test("B14 a 206 with another ETag is not appended, also of a tag that begins with a combining mark")
+    func rangesOfOtherTagsAreNotAppended() async throws {
+        let (first, second) = (Body.bytes(200_000, seed: 1), Body.bytes(200_000, seed: 2))
+        let origin = try ScriptedOrigin { request in
+            let tag = "\"\u{301}2\""
+            if request.connection == 1 {
+                return ScriptedOrigin.Step.broken(first, after: 150_000, tag: "\"\u{301}1\"")
+            }
+            guard let start = request.rangeStart else { return [.response(headers: ["ETag": tag], body: second)] }
+            let fields: KeyValuePairs = ["ETag": tag, "Content-Range": "bytes \(start)-199999/200000"]
+            return [.response(206, headers: fields, body: Array(second[start...]))]
+        }
+        let fixture = try await ServiceFixture()
+        #expect(try await fixture.download(origin.url + "/a").bytes == second)
+    }
+
     @Test("B14 a 206 is not the rest of a body whose length nobody has stated")
     func rangesOfUnknownLengthAreNotTheRest() async throws {
         let body = Body.bytes(200_000)

@@ -48,7 +48,8 @@ package struct CommandTemplate: Sendable, Hashable {
     /// Divides a command line at its spaces.
     private static func words(of value: String) throws(ManifestError) -> [Word] {
         var words = [Word]()
-        var rest = value[...]
+        // A combining mark does not belong to the sign before it.
+        var rest = value.unicodeScalars[...]
         while let first = rest.first {
             if first == " " {
                 rest.removeFirst()
@@ -63,16 +64,16 @@ package struct CommandTemplate: Sendable, Hashable {
     }
 
     /// Takes a word up to the next space.
-    private static func takePlain(from rest: inout Substring) throws(ManifestError) -> Word {
+    private static func takePlain(from rest: inout Substring.UnicodeScalarView) throws(ManifestError) -> Word {
         let text = rest.prefix { $0 != " " }
         rest = rest.dropFirst(text.count)
-        if let reserved = text.first(where: { "\t\n\r\"'\\><~|&;$*?#()`".contains($0) }) {
+        if let reserved = text.first(where: { "\t\n\r\"'\\><~|&;$*?#()`".unicodeScalars.contains($0) }) {
             throw failure("\(reserved) is not between quotation marks")
         }
         return Word(text: String(text))
     }
 
-    private static func takeQuoted(from rest: inout Substring) throws(ManifestError) -> Word {
+    private static func takeQuoted(from rest: inout Substring.UnicodeScalarView) throws(ManifestError) -> Word {
         var word = Word(isQuoted: true)
         rest.removeFirst()
         while let character = rest.popFirst() {
@@ -81,12 +82,12 @@ package struct CommandTemplate: Sendable, Hashable {
                 guard rest.first ?? " " == " " else { throw failure("a quotation mark ends within a word") }
                 return word
             case "\\":
-                guard let escaped = rest.popFirst(), "\"`$\\".contains(escaped) else {
+                guard let escaped = rest.popFirst(), "\"`$\\".unicodeScalars.contains(escaped) else {
                     throw failure("a backslash is not before one of \" ` $ \\")
                 }
-                word.text.append(escaped)
+                word.text.unicodeScalars.append(escaped)
             case "`", "$": throw failure("\(character) between quotation marks is not behind a backslash")
-            default: word.text.append(character)
+            default: word.text.unicodeScalars.append(character)
             }
         }
         throw failure("a quotation mark has no end")
@@ -98,11 +99,11 @@ package struct CommandTemplate: Sendable, Hashable {
     private static func expand(_ text: String, fields: Fields, places: inout Int) throws(ManifestError) -> [String] {
         if text == "%i" { return fields.icon.map { ["--icon", $0] } ?? [] }
         var result = ""
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         var isPlace = false
         while let character = rest.popFirst() {
             guard character == "%" else {
-                result.append(character)
+                result.unicodeScalars.append(character)
                 continue
             }
             switch rest.popFirst() {
@@ -113,7 +114,7 @@ package struct CommandTemplate: Sendable, Hashable {
             // Deprecated: to be removed.
             case "d", "D", "n", "N", "v", "m": isPlace = true
             case "i": throw failure("%i is part of a word")
-            case let code: throw failure("%\(code.map(String.init) ?? "") is no field code")
+            case let code: throw failure("%\(code.map { String($0) } ?? "") is no field code")
             }
         }
         return isPlace && result.isEmpty ? [] : [result]

@@ -95,28 +95,31 @@ package struct DesktopEntry: Sendable, Hashable {
     private static func elements(
         of value: String,
         key: String,
-        separator: Character?
+        separator: Unicode.Scalar?
     ) throws(ManifestError) -> [String] {
         var elements = [""]
-        var rest = value[...]
+        // A combining mark does not belong to the sign before it.
+        var rest = value.unicodeScalars[...]
         while let character = rest.popFirst() {
             if character == separator {
                 guard elements.count < listLimit else { throw .tooMany("elements of \(key)", limit: listLimit) }
                 elements.append("")
             } else if character == "\\" {
-                elements[elements.count - 1].append(try escaped(rest.popFirst(), key: key, separator: separator))
+                elements[elements.count - 1].unicodeScalars.append(
+                    try escaped(rest.popFirst(), key: key, separator: separator)
+                )
             } else {
-                elements[elements.count - 1].append(character)
+                elements[elements.count - 1].unicodeScalars.append(character)
             }
         }
         return elements
     }
 
     private static func escaped(
-        _ character: Character?,
+        _ character: Unicode.Scalar?,
         key: String,
-        separator: Character?
-    ) throws(ManifestError) -> Character {
+        separator: Unicode.Scalar?
+    ) throws(ManifestError) -> Unicode.Scalar {
         switch character {
         case "s": return " "
         case "n": return "\n"
@@ -124,7 +127,7 @@ package struct DesktopEntry: Sendable, Hashable {
         case "r": return "\r"
         case "\\": return "\\"
         case let character? where character == separator: return character
-        default: throw .invalidValue(key: key, reason: "\\\(character.map(String.init) ?? "") is no escape sequence")
+        default: throw .invalidValue(key: key, reason: "\\\(character.map { String($0) } ?? "") is no escape sequence")
         }
     }
 }
@@ -132,8 +135,8 @@ package struct DesktopEntry: Sendable, Hashable {
 extension Substring {
     /// The text without spaces and tabs at its ends.
     fileprivate var trimmingBlanks: Substring {
-        var text = self.drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
+        var scalars = unicodeScalars.drop { $0 == " " || $0 == "\t" }
+        while scalars.last == " " || scalars.last == "\t" { scalars.removeLast() }
+        return Substring(scalars)
     }
 }

@@ -95,7 +95,7 @@ struct ProcessPlace {
             (SupervisionProtocol.runtimeDirectoryVariable, context.directory.path),
             (SignalFreezer.markName, mark),
         ]
-        program.environment.removeAll { line in variables.contains { line.hasPrefix("\($0.0)=") } }
+        program.environment.removeAll { line in variables.contains { line.rest(behind: "\($0.0)=") != nil } }
         program.environment += variables.map { "\($0)=\($1)" }
         return program
     }

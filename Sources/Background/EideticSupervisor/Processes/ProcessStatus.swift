@@ -1,3 +1,4 @@
+import EideticCore
 import Glibc
 
 /// The line of a process or thread in `/proc/PID/stat`.
@@ -104,8 +105,7 @@ extension ProcessStatus {
     /// Returns the value of a variable in the environment with which a program was started; `nil` if it has none.
     package static func environmentValue(of name: String, in identifier: Int32) -> String? {
         guard let text = KernelFile.read("/proc/\(identifier)/environ") else { return nil }
-        return text.split(separator: "\0").first { $0.hasPrefix("\(name)=") }.map {
-            String($0.dropFirst(name.count + 1))
-        }
+        let lines = text.utf8.split(separator: 0).lazy.map { Substring($0) }
+        return lines.compactMap { $0.rest(behind: "\(name)=") }.first.map(String.init)
     }
 }

@@ -1,3 +1,5 @@
+import EideticCore
+
 /// URLs whose query has a signature that changes while the image stays the same.
 enum SignedURL {
     /// Returns a URL without the query items of the given names.
@@ -7,11 +9,12 @@ enum SignedURL {
     ///   - url: The URL.
     /// - Returns: The URL; `url` itself if it has no query.
     static func removingQueryItems(_ names: Set<String>, from url: String) -> String {
-        let (address, fragment) = split(url, at: "#")
-        let (base, query) = split(address, at: "?")
+        let (address, fragment) = split(url, at: UInt8(ascii: "#"))
+        let (base, query) = split(address, at: UInt8(ascii: "?"))
         guard let query else { return url }
-        let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
-            let name = String(item.prefix { $0 != "=" })
+        let items = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        let kept = items.map { Substring($0) }.filter { item in
+            let name = String(item.divided(at: UInt8(ascii: "="))?.front ?? item)
             return !names.contains { matches(name, pattern: $0) }
         }
         let end = fragment.map { "#\($0)" } ?? ""
@@ -22,8 +25,8 @@ enum SignedURL {
         pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
     }
 
-    private static func split(_ text: String, at separator: Character) -> (String, String?) {
-        guard let index = text.firstIndex(of: separator) else { return (text, nil) }
-        return (String(text[..<index]), String(text[text.index(after: index)...]))
+    private static func split(_ text: String, at separator: UInt8) -> (String, String?) {
+        guard let parts = text.divided(at: separator) else { return (text, nil) }
+        return (String(parts.front), String(parts.rest))
     }
 }

@@ -33,18 +33,19 @@ struct ParsedURL {
 
     /// Creates a URL whose normal form is found by at most `attempts` attempts; two are known to be needed.
     private init(parsing source: String, attempts: Int) throws(EideticError) {
-        var trimmed = source[...]
-        while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
-        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
-        guard trimmed.utf8.count <= Self.maximumLength else {
+        var trimmed = source.unicodeScalars[...]
+        while trimmed.first?.properties.isWhitespace == true { trimmed.removeFirst() }
+        while trimmed.last?.properties.isWhitespace == true { trimmed.removeLast() }
+        let text = String(trimmed)
+        guard text.utf8.count <= Self.maximumLength else {
             throw EideticError(.invalidURL, message: "the URL is longer than \(Self.maximumLength) bytes")
         }
-        guard !trimmed.utf8.contains(0), let handle = curl_url() else {
+        guard !text.utf8.contains(0), let handle = curl_url() else {
             throw Self.invalidURL(source, reason: "the text contains a NUL")
         }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
-        let encoded = EncodedURL.withAuthority(EncodedURL.text(String(trimmed)))
+        let encoded = EncodedURL.withAuthority(EncodedURL.text(text))
         let result = curl_url_set(handle, CURLUPART_URL, encoded, flags)
         guard result == CURLUE_OK else {
             throw Self.invalidURL(source, reason: String(cString: curl_url_strerror(result)))

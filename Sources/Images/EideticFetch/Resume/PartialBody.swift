@@ -75,9 +75,10 @@ package struct PartialBody: Sendable {
             !head.hasContentCoding, let length = range.total ?? totalLength, range.last == length - 1,
             length == totalLength ?? length, Self.target(of: url) == target
         else { return nil }
-        let current = head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
+        let isTag = validator.utf8.first == UInt8(ascii: "\"")
+        let current = head.headers[isTag ? "ETag" : "Last-Modified"]
         // A remainder without the tag may be of a changed file (RFC 9110, section 15.3.7, requires it).
-        if validator.hasPrefix("\"") { return current.hasSameBytes(as: validator) ? length : nil }
+        if isTag { return current.hasSameBytes(as: validator) ? length : nil }
         return (current ?? validator).hasSameBytes(as: validator) ? length : nil
     }
 

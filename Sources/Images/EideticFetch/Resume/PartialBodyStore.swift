@@ -73,8 +73,10 @@ struct PartialBodyStore: Sendable {
         guard let target = lines.first.flatMap({ UInt64($0) }) else { return nil }
         var headers = HTTPHeaders()
         for line in lines.dropFirst() {
-            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            headers.add(String(line[colon...].dropFirst(2)), for: String(line[..<colon]))
+            guard let (name, rest) = line.divided(at: UInt8(ascii: ":")), let value = rest.rest(behind: " ") else {
+                return nil
+            }
+            headers.add(String(value), for: String(name))
         }
         let bytes = Array(file[(end + 2)...])
         let exactTarget = PartialBody.exactTarget(of: url)

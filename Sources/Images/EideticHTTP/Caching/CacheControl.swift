@@ -1,3 +1,5 @@
+import EideticCore
+
 /// The cache directives of a response or a request.
 ///
 /// Unknown directives are ignored. An argument may be a token or a quoted string. If a directive occurs twice with
@@ -74,11 +76,11 @@ private struct Directives {
     init(_ fields: [HTTPField]) {
         let values = fields.values(of: "cache-control")
         for directive in values.flatMap(\.httpListMembers) {
-            let parts = directive.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let parts = directive.divided(at: UInt8(ascii: "="))
             // Browsers allow white space behind the equals sign.
-            let text = parts.count == 2 ? parts[1].trimmingOptionalWhitespace : nil
+            let text = parts.map { String($0.rest).trimmingOptionalWhitespace }
             let argument = text.map { $0.httpUnquoted ?? $0 }
-            argumentsByName[parts[0].lowercasedASCII, default: []].append(argument)
+            argumentsByName[String(parts?.front ?? directive[...]).lowercasedASCII, default: []].append(argument)
         }
         if values.isEmpty,
             fields.values(of: "pragma").contains(where: { $0.lowercasedASCII.httpListMembers.contains("no-cache") })

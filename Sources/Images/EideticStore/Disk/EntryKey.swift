@@ -9,7 +9,7 @@ package enum EntryKey {
     package static func part(of key: String) -> String { key + partSuffix }
 
     /// Returns `true` if a key is that of a part.
-    package static func isPart(_ key: String) -> Bool { key.hasSuffix(partSuffix) }
+    package static func isPart(_ key: String) -> Bool { key.utf8.reversed().starts(with: partSuffix.utf8.reversed()) }
 
     private static let partSuffix = "\npart"
 }

@@ -90,13 +90,14 @@ package struct CommandLineParser {
     }
 
     private mutating func parseOption(_ word: String) {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let name = String(parts[0].dropFirst(2))
+        let parts = word.divided(at: UInt8(ascii: "="))
+        let spelling = String(parts?.front ?? word[...])
+        let name = String(spelling.dropFirst(2))
         guard let option = command.allOptions.first(where: { $0.name == name || $0.otherName == name }) else {
-            problems.append(unknownOptionMessage(for: parts[0], among: command.allOptions.map { "--" + $0.name }))
+            problems.append(unknownOptionMessage(for: spelling, among: command.allOptions.map { "--" + $0.name }))
             return
         }
-        record(option, spelling: parts[0], value: parts.count == 2 ? parts[1] : nil)
+        record(option, spelling: spelling, value: parts.map { String($0.rest) })
     }
 
     /// Parses options such as `-h`, `-j 4` or `-j4`; the rest of the word is the value of a letter that has one.

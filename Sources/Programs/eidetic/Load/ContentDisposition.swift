@@ -1,3 +1,4 @@
+import EideticCore
 import EideticHTTP
 
 /// The file name in a `Content-Disposition` field.
@@ -13,9 +14,9 @@ struct ContentDisposition {
     init(_ field: String) {
         var values: [String: String] = [:]
         for part in Self.parts(of: field) {
-            guard let sign = part.firstIndex(of: "=") else { continue }
-            let name = part[..<sign].trimmingWhitespace.lowercased()
-            let value = Self.unquoted(part[part.index(after: sign)...].trimmingWhitespace)
+            guard let (front, rest) = part.divided(at: UInt8(ascii: "=")) else { continue }
+            let name = front.trimmingWhitespace.lowercased()
+            let value = Self.unquoted(rest.trimmingWhitespace)
             if values[name] == nil { values[name] = value }
         }
         let name = values["filename*"].flatMap(Self.extended) ?? values["filename"].map(Self.plain)
@@ -30,36 +31,36 @@ struct ContentDisposition {
         var start = field.startIndex
         var isQuoted = false
         var isEscaped = false
-        for index in field.indices {
-            let character = field[index]
+        for index in field.utf8.indices {
+            let byte = field.utf8[index]
             if isEscaped {
                 isEscaped = false
-            } else if isQuoted, character == "\\" {
+            } else if isQuoted, byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if character == "\"" {
+            } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
-            } else if character == ";", !isQuoted {
+            } else if byte == UInt8(ascii: ";"), !isQuoted {
                 parts.append(field[start..<index])
-                start = field.index(after: index)
+                start = field.utf8.index(after: index)
             }
         }
         return parts + [field[start...]]
     }
 
     private static func unquoted(_ text: Substring) -> String {
-        guard text.first == "\"" else { return String(text) }
-        guard text.count >= 2, text.last == "\"" else { return String(text.dropFirst()) }
-        var result = ""
+        guard let inner = text.rest(behind: "\"")?.utf8 else { return String(text) }
+        guard inner.last == UInt8(ascii: "\"") else { return String(Substring(inner)) }
+        var result: [UInt8] = []
         var isEscaped = false
-        for character in text.dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
+        for byte in inner.dropLast() {
+            if byte == UInt8(ascii: "\\"), !isEscaped {
                 isEscaped = true
             } else {
-                result.append(character)
+                result.append(byte)
                 isEscaped = false
             }
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
     /// Returns the text of a plain value, whose bytes are UTF-8 or else ISO 8859-1, as in browsers.
@@ -88,8 +89,8 @@ struct ContentDisposition {
 extension Substring {
     /// The text without white space at its ends.
     var trimmingWhitespace: Substring {
-        var text = drop(while: \.isWhitespace)
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
+        var scalars = unicodeScalars.drop(while: \.properties.isWhitespace)
+        while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
+        return Substring(scalars)
     }
 }

@@ -91,7 +91,7 @@ public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDo
     /// The key of a task; its description is the key, or a sign that the key is the URL.
     private static func key(of task: TransferTask) -> String? {
         guard let text = task.taskDescription else { return nil }
-        return text == "u" ? task.originalRequest.url : text.hasPrefix("k") ? String(text.dropFirst()) : nil
+        return text == "u" ? task.originalRequest.url : text.rest(behind: "k").map(String.init)
     }
 }
 

@@ -96,19 +96,21 @@ final class RunningDownload: RunningTransfer {
     /// Returns a Boolean value indicating whether a response has no other validator than the part.
     private func isUnchanged(_ response: FileResponse, since stored: PartDescription) -> Bool {
         guard let validator = stored.validator else { return false }
-        let current = response.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
-        return current == nil || current == validator
+        let current = response.headers[Self.isTag(validator) ? "ETag" : "Last-Modified"]
+        return (current ?? validator).hasSameBytes(as: validator)
     }
 
     /// Returns a Boolean value indicating whether a part of the body belongs to the version of the stored part.
     ///
     /// A server that understands `If-Range` repeats the ETag with status 206; it may leave out the date.
     private func isProven(_ response: FileResponse, since stored: PartDescription) -> Bool {
-        let isTag = stored.validator?.hasPrefix("\"") ?? false
+        let isTag = stored.validator.map(Self.isTag) ?? false
         let coding = response.headers["Content-Encoding"]
         return isUnchanged(response, since: stored) && (!isTag || response.headers["ETag"] != nil)
             && (coding == nil || coding == stored.headers["Content-Encoding"])
     }
+
+    private static func isTag(_ validator: String) -> Bool { validator.utf8.first == UInt8(ascii: "\"") }
 
     /// Requests the whole body, after this response.
     private func restart() {

@@ -101,9 +101,9 @@ enum NetworkOptions {
     static let options = common + [lifo, offline, metrics.definition]
 
     static func parseField(_ text: String) -> HTTPHeaders.Field? {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let value = text[text.index(after: colon)...].drop { $0 == " " }
-        let field = HTTPHeaders.Field(name: String(text[..<colon]), value: String(value))
+        guard let (name, rest) = text.divided(at: UInt8(ascii: ":")) else { return nil }
+        let value = Substring(rest.utf8.drop { $0 == UInt8(ascii: " ") })
+        let field = HTTPHeaders.Field(name: String(name), value: String(value))
         return (try? HTTPHeaders([field]).validate()) == nil ? nil : field
     }
 }

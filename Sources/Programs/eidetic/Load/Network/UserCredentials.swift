@@ -17,12 +17,12 @@ enum UserCredentials: Sendable {
         if let file = arguments[NetworkOptions.userFile] {
             let text = String(decoding: try Self.read(file), as: UTF8.self)
             let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-            guard line.contains(":"), let pair = Self.pair(line) else {
+            guard let pair = Self.pair(line) else {
                 throw EideticError(.invalidArgument, message: "\(file): the first line is not NAME:PASSWORD")
             }
             self = .pair(pair)
         } else if let user = arguments[NetworkOptions.user] {
-            let text = user.contains(":") ? user : "\(user):\(try Self.password(of: user))"
+            let text = user.contains(byte: UInt8(ascii: ":")) ? user : "\(user):\(try Self.password(of: user))"
             self = Self.pair(text).map { .pair($0) } ?? .none
         } else if arguments.contains(NetworkOptions.netrc.definition) {
             let home = Terminal.environmentVariable("HOME") ?? ""
@@ -42,8 +42,8 @@ enum UserCredentials: Sendable {
     }
 
     private static func pair(_ text: String) -> Credentials? {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        return parts.count == 2 && !parts[0].isEmpty ? .basic(user: parts[0], password: parts[1]) : nil
+        guard let (user, password) = text.divided(at: UInt8(ascii: ":")), !user.isEmpty else { return nil }
+        return .basic(user: String(user), password: String(password))
     }
 
     private static func read(_ path: String) throws(EideticError) -> [UInt8] {
@@ -106,8 +106,8 @@ struct NetrcFile: Sendable {
             // A macro ends with an empty line.
             if isMacro, !line.isEmpty { continue }
             isMacro = false
-            var words = line.split(whereSeparator: \.isWhitespace)[...]
-            while let word = words.popFirst(), !word.hasPrefix("#") {
+            var words = line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { Substring($0) }[...]
+            while let word = words.popFirst(), word.utf8.first != UInt8(ascii: "#") {
                 switch word {
                 case "machine", "default":
                     finish(&self)
