@@ -213,7 +213,7 @@ struct SupervisedTests {
 
     @Test("B01 a supervisor that does not follow the protocol is left", arguments: [[0], [255], [2, 1], [1, 9, 9]])
     func malformed(bytes: [UInt8]) async throws {
-        let (probe, supervisor) = try await start(["--reconnect-limit", "100"])
+        let (probe, supervisor) = try await start()
         _ = try await supervisor.next()
         try supervisor.sendBytes(bytes)
         await probe.expectOutput("state active")

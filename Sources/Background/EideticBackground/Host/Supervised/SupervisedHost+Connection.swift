@@ -5,10 +5,15 @@ import EideticLifecycle
 
 // The connection: greeting, loss, the next supervisor.
 extension SupervisedHost {
+    /// The time for which a supervisor that has not answered is waited for, the first one or the next.
+    var waitingLimit: Duration {
+        state.welcome == nil ? .seconds(15) : performer.configuration.supervisorReconnectLimit
+    }
+
     /// A Boolean value indicating whether the application is supervised, or soon will be again.
     var isSupervisorExpected: Bool {
         guard let lostTime else { return true }
-        if isRefused || now >= lostTime + performer.configuration.supervisorReconnectLimit { return false }
+        if isRefused || now >= lostTime + waitingLimit { return false }
         // One that was never there is not waited for.
         return connection != nil || state.welcome?.socketPath != nil
     }

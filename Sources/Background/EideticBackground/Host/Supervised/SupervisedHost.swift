@@ -66,9 +66,7 @@ final class SupervisedHost {
         var moments = [performer.nextDeadline, idleReports.nextTime(at: now)]
         // After the limit, only a callback that runs is waited for.
         if let lostTime, isSupervisorExpected {
-            moments += [
-                connection == nil ? nextAttempt : nil, lostTime + performer.configuration.supervisorReconnectLimit,
-            ]
+            moments += [connection == nil ? nextAttempt : nil, lostTime + waitingLimit]
         }
         var limit = moments.compactMap { $0.map { $0 - now } }.min()
         if let interval = terminal.interval { limit = min(limit ?? interval, interval) }
