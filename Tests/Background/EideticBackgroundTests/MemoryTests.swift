@@ -142,7 +142,7 @@ struct MemoryTests {
             // The limit does not bind root.
             if getuid() == 0 { try #require(setuid(65_534) == 0) }
             var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NPROC.rawValue), &limit) == 0)
+            try #require(setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit) == 0)
             try #require(!Thread.startIfPossible(name: "none") {})
             monitor.stop()
             #expect(monitor.pollDescriptors(at: .zero).isEmpty)

@@ -43,7 +43,7 @@ struct ReplayTests {
         let isMessage = FuzzTarget.messages.contains { $0.name == target.name }
         await SmallStack.run {
             var numbers = SplitMix(state: 60)
-            for _ in 0..<Torture.repetitions(isMessage ? 150 : 20, full: 2_000) {
+            for _ in 0..<Torture.repetitions(isMessage ? 30 : 2, full: 2_000) {
                 guard let seed = seeds.randomElement(using: &numbers), !seed.isEmpty else { continue }
                 let input = Self.endless(seed, with: &numbers)
                 for input in [input, Array(input.prefix(target.maximumLength))] {

@@ -98,7 +98,7 @@ struct RequestTests {
             ImageRequest(ImageRequest.Resource(url: $0), ignoredQueryItems: ignored)
         }
         #expect(requests[0] == requests[1])
-        #expect(requests.map(\.name) == [one, two])
+        #expect(requests.map(\.name) == [one, two].map { ImageRequest($0).name })
         #expect(ImageRequest(one) != ImageRequest(two))
     }
 
