@@ -243,7 +243,7 @@ struct AVIFItemTests {
         }
     }
 
-    /// As Chromium 156 shows them, which ignores an alpha that not each tile has as its own.
+    /// As libavif since 1.0 reads them, which ignores an alpha that not each tile has as its own.
     @Test("F02 an alpha of one tile, or one for several, is not shown, and this is known", arguments: [[2], [2, 3]])
     func ignoredAlpha(targets: [Int]) async throws {
         var file = HEIFContainer()
