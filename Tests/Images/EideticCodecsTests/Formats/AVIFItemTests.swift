@@ -267,7 +267,7 @@ struct AVIFItemTests {
         #expect(whole.hasAlpha && !whole.ignoresAlpha(of: file.finished))
     }
 
-    /// Where the image that a gain map makes is the primary one, and where an image is made from it.
+    /// The image that a gain map makes is the primary one, or an image is made from it.
     @Test("F02 the base of a gain map is shown, also rotated and mirrored (iden)", arguments: [4, 5, 6])
     func derived(primary: Int) async throws {
         let original = try gradient(width: 64, height: 48), size = HEIFContainer.size(64, 48)

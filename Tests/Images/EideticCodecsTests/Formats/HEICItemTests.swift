@@ -66,7 +66,7 @@ struct HEICItemTests {
         #expect(try ImageMetadata(of: file(hasGainMap: true).finished).exif?.isEmpty == false)
     }
 
-    /// Where the image that a gain map makes is the primary one, and where an image is made from it.
+    /// The image that a gain map makes is the primary one, or an image is made from it.
     @Test("F02 the base of a gain map is shown, also of one that is the primary image") func gainMapFirst() throws {
         var file = HEIFContainer(brand: "heic")
         file.add(Self.tile, as: 1)

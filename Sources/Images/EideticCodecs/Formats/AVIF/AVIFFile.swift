@@ -32,6 +32,9 @@ struct AVIFFile: ~Copyable {
         var info = eidetic_avif_info()
         let copy: FileCopy?
         do throws(EideticError) {
+            guard !HEIFItemIndex.listsExtentsWithoutFields(bytes) else {
+                throw EideticError(.corrupt, message: "avif: an item has many extents without a place")
+            }
             copy = try AVIFForeignBoxes.readableCopy(of: bytes, isComplete: isComplete)
         } catch {
             throw AVIFFailure(error: error, isInvalidGrid: false)

@@ -155,8 +155,9 @@ struct HEIFItemIndex {
     /// Returns `true` for the type of an image that libheif 1.15 knows; otherwise, `false`.
     static func isKnownImage(ofType type: Int) -> Bool { knownImages.contains(type) }
 
-    /// The number of images that the libraries do not know, each made from the next one.
-    static let maximumBaseCount = 4
+    /// The number of images that the libraries do not know, each made from the next one, and the largest number of a
+    /// base: it must fit into the place of any other.
+    static let maximumBaseCount = 4, maximumBaseNumber = 0xffff
 
     private static let knownImages = Set([code("grid"), code("iden"), code("iovl"), code("hvc1"), code("av01")])
 
@@ -299,7 +300,9 @@ struct HEIFItemIndex {
     private func base(of item: Int, parts: [Int: [Int]]) -> Int {
         var base = item
         for _ in 0..<Self.maximumBaseCount {
-            guard types[base] != nil, !isKnownImage(base), let next = parts[base]?.first else { break }
+            guard types[base] != nil, !isKnownImage(base), let next = parts[base]?.first,
+                next <= Self.maximumBaseNumber
+            else { break }
             base = next
         }
         return base
@@ -315,7 +318,9 @@ struct HEIFItemIndex {
             guard let list = table.slice(at: 4, count: table.count - 4) else { continue }
             list.forEachBox { name, reference in
                 let number = size == 2 ? reference.bigEndian16 : reference.bigEndian32
-                guard let item = number(0), let count = reference.bigEndian16(at: size) else { return true }
+                guard let item = number(0), let announced = reference.bigEndian16(at: size) else { return true }
+                // The box may end before the announced count.
+                let count = min(announced, max(0, reference.count - size - 2) / size)
                 let targets = (0..<count).compactMap { number(size + 2 + size * $0) }
                 guard let place = reference.slice(at: size + 2, count: size * targets.count) else { return true }
                 body(name, item, targets, place)

@@ -20,7 +20,7 @@ struct HEIFItems {
         self.meta = meta
         primaryItem = primary
         for _ in 0..<HEIFItemIndex.maximumBaseCount {
-            guard let base = base(of: primaryItem) else { break }
+            guard let base = base(of: primaryItem), base <= HEIFItemIndex.maximumBaseNumber else { break }
             primaryItem = base
         }
         let size = first.uint8(at: 0) == 0 ? 2 : 4
