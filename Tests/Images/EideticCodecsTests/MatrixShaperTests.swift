@@ -253,6 +253,7 @@ struct MatrixShaperTests {
         // The one used last remains; the one used longest ago goes.
         #expect(recent.find(profile(gammas[0]), isDeep: false) != nil)
         #expect(recent.find(profile(gammas[1]), isDeep: false) == nil)
+        #expect(recent.find(profile(gammas[2]), isDeep: false) != nil)
         let large = ColourSpace.profile(TestProfile.rgb(swapsRedAndGreen: true) + [UInt8](repeating: 0, count: 1 << 16))
         try insert(large)
         #expect(recent.find(large, isDeep: false) == nil)
